@@ -48,9 +48,9 @@ __all__ = sorted(_HOMES)
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"rewardkit has no {name!r}.{_suggestion(name)}")
-    module, own = _HOMES[name]
+    module, attribute = _HOMES[name]
     home = None if module == __name__ else importlib.import_module(module)
-    value = getattr(home, own) if hasattr(home, own) else importlib.import_module(f"{module}.{own}")
+    value = getattr(home, attribute) if hasattr(home, attribute) else importlib.import_module(f"{module}.{attribute}")
     globals()[name] = value
     return value
 

@@ -180,9 +180,9 @@ def is_factory(value: object) -> bool:
     return inspect.isfunction(value) and home.startswith(("rewardkit.rewards.", "rewardkit.combine."))
 
 
-def near_miss(name: object, known: Iterable[str]) -> str:
-    """Return `` Did you mean 'answer'?`` if `name` is close to one of `known`, begins or ends with it; else ``""``."""
-    choices = list(known)
+def near_miss(name: object, names: Iterable[str]) -> str:
+    """Return `` Did you mean 'answer'?`` if `name` is close to one of `names`, begins or ends with it; else ``""``."""
+    choices = list(names)
     # exact_match: exact, geometric_mean: mean
     parts = [choice for choice in choices if str(name).startswith(f"{choice}_") or str(name).endswith(f"_{choice}")]
     close = list(dict.fromkeys([*parts, *difflib.get_close_matches(str(name), choices, n=2, cutoff=0.6)]))[:2]

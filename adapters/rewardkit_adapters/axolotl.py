@@ -94,10 +94,12 @@ def to_axolotl(
         limits=limits,
         updates=updates,
     )
-    found = {f"{prefix}{one.__name__}": AxolotlFunction(one.evaluator, one.__name__) for one in functions}
+    axolotl_functions = {
+        f"{prefix}{function.__name__}": AxolotlFunction(function.evaluator, function.__name__) for function in functions
+    }
     frame = inspect.currentframe()
-    _check_names(found, {} if frame is None or frame.f_back is None else frame.f_back.f_globals)
-    return found
+    _check_names(axolotl_functions, {} if frame is None or frame.f_back is None else frame.f_back.f_globals)
+    return axolotl_functions
 
 
 def _check_names(names: Iterable[str], module: Mapping[str, Any]) -> None:

@@ -68,10 +68,10 @@ class Call:
 
     def arguments(self, messages: Messages, columns: Mapping[str, Any], prompt: str) -> dict[str, Any]:
         """Return the conversation and the columns as keyword arguments."""
-        asked = [{"role": "user", "content": prompt}] if prompt else []
-        conversation = [ChatMessage({"role": "assistant", **message}) for message in [*asked, *messages]]
-        taken = {name: value for name, value in columns.items() if self.names is None or name in self.names}
-        return {**taken, "messages": conversation}
+        prompt_messages = [{"role": "user", "content": prompt}] if prompt else []
+        conversation = [ChatMessage({"role": "assistant", **message}) for message in [*prompt_messages, *messages]]
+        accepted = {name: value for name, value in columns.items() if self.names is None or name in self.names}
+        return {**accepted, "messages": conversation}
 
 
 @final

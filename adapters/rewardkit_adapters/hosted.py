@@ -98,7 +98,7 @@ def function_text(name: str, address: str, token: str, deadline: float, term: st
         "VALUE": f'score["terms"][{term!r}]' if term else 'score["total"]',
     }
     # Whole words, all at once: a value may contain the name of another.
-    return re.sub(rf"\b({'|'.join(values)})\b", lambda found: values[found[0]], _TEXT)
+    return re.sub(rf"\b({'|'.join(values)})\b", lambda match: values[match[0]], _TEXT)
 
 
 def compiled(name: str, text: str) -> Function:
@@ -113,17 +113,17 @@ def compiled(name: str, text: str) -> Function:
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
     """Return an identifier for each name: ``{"length between": "length_between"}``."""
-    found: dict[str, str] = {}
+    assigned: dict[str, str] = {}
     for name in names:
         # "length between" is no name of a function.
         base = re.sub(r"\W", "_", name)
         if not base.isidentifier() or keyword.iskeyword(base):
             base = f"term_{base}"
-        own, number = base, 2
-        while own in found.values():
-            own, number = f"{base}_{number}", number + 1
-        found[name] = own
-    return found
+        identifier, number = base, 2
+        while identifier in assigned.values():
+            identifier, number = f"{base}_{number}", number + 1
+        assigned[name] = identifier
+    return assigned
 
 
 # to_hosted: a reward as functions that a hosted service takes as source text, and that ask your reward server.
@@ -210,10 +210,17 @@ def to_hosted(
     if identifiers([name]) != {name: name}:
         raise RewardDefinitionError(f"to_hosted: name= becomes the name of a function, got {shorten(name)}")
     address = f"{url.rstrip('/')}/score"
-    given = repr(token) if token is not None else f'os.environ.get("{_TOKEN}", "")'
-    terms = {name: ""} if outputs == "total" else {own: term for term, own in identifiers(scorer.scorer.terms).items()}
-    texts = {own: function_text(own, address, given, deadline, term) for own, term in terms.items()}
-    return Hosted(tuple(compiled(own, text) for own, text in texts.items()), tuple(texts.values()))
+    token_source = repr(token) if token is not None else f'os.environ.get("{_TOKEN}", "")'
+    terms = (
+        {name: ""}
+        if outputs == "total"
+        else {identifier: term for term, identifier in identifiers(scorer.scorer.terms).items()}
+    )
+    texts = {
+        identifier: function_text(identifier, address, token_source, deadline, term)
+        for identifier, term in terms.items()
+    }
+    return Hosted(tuple(compiled(identifier, text) for identifier, text in texts.items()), tuple(texts.values()))
 
 
 def _text(cell: Any) -> str | None:

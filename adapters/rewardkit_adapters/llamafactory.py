@@ -55,17 +55,19 @@ class Prompts:
 
         What the policy writes comes after it, so it cannot change the row.
         """
-        before, found, completion = text.partition(self._separator)
+        before, separator, completion = text.partition(self._separator)
         prompt = next((before[-size:] for size in self._sizes if before[-size:] in self._rows), None)
-        return Row(completion, prompt, self._rows[prompt]) if found and prompt is not None else None
+        return Row(completion, prompt, self._rows[prompt]) if separator and prompt is not None else None
 
 
 def _asked(prompt: Any) -> str:
     """Return the text of the user; empty if there is none, or several."""
     if isinstance(prompt, str):
         return prompt
-    said = [one for one in prompt if one.get("role") != "system"] if isinstance(prompt, (list, tuple)) else []
-    return content_text(said[0].get("content")) if len(said) == 1 and said[0].get("role") == "user" else ""
+    messages = (
+        [message for message in prompt if message.get("role") != "system"] if isinstance(prompt, (list, tuple)) else []
+    )
+    return content_text(messages[0].get("content")) if len(messages) == 1 and messages[0].get("role") == "user" else ""
 
 
 # The path that LLaMA-Factory's PPO posts to: ``reward_model_type: api`` and ``reward_model:
@@ -91,11 +93,11 @@ async def scored(payload: Any, score: Score) -> Answer:
             f"no prompt of {os.environ[DATA]} ends before the first {os.environ[SEPARATOR]!r} in {shorten(missing)}. "
             f"Fix {SEPARATOR}, or add the row to the data"
         )
-    found = await score([row for row in rows if row is not None], patience=PATIENCE)
-    lost = next((one for one in found if not one.scored), None)
+    scores = await score([row for row in rows if row is not None], patience=PATIENCE)
+    lost = next((row_score for row_score in scores if not row_score.scored), None)
     if lost is not None:
         return Answer({"error": f"a completion has no score: {lost.why}"}, 503)
-    return Answer({"scores": [one.total for one in found]})
+    return Answer({"scores": [row_score.total for row_score in scores]})
 
 
 @cache

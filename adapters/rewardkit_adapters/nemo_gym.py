@@ -46,14 +46,14 @@ def reply(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
     ``reward_components`` are the terms: they add up to the reward, as NeMo RL demands; a term that abstained adds 0.0,
     and NeMo RL puts the same for one that is missing. Among the fields for metrics it is null, which is not counted.
     """
-    said = {
+    fields = {
         **{name: value for name, value in rollout.items() if name not in _FAILURE},
         "reward": 0.0 if score.total is None else score.total,
         "reward_components": {name: _share(score, value) for name, value in score.terms.items()},
         **{f"{TERMS}{name}": value for name, value in score.terms.items()},
         **{f"{COMPONENTS}{name}": value for name, value in score.components.items()},
     }
-    return said if score.scored else {**said, **_marks(rollout, score)}
+    return fields if score.scored else {**fields, **_marks(rollout, score)}
 
 
 def trains(rollout: Any) -> bool:
@@ -105,22 +105,26 @@ def row_of(rollout: Any) -> Row:
     Raises:
         BadRequest: it has no request or no response.
     """
-    asked, response = (_object_at(rollout, name) for name in (REQUEST, RESPONSE))
+    request, response = (_object_at(rollout, name) for name in (REQUEST, RESPONSE))
     output = list_at(response, "output")
     ids = [token for item in output for token in _field(item, "generation_token_ids") or ()]
     return Row(
         _messages(output) or [{"role": "assistant", "content": ""}],
-        _prompt(asked),
-        _columns(rollout, asked),
+        _prompt(request),
+        _columns(rollout, request),
         ids or None,
         _was_cut(response),
-        runs_calls=bool(asked.get("tools")),
+        runs_calls=bool(request.get("tools")),
     )
 
 
-def _prompt(asked: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    given, system = asked.get("input"), asked.get("instructions")
-    messages = [{"role": "user", "content": given}] if isinstance(given, str) else _messages(given or ())
+def _prompt(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    request_input, system = request.get("input"), request.get("instructions")
+    messages = (
+        [{"role": "user", "content": request_input}]
+        if isinstance(request_input, str)
+        else _messages(request_input or ())
+    )
     return [{"role": "system", "content": system}, *messages] if isinstance(system, str) else list(messages)
 
 
@@ -128,9 +132,9 @@ def _messages(items: Sequence[Any]) -> list[Mapping[str, Any]]:
     """Return items of the Responses API as chat messages."""
     if not isinstance(items, Sequence) or not all(isinstance(item, Mapping) for item in items):
         raise BadRequest("expected input and output to be lists of the items of OpenAI's Responses API")
-    own = [{name: value for name, value in item.items() if name not in _left_out(item)} for item in items]
-    found = messages_of(own)
-    return [item for item in own if "role" in item] if found is None else list(found)
+    cleaned = [{name: value for name, value in item.items() if name not in _left_out(item)} for item in items]
+    converted = messages_of(cleaned)
+    return [item for item in cleaned if "role" in item] if converted is None else list(converted)
 
 
 def _left_out(item: Mapping[str, Any]) -> Sequence[str]:
@@ -138,9 +142,9 @@ def _left_out(item: Mapping[str, Any]) -> Sequence[str]:
     return _OF_CALLS[1:] if is_call else _OF_CALLS
 
 
-def _columns(rollout: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+def _columns(rollout: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
     metadata = rollout.get(_METADATA)
-    tools = {"tools": asked["tools"]} if asked.get("tools") else {}
+    tools = {"tools": request["tools"]} if request.get("tools") else {}
     cells = {**tools, **(metadata if isinstance(metadata, Mapping) else {}), **rollout}
     return {name: cell for name, cell in cells.items() if name not in _NO_COLUMNS and name[:1] != "_"}
 
@@ -290,13 +294,16 @@ def aggregated(responses: Sequence[Any]) -> dict[str, Any]:
         BadRequest: a reply does not say which rollout of which task it is, or two say the same.
     """
     ordered = sorted(map(_checked, responses), key=_place)
-    twice = next((one for one, other in itertools.pairwise(ordered) if _place(one) == _place(other)), None)
+    twice = next(
+        (response for response, other in itertools.pairwise(ordered) if _place(response) == _place(other)), None
+    )
     if twice is not None:
         raise BadRequest(f"two verify responses have {_TASK} {twice[_TASK]} and {_ROLLOUT} {twice[_ROLLOUT]}")
-    overall = _statistics([_numbers(one, _usage(one)) for one in ordered])
+    overall = _statistics([_numbers(response, _usage(response)) for response in ordered])
     return {
         "group_level_metrics": [
-            _of_task(task, list(rollouts)) for task, rollouts in itertools.groupby(ordered, key=lambda one: one[_TASK])
+            _of_task(task, list(rollouts))
+            for task, rollouts in itertools.groupby(ordered, key=lambda response: response[_TASK])
         ],
         "agent_metrics": overall,
         "key_metrics": {name: value for name, value in overall.items() if name.startswith("mean/")},
@@ -306,7 +313,7 @@ def aggregated(responses: Sequence[Any]) -> dict[str, Any]:
 def _of_task(task: int, rollouts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         _TASK: task,
-        **_statistics([_numbers(one, _usage(one)) for one in rollouts]),
+        **_statistics([_numbers(rollout, _usage(rollout)) for rollout in rollouts]),
         "sample": {"agent_ref": {"name": "agent"}},
         "num_rollouts": len(rollouts),
         "expected_num_rollouts": len(rollouts),
@@ -314,13 +321,13 @@ def _of_task(task: int, rollouts: Sequence[Mapping[str, Any]]) -> dict[str, Any]
         "reward_profile_completion_pct": 100.0,
         "rollout_infos": [
             {
-                "rollout_id": f"{task}:{one[_ROLLOUT]}",
+                "rollout_id": f"{task}:{rollout[_ROLLOUT]}",
                 _TASK: task,
-                _ROLLOUT: one[_ROLLOUT],
-                **({"reward": one["reward"]} if "reward" in one else {}),
-                **_numbers(_usage(one), one),
+                _ROLLOUT: rollout[_ROLLOUT],
+                **({"reward": rollout["reward"]} if "reward" in rollout else {}),
+                **_numbers(_usage(rollout), rollout),
             }
-            for one in rollouts
+            for rollout in rollouts
         ],
     }
 
@@ -329,7 +336,7 @@ def _statistics(rows: Sequence[Numbers]) -> Numbers:
     """Return statistics of each number. A single value has no deviation, except that none of them has one."""
     columns = {name: np.array([row[name] for row in rows if name in row]) for row in rows for name in row}
     alone = all(len(values) < 2 for values in columns.values())
-    found = {}
+    statistics = {}
     for name, values in columns.items():
         spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0 if alone and len(rows) == 1 else math.nan
         for kind, value in (
@@ -337,8 +344,8 @@ def _statistics(rows: Sequence[Numbers]) -> Numbers:
             ("std", spread),
         ):  # fmt: skip
             if not math.isnan(value):
-                found[f"{kind}/{name}"] = float(value)
-    return found
+                statistics[f"{kind}/{name}"] = float(value)
+    return statistics
 
 
 def _numbers(*sources: Mapping[str, Any]) -> Numbers:
@@ -353,8 +360,8 @@ def _numeric(source: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _usage(response: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = response.get("response")
-    usage = given.get("usage") if isinstance(given, Mapping) else None
+    body = response.get("response")
+    usage = body.get("usage") if isinstance(body, Mapping) else None
     return usage if isinstance(usage, Mapping) else {}
 
 
@@ -377,10 +384,10 @@ STATELESS = "stateless"
 async def verify(payload: Any, score: Score) -> Answer:
     """Score a rollout of NeMo Gym."""
     row, training = row_of(payload), trains(payload)
-    [found] = await score([row], patience=PATIENCE if training else 0.0)
-    if training and awaits_another(found):
-        return Answer({"error": UNSCORED.format(why=found.why)}, 503)
-    return Answer(reply(payload, found))
+    [row_score] = await score([row], patience=PATIENCE if training else 0.0)
+    if training and awaits_another(row_score):
+        return Answer({"error": UNSCORED.format(why=row_score.why)}, 503)
+    return Answer(reply(payload, row_score))
 
 
 async def seed_session(payload: Any, score: Score) -> Answer:

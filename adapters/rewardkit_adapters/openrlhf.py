@@ -150,8 +150,8 @@ def to_openrlhf(
         completion = queries.completion(query, prompt)
         if completion is None:
             return scorer.refuse(Row(query, prompt, columns(label, gold)), queries.why(query, prompt))
-        [found] = scorer.score([Row(completion, prompt, columns(label, gold))], patience=seconds)
-        return found
+        [only_score] = scorer.score([Row(completion, prompt, columns(label, gold))], patience=seconds)
+        return only_score
 
     def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
         if not len(queries) == len(prompts) == len(labels) == 1:
@@ -161,15 +161,15 @@ def to_openrlhf(
                 f"Install openrlhf=={TESTED[-1]}"
             )
         try:
-            found = score(queries[0], prompts[0], labels[0])
+            row_score = score(queries[0], prompts[0], labels[0])
         except Exception as error:  # OpenRLHF would log it, and train without a reward
             scorer.flush()
             raise RunExit(f"OpenRLHF: {type(error).__name__}: {error}") from error
-        if not found.scored and not dynamic_filtering:
+        if not row_score.scored and not dynamic_filtering:
             scorer.flush()
-            raise RunExit(_without(found, seconds))
-        total = math.nan if found.total is None else found.total
-        return {"rewards": total, "scores": total, "extra_logs": logs(found)}
+            raise RunExit(_without(row_score, seconds))
+        total = math.nan if row_score.total is None else row_score.total
+        return {"rewards": total, "scores": total, "extra_logs": logs(row_score)}
 
     return reward_func
 
@@ -200,11 +200,11 @@ _GOLD = "answer"
 
 async def scored(payload: Any, score: Score) -> Answer:
     """Score completions for OpenRLHF; 503 if one has no score, so that OpenRLHF asks again."""
-    found = await _scores(payload, score, SERVED_PATIENCE)
-    missing = next((one for one in found if not one.scored), None)
+    scores = await _scores(payload, score, SERVED_PATIENCE)
+    missing = next((row_score for row_score in scores if not row_score.scored), None)
     if missing is not None:
         return Answer({"error": f"a completion has no score: {missing.why}"}, 503, {"Retry-After": "5"})
-    return _answer(found)
+    return _answer(scores)
 
 
 async def filtered(payload: Any, score: Score) -> Answer:
@@ -229,11 +229,11 @@ async def _scores(payload: Any, score: Score, patience: float) -> list[RowScore]
 
 
 def _answer(scores: list[RowScore]) -> Answer:
-    totals = [math.nan if one.total is None else one.total for one in scores]
+    totals = [math.nan if entry.total is None else entry.total for entry in scores]
     if len(scores) == 1:
         return Answer({"rewards": totals[0], "scores": totals[0], "extra_logs": logs(scores[0])})
-    each = [logs(one) for one in scores]
-    together = {name: [one[name] for one in each] for name in each[0]} if each else {}
+    each = [logs(entry) for entry in scores]
+    together = {name: [entry[name] for entry in each] for name in each[0]} if each else {}
     return Answer({"rewards": totals, "scores": totals, "extra_logs": together})
 
 

@@ -68,9 +68,9 @@ def read(text: object) -> Entry:
         ValueError: the cell has none.
     """
     try:
-        found = json.loads(text) if isinstance(text, str) else text
-        entry = restored(found["entry"])  # type: ignore[index]
-        task, options = found["task"], json.dumps(found["options"], sort_keys=True)  # type: ignore[index]
+        content = json.loads(text) if isinstance(text, str) else text
+        entry = restored(content["entry"])  # type: ignore[index]
+        task, options = content["task"], json.dumps(content["options"], sort_keys=True)  # type: ignore[index]
         if not isinstance(task, str) or not isinstance(entry, dict) or not {"answer", "metadata"} <= entry.keys():
             raise ValueError
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -238,29 +238,29 @@ def _probability(answer: str, entry: Mapping[str, Any]) -> str:
 
 def _same_words(answer: str, entry: Mapping[str, Any]) -> str:
     """The scorer pays the right words with others after them."""
-    found, right = (re.split(r"[\s,]+", text.strip().lower()) for text in (answer, entry["answer"]))
-    return "" if found == right else "other words"
+    answer_words, right = (re.split(r"[\s,]+", text.strip().lower()) for text in (answer, entry["answer"]))
+    return "" if answer_words == right else "other words"
 
 
 def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
     """The scorer allows an error, but the question asks for all digits."""
     try:
-        found, right = (Decimal(text.replace(",", "").strip()) for text in (answer, entry["answer"]))
+        answer_number, right = (Decimal(text.replace(",", "").strip()) for text in (answer, entry["answer"]))
     except ArithmeticError:
         return "the answer is not a number"
-    return "" if found == right else f"{shorten(answer, 40)} is not {entry['answer']}"
+    return "" if answer_number == right else f"{shorten(answer, 40)} is not {entry['answer']}"
 
 
 def _same_numbers(answer: str, entry: Mapping[str, Any]) -> str:
     """The scorer allows an error of one number in a list of them."""
-    found, right = (sorted(map(float, _NUMBER.findall(text))) for text in (answer, entry["answer"]))
-    return "" if found == right else "other numbers"
+    answer_numbers, right = (sorted(map(float, _NUMBER.findall(text))) for text in (answer, entry["answer"]))
+    return "" if answer_numbers == right else "other numbers"
 
 
 def _as_many_numbers(answer: str, entry: Mapping[str, Any]) -> str:
     """The scorer reads the first of several answers."""
-    found, right = (len(_NUMBER.findall(text)) for text in (answer, entry["answer"]))
-    return "" if found == right else f"{found} numbers in the answer, not {right}"
+    answer_count, right = (len(_NUMBER.findall(text)) for text in (answer, entry["answer"]))
+    return "" if answer_count == right else f"{answer_count} numbers in the answer, not {right}"
 
 
 def _duration(answer: str, entry: Mapping[str, Any]) -> str:
@@ -323,10 +323,10 @@ def reasoning_gym_rows(
         MissingExtraError: the extra ``reasoning-gym`` is not installed.
         RewardDefinitionError: there is no such task or option, or the task has fewer different questions.
     """
-    for what, value, least, most in (("size", size, 1, _APART), ("seed", seed, 0, _MOST_SEEDS)):
+    for argument, value, least, most in (("size", size, 1, _APART), ("seed", seed, 0, _MOST_SEEDS)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise RewardDefinitionError(
-                f"reasoning_gym_rows: {what} must be an int from {least} to {most:,}, got {shorten(value)}"
+                f"reasoning_gym_rows: {argument} must be an int from {least} to {most:,}, got {shorten(value)}"
             )
     checked(name)
     request = {"name": name, "options": plain(options), "size": size, "seed": seed, "instruction": instruction}
@@ -335,7 +335,7 @@ def reasoning_gym_rows(
 
 def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
     """Make rows in a process whose sets have a fixed order: those of some tasks depend on it, and ranks must agree."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
         input=json.dumps(request),
         capture_output=True,
@@ -343,10 +343,10 @@ def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
         encoding="utf-8",
         check=False,
     )
-    if done.returncode != 0:
-        why = shorten(done.stderr.strip().rpartition("\n")[2])
+    if completed.returncode != 0:
+        why = shorten(completed.stderr.strip().rpartition("\n")[2])
         raise RewardFailure(f"reasoning-gym: the rows of {request['name']} could not be made: {why}")
-    answer = json.loads(done.stdout)
+    answer = json.loads(completed.stdout)
     if "error" in answer:
         raise RewardDefinitionError(answer["error"])
     rows: list[dict[str, str]] = answer["rows"]
@@ -373,10 +373,10 @@ def main() -> None:
 
 
 def _made(name: str, options: Any, size: int, seed: int, instruction: str) -> list[dict[str, str]]:
-    given = restored(options)
+    task_options = restored(options)
     # 20 more, since a few questions may all be the same.
     tries = min(_TRIES * size + 20, _APART)
-    dataset = dataset_of(name, {**given, "size": tries, "seed": seed * _APART})
+    dataset = dataset_of(name, {**task_options, "size": tries, "seed": seed * _APART})
     rows: dict[str, dict[str, str]] = {}
     for number in range(tries):
         entry = dataset[number]
@@ -386,7 +386,7 @@ def _made(name: str, options: Any, size: int, seed: int, instruction: str) -> li
                 "prompt": f"{question}\n\n{instruction}" if instruction else question,
                 "question": question,
                 "answer": _right_answer(dataset, entry),
-                "metadata": written(name, given, entry),
+                "metadata": written(name, task_options, entry),
             }
         if len(rows) == size:
             return list(rows.values())
@@ -426,10 +426,10 @@ def checked(name: object) -> str:
     from reasoning_gym.factory import DATASETS
 
     if not isinstance(name, str) or name not in DATASETS or name in _LEFT_OUT:
-        known = sorted(set(DATASETS) - set(_LEFT_OUT))
+        tasks = sorted(set(DATASETS) - set(_LEFT_OUT))
         raise RewardDefinitionError(
-            f"reasoning-gym has no task {shorten(name)}.{near_miss(str(name), known)} It has {len(known)}: "
-            f"{', '.join(known[:5])}, ..."
+            f"reasoning-gym has no task {shorten(name)}.{near_miss(str(name), tasks)} It has {len(tasks)}: "
+            f"{', '.join(tasks[:5])}, ..."
         )
     return name
 
@@ -480,7 +480,7 @@ def _partial(dataset: Any, answer: str, content: Mapping[str, Any], value: float
     if isinstance(right, str) and right in answer and math.isclose(value, len(right) / len(answer)):
         return 0.0, "the right answer is among other text"  # else a list of candidates would pay
     floors = [_own_score(dataset, text, content) for text in _NOTHING]
-    floor = max((one for one in floors if not isinstance(one, str)), default=0.0)
+    floor = max((score for score in floors if not isinstance(score, str)), default=0.0)
     # The same for the floor.
     if value <= floor + 1e-9:
         return 0.0, "wrong"
@@ -504,9 +504,9 @@ def _own_score(dataset: Any, answer: str, content: Mapping[str, Any]) -> float |
 @lru_cache(64)
 def _dataset(task: str, options: str) -> Any:
     """Return the dataset of a task, whose scorer may read its options."""
-    given = options_of(Entry(task, options, {}))
+    task_options = options_of(Entry(task, options, {}))
     with contextlib.redirect_stdout(io.StringIO()):
-        return dataset_of(task, {**given, "size": 1, "seed": 0})
+        return dataset_of(task, {**task_options, "size": 1, "seed": 0})
 
 
 # from_reasoning_gym: the scorer of a task as a Reward, with its holes closed.
@@ -551,9 +551,9 @@ class Scorer:
         return worker.then(call, partial(_score, answer.strip()))
 
 
-def _score(answer: str, done: Future[tuple[float, str]]) -> float | Score:
+def _score(answer: str, future: Future[tuple[float, str]]) -> float | Score:
     try:
-        value, note = done.result()
+        value, note = future.result()
     except _TOO_MUCH as error:
         value, note = 0.0, f"its check takes too much {'time' if isinstance(error, TimeoutError) else 'memory'}"
     return Score(value, f"{shorten(answer, 60)}: {note}") if note else value

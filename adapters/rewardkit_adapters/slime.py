@@ -50,8 +50,8 @@ def row_of(sample: Any, gold: str) -> Row:
 
 def note(sample: Any) -> dict[str, Any]:
     """Return the notes on a sample; empty if there are none."""
-    found = (sample.metadata or {}).get(NOTE)
-    return dict(found) if isinstance(found, Mapping) else {}
+    content = (sample.metadata or {}).get(NOTE)
+    return dict(content) if isinstance(content, Mapping) else {}
 
 
 def add_note(sample: Any, **entries: Any) -> None:
@@ -79,11 +79,11 @@ def evaluated(sample: Any) -> bool:
 
 def flat(samples: Iterable[Any]) -> Iterator[Any]:
     """Yield the samples of a group, in which a rollout may be several samples."""
-    for one in samples:
-        if isinstance(one, list):
-            yield from flat(one)
+    for sample in samples:
+        if isinstance(sample, list):
+            yield from flat(sample)
         else:
-            yield one
+            yield sample
 
 
 # Terms and components in slime's own log: ``rollout/reward/<term>``, ``eval/<dataset>/reward/components/<name>``.
@@ -101,21 +101,21 @@ def log_training(args: Any, rollout_id: int, samples: Sequence[Any]) -> None:
 
 def log_evaluation(args: Any, rollout_id: int, data: dict[str, Any]) -> None:
     """Leave out the samples without a score from the data of an evaluation, and log the means of the others."""
-    found: dict[str, float] = {}
+    metrics: dict[str, float] = {}
     for name, results in list(data.items()):
         samples = results.get("samples")
         if not samples:
             continue
-        found |= means(samples, f"eval/{name}/reward/")
-        kept = _kept(args, samples)
-        if not kept:
+        metrics |= means(samples, f"eval/{name}/reward/")
+        scored_indices = _kept(args, samples)
+        if not scored_indices:
             _LOG.warning("slime: no completion of the evaluation of %r has a score, so it is not logged", name)
             del data[name]
-        elif len(kept) < len(samples):
+        elif len(scored_indices) < len(samples):
             for entry, values in results.items():
                 if isinstance(values, list) and len(values) == len(samples):
-                    results[entry] = [values[place] for place in kept]
-    _log(args, rollout_id, found, "eval/step")
+                    results[entry] = [values[index] for index in scored_indices]
+    _log(args, rollout_id, metrics, "eval/step")
 
 
 def means(samples: Sequence[Any], prefix: str) -> dict[str, float]:
@@ -124,15 +124,15 @@ def means(samples: Sequence[Any], prefix: str) -> dict[str, float]:
     for sample in samples:
         for name, value in note(sample).get("numbers", {}).items():
             values.setdefault(name, []).append(value)
-    found = {f"{prefix}{name}": sum(own) / len(own) for name, own in values.items()}
-    return {**found, f"{prefix}{UNSCORED}": sum(map(unscored, samples)) / max(1, len(samples))}
+    averages = {f"{prefix}{name}": sum(numbers) / len(numbers) for name, numbers in values.items()}
+    return {**averages, f"{prefix}{UNSCORED}": sum(map(unscored, samples)) / max(1, len(samples))}
 
 
 def _kept(args: Any, samples: Sequence[Any]) -> list[int]:
     """Return the places of samples with a score; of whole prompts if pass rates are logged, which count by prompt."""
     size = args.n_samples_per_eval_prompt if args.log_passrate else 1
-    lost = {place // size for place, sample in enumerate(samples) if unscored(sample)}
-    return [place for place in range(len(samples)) if place // size not in lost]
+    lost = {index // size for index, sample in enumerate(samples) if unscored(sample)}
+    return [index for index in range(len(samples)) if index // size not in lost]
 
 
 def _log(args: Any, rollout_id: int, numbers: dict[str, float], step_key: str) -> None:
@@ -165,13 +165,13 @@ def normalized(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[flo
     normalizes = args.advantage_estimator in _NORMALIZED and args.rewards_normalization
     divides = args.advantage_estimator in _DIVIDED and args.grpo_std_normalization
     everything = _mean([reward for reward in rewards if reward is not None])
-    for places in _groups(args, samples):
-        scored = {place: reward for place in places if (reward := rewards[place]) is not None}
+    for indices in _groups(args, samples):
+        scored = {index: reward for index in indices if (reward := rewards[index]) is not None}
         relative = _relative(scored, divides) if normalizes else scored
         mean = _mean(list(scored.values())) if scored else everything
-        for place in places:
-            raw[place] = scored.get(place, mean)
-            trained[place] = relative.get(place, 0.0 if normalizes else mean)
+        for index in indices:
+            raw[index] = scored.get(index, mean)
+            trained[index] = relative.get(index, 0.0 if normalizes else mean)
     for sample, reward in zip(samples, rewards, strict=True):
         if reward is None:
             sample.remove_sample = True
@@ -193,10 +193,10 @@ def _reward(args: Any, sample: Any) -> float | None:
 def _groups(args: Any, samples: Sequence[Any]) -> list[list[int]]:
     """Return the places of the samples of each prompt."""
     if all(sample.group_index is not None for sample in samples):
-        found: dict[int, list[int]] = {}
-        for place, sample in enumerate(samples):
-            found.setdefault(sample.group_index, []).append(place)
-        return list(found.values())
+        by_group: dict[int, list[int]] = {}
+        for index, sample in enumerate(samples):
+            by_group.setdefault(sample.group_index, []).append(index)
+        return list(by_group.values())
     size = args.n_samples_per_prompt
     if len(samples) % size:
         raise RewardFailure(
@@ -208,12 +208,12 @@ def _groups(args: Any, samples: Sequence[Any]) -> list[list[int]]:
 
 def _relative(scored: dict[int, float], divides: bool) -> dict[int, float]:
     mean = _mean(list(scored.values()))
-    centered = {place: reward - mean for place, reward in scored.items()}
+    centered = {index: reward - mean for index, reward in scored.items()}
     if not divides or len(centered) < 2:
         return centered
     deviation = math.sqrt(math.fsum(value * value for value in centered.values()) / (len(centered) - 1))
     # slime's own: a group of equal rewards has no deviation.
-    return {place: value / (deviation + 1e-6) for place, value in centered.items()}
+    return {index: value / (deviation + 1e-6) for index, value in centered.items()}
 
 
 def _mean(values: list[float]) -> float:
@@ -232,10 +232,10 @@ def uses(args: Any, setting: str, function: Callable[..., Any]) -> bool:
     module, _, name = (getattr(args, setting, None) or "").rpartition(".")
     if not module:
         return False
-    found = getattr(importlib.import_module(module), name, None)
-    while found is not None and found != function:
-        found = getattr(found, "__wrapped__", None)
-    return found is not None
+    target = getattr(importlib.import_module(module), name, None)
+    while target is not None and target != function:
+        target = getattr(target, "__wrapped__", None)
+    return target is not None
 
 
 def as_reward(args: Any, total: float, numbers: dict[str, float]) -> float | dict[str, float]:
@@ -291,7 +291,7 @@ class SlimeRewards:
             RewardDefinitionError: slime is not set up for this reward.
         """
         samples = sample if isinstance(sample, list) else [sample]
-        if any(isinstance(one, list) for one in samples):
+        if any(isinstance(entry, list) for entry in samples):
             raise RewardDefinitionError(
                 "slime: --group-rm cannot score rollouts of several samples, because slime has no place for their "
                 "rewards. Drop --group-rm"
@@ -299,8 +299,8 @@ class SlimeRewards:
         group = isinstance(sample, list) and bool(args.group_rm)
         if self._scorer.together == "group" and not group:
             raise RewardDefinitionError("slime: the reward compares the completions of a prompt. Add --group-rm")
-        found = await self._scores(args, samples, group)
-        rewards = [self._reward(args, one, score) for one, score in zip(samples, found, strict=True)]
+        scores = await self._scores(args, samples, group)
+        rewards = [self._reward(args, entry, score) for entry, score in zip(samples, scores, strict=True)]
         return rewards if isinstance(sample, list) else rewards[0]
 
     def normalize(self, args: Any, samples: Any, **_: Any) -> tuple[list[float], list[float]]:
@@ -367,8 +367,8 @@ class SlimeRewards:
             fits = uses(args, "custom_eval_rollout_log_function_path", self.log_eval)
         else:
             setting, function = "--custom-reward-post-process-path", "normalize"
-            own = getattr(args, "custom_convert_samples_to_train_data_path", None)
-            fits = own is None and uses(args, "custom_reward_post_process_path", self.normalize)
+            converter = getattr(args, "custom_convert_samples_to_train_data_path", None)
+            fits = converter is None and uses(args, "custom_reward_post_process_path", self.normalize)
         if not fits:
             raise RewardFailure(
                 f"slime: a completion has no score: {score.why}. slime would take any number for its score. Bind "
@@ -437,10 +437,10 @@ PATIENCE = 100.0
 async def scored(payload: Any, score: Score) -> Answer:
     """Score one completion for slime; the answer is a number, or 503 if there is none."""
     row = Row(text_at(payload, "response"), payload.get("prompt"), columns(payload.get("label"), "answer"))
-    [found] = await score([row], patience=PATIENCE)
-    if found.total is None:
-        return Answer({"error": f"the completion has no score: {found.why}"}, 503, {"Retry-After": "5"})
-    return Answer(found.total)
+    [row_score] = await score([row], patience=PATIENCE)
+    if row_score.total is None:
+        return Answer({"error": f"the completion has no score: {row_score.why}"}, 503, {"Retry-After": "5"})
+    return Answer(row_score.total)
 
 
 dialect = {"/slime": scored}

@@ -77,16 +77,16 @@ class OrmCall:
             columns["rollout_infos"] = infos
         cut, ids, conversations = (self.given.get(name) for name in ("is_truncated", "response_token_ids", "messages"))
         rows = []
-        for place, text in enumerate(self.completions):
-            turns = _turns(ids[place] if ids else None)
-            prompt, completion = _divided(conversations[place] if conversations else (), len(turns))
+        for index, text in enumerate(self.completions):
+            turns = _turns(ids[index] if ids else None)
+            prompt, completion = _divided(conversations[index] if conversations else (), len(turns))
             rows.append(
                 Row(
                     completion or text,
                     prompt if conversations else None,
-                    {name: cells[place] for name, cells in columns.items()},
+                    {name: cells[index] for name, cells in columns.items()},
                     [token for turn in turns for token in turn] or None,
-                    None if cut is None else bool(cut[place]),
+                    None if cut is None else bool(cut[index]),
                 )
             )
         return rows
@@ -173,16 +173,16 @@ class Trainer:
     @property
     def weights(self) -> list[float]:
         """The weights of the reward functions; empty if unknown."""
-        held = getattr(self.instance, "reward_weights", None)
-        return [] if held is None else [float(weight) for weight in held]
+        reward_weights = getattr(self.instance, "reward_weights", None)
+        return [] if reward_weights is None else [float(weight) for weight in reward_weights]
 
     def log(self, values: Mapping[str, float]) -> None:
         """Add values of one batch to the trainer's own metrics, if it keeps any; it logs their means."""
         metrics = getattr(self.instance, "_metrics", None)
-        kept = metrics.get("train" if self.training else "eval") if isinstance(metrics, Mapping) else None
-        if isinstance(kept, dict):
+        mode_metrics = metrics.get("train" if self.training else "eval") if isinstance(metrics, Mapping) else None
+        if isinstance(mode_metrics, dict):
             for name, value in values.items():
-                kept.setdefault(name, []).append(value)
+                mode_metrics.setdefault(name, []).append(value)
 
 
 # Checks at the first call of a trainer: will its sum be the total of the reward?
@@ -194,21 +194,21 @@ def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> 
     Raises:
         RewardDefinitionError: a term is missing or there twice, or has another weight than 1.
     """
-    own = [getattr(function, "evaluator", None) is evaluator for function in trainer.functions]
-    names = [type(function).__name__ for function, ours in zip(trainer.functions, own, strict=True) if ours]
+    own_flags = [getattr(function, "evaluator", None) is evaluator for function in trainer.functions]
+    names = [type(function).__name__ for function, is_own in zip(trainer.functions, own_flags, strict=True) if is_own]
     if sorted(names) != sorted(terms):
         raise RewardDefinitionError(
             f"ms-swift: the trainer has the reward functions {names}, but the reward is the sum of {list(terms)}. Pass "
             f"all of them, once: --reward_funcs {' '.join(terms)}"
         )
-    weights = [weight for weight, ours in zip(trainer.weights, own, strict=False) if ours]
+    weights = [weight for weight, is_own in zip(trainer.weights, own_flags, strict=False) if is_own]
     if any(weight != 1.0 for weight in weights):
         raise RewardDefinitionError(
             f"ms-swift: the trainer has the reward weights {weights} for {names}, but the terms have their weights in "
             "the reward. Multiply these into the reward, such as 0.5 * correct, and pass 1 for each of its terms, or "
             "drop --reward_weights"
         )
-    if not all(own) or trainer.others:
+    if not all(own_flags) or trainer.others:
         warn_of_other_functions()
 
 
@@ -232,9 +232,9 @@ def neutral(terms: Floats, scored: Flags, size: int, *, each: bool) -> Floats:
     everywhere = _means(terms[scored], each) if scored.any() else np.zeros(terms.shape[1])
     for start in range(0, len(terms), size):
         rows = slice(start, start + size)
-        known, group = scored[rows], terms[rows]
-        if not known.all():
-            filled[rows][~known] = _means(group[known], each) if known.any() else everywhere
+        valid, group = scored[rows], terms[rows]
+        if not valid.all():
+            filled[rows][~valid] = _means(group[valid], each) if valid.any() else everywhere
     return filled
 
 
@@ -340,8 +340,8 @@ class Evaluator:
 
 
 def _num_generations(arguments: Any, trainer: Trainer) -> Any:
-    held = getattr(arguments, "num_generations", None)
-    return held if trainer.training else getattr(arguments, "num_generations_eval", None) or held
+    generations = getattr(arguments, "num_generations", None)
+    return generations if trainer.training else getattr(arguments, "num_generations_eval", None) or generations
 
 
 def _measured(scores: Sequence[RowScore]) -> dict[str, float]:
@@ -442,11 +442,11 @@ def _register(evaluator: Evaluator) -> None:
 def _orm(base: Any, evaluator: Evaluator, term: str) -> type[Any]:
     """Return a class named like the term: ms-swift logs its name."""
 
-    def call(self: Any, completions: Any, **given: Any) -> list[float | None]:
-        return evaluator.column(term, OrmCall(self, completions, given))
+    def call(self: Any, completions: Any, **columns: Any) -> list[float | None]:
+        return evaluator.column(term, OrmCall(self, completions, columns))
 
-    made: type[Any] = type(base)(term, (base,), {"__call__": call, "evaluator": evaluator, "__module__": __name__})
-    return made
+    orm_class: type[Any] = type(base)(term, (base,), {"__call__": call, "evaluator": evaluator, "__module__": __name__})
+    return orm_class
 
 
 # from_swift: use an outcome reward model (ORM) of ms-swift as a Reward.
@@ -463,8 +463,8 @@ class Orm:
 
     orm: Callable[..., Any]
 
-    def __call__(self, completions: Sequence[Any], prompts: Sequence[Any], **given: Any) -> Any:
-        return self.orm(**arguments(self.orm, completions, prompts, given))
+    def __call__(self, completions: Sequence[Any], prompts: Sequence[Any], **columns: Any) -> Any:
+        return self.orm(**arguments(self.orm, completions, prompts, columns))
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -478,8 +478,8 @@ class AsyncOrm:
 
     orm: Callable[..., Any]
 
-    async def __call__(self, completions: Sequence[Any], prompts: Sequence[Any], **given: Any) -> Any:
-        return await self.orm(**arguments(self.orm, completions, prompts, given))
+    async def __call__(self, completions: Sequence[Any], prompts: Sequence[Any], **columns: Any) -> Any:
+        return await self.orm(**arguments(self.orm, completions, prompts, columns))
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -487,23 +487,28 @@ class AsyncOrm:
 
 
 def arguments(
-    orm: Callable[..., Any], completions: Sequence[Any], prompts: Sequence[Any], given: Mapping[str, Any]
+    orm: Callable[..., Any], completions: Sequence[Any], prompts: Sequence[Any], columns: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments that ms-swift passes, without those that the ORM does not accept."""
     texts = [completion_text(completion, row) for row, completion in enumerate(completions)]
     messages = [
-        [*_asked(prompt, row), *({"role": "assistant", **message} for message in as_messages(one, "completions", row))]
-        for row, (prompt, one) in enumerate(zip(prompts, completions, strict=True))
+        [
+            *_asked(prompt, row),
+            *({"role": "assistant", **message} for message in as_messages(entry, "completions", row)),
+        ]
+        for row, (prompt, entry) in enumerate(zip(prompts, completions, strict=True))
     ]
-    ids = given.get("completion_ids")
-    known = {**given, "completions": texts, "messages": messages}
+    ids = columns.get("completion_ids")
+    available = {**columns, "completions": texts, "messages": messages}
     if ids is not None:
-        known["response_token_ids"] = [[list(own)] for own in ids]
-    known = {name: value for name, value in known.items() if name not in ("completion_ids", "log_metric", "log_extra")}
+        available["response_token_ids"] = [[list(token_ids)] for token_ids in ids]
+    available = {
+        name: value for name, value in available.items() if name not in ("completion_ids", "log_metric", "log_extra")
+    }
     parameters = inspect.signature(orm).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
-        return known
-    return {name: value for name, value in known.items() if name in parameters}
+    if any(entry.kind is entry.VAR_KEYWORD for entry in parameters.values()):
+        return available
+    return {name: value for name, value in available.items() if name in parameters}
 
 
 def _asked(prompt: Any, row: int) -> list[Mapping[str, Any]]:
@@ -514,12 +519,12 @@ def _asked(prompt: Any, row: int) -> list[Mapping[str, Any]]:
 
 def signature_of(orm: Callable[..., Any]) -> inspect.Signature:
     """Return the signature for TRL's form of a function: the columns that the ORM names, and everything else."""
-    own = inspect.signature(orm).parameters.values()
+    parameters = inspect.signature(orm).parameters.values()
     fixed = ("completions", "prompts", "messages", "trainer_state", *_ROLLOUTS)
     named = [
-        one.replace(kind=one.KEYWORD_ONLY)
-        for one in own
-        if one.name not in fixed and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        parameter.replace(kind=parameter.KEYWORD_ONLY)
+        for parameter in parameters
+        if parameter.name not in fixed and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
     first = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("completions", "prompts")]
     return inspect.Signature([*first, *named, inspect.Parameter("given", inspect.Parameter.VAR_KEYWORD)])
@@ -540,12 +545,12 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
         RewardTypeError: `orm` is not an ORM, cannot be made without training arguments, or takes ``infer_requests``.
         BindingError: while scoring: a column is missing.
     """
-    made = _made(orm) if isinstance(orm, type) else orm
-    if isinstance(made, (Reward, Schedule, str)) or not callable(made):
+    instance = _made(orm) if isinstance(orm, type) else orm
+    if isinstance(instance, (Reward, Schedule, str)) or not callable(instance):
         raise RewardTypeError(f"from_swift: expected an ORM of ms-swift, got {shorten(orm)} ({type(orm).__name__})")
-    label = name_of(made)
+    label = name_of(instance)
     try:
-        parameters = inspect.signature(made).parameters
+        parameters = inspect.signature(instance).parameters
     except (TypeError, ValueError) as error:
         raise RewardTypeError(f"from_swift: cannot read the signature of {label} ({error})") from None
     if "completions" not in parameters:
@@ -553,11 +558,11 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
             "infer_requests" in parameters
         )
         raise RewardTypeError(f"from_swift: {label} has no argument completions, so it is not an ORM of GRPO.{hint}")
-    if not hashable(made):
+    if not hashable(instance):
         raise RewardTypeError(f"from_swift: {label} is not hashable, which a reward must be")
-    leaf = from_trl(AsyncOrm(made) if is_async(made) else Orm(made), name if name is not None else label)
-    shown = f"from_swift({label}{'' if name is None else f', name={name!r}'})"
-    return written_as(leaf, shown)
+    leaf = from_trl(AsyncOrm(instance) if is_async(instance) else Orm(instance), name if name is not None else label)
+    call_text = f"from_swift({label}{'' if name is None else f', name={name!r}'})"
+    return written_as(leaf, call_text)
 
 
 def _made(kind: type) -> Any:

@@ -70,7 +70,9 @@ class Columns:
     @classmethod
     def of(cls, scorer: Scorer, gold: str) -> Columns:
         """Return the columns for a reward."""
-        return cls(gold, frozenset(one.source for _, binding in bindings(scorer.reward) for one in binding.columns))
+        return cls(
+            gold, frozenset(parameter.source for _, binding in bindings(scorer.reward) for parameter in binding.columns)
+        )
 
     def row(self, data_source: Any, ground_truth: Any, *fields: Any) -> dict[str, Any]:
         """Return the columns of one sample.
@@ -215,8 +217,8 @@ def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
                     "the reward follows training progress, but this trainer of verl does not hand over the step with "
                     "the samples. Train with trainer.use_v1=True, or put a plain number in the schedule's place"
                 )
-            found = await scoring.score(row, progress=progress, step=None if step is None else int(step))
-            return {"reward_score": found["score"], "reward_extra_info": found}
+            result = await scoring.score(row, progress=progress, step=None if step is None else int(step))
+            return {"reward_score": result["score"], "reward_extra_info": result}
 
     return Manager
 
@@ -235,7 +237,7 @@ def row_of(sample: Any, tokenizer: Any, columns: Columns, longest: int | None) -
     if prompt is None:
         prompt = tokenizer.decode(batch["prompts"][mask[:width].bool()], skip_special_tokens=True)
     model = fields.get("reward_model")
-    whole = len(ids) > 0 and int(ids[-1]) == getattr(tokenizer, "eos_token_id", None)
+    is_finished = len(ids) > 0 and int(ids[-1]) == getattr(tokenizer, "eos_token_id", None)
     return Row(
         tokenizer.decode(ids, skip_special_tokens=True),
         prompt,
@@ -248,7 +250,7 @@ def row_of(sample: Any, tokenizer: Any, columns: Columns, longest: int | None) -
             {"num_turns": fields.get("__num_turns__"), "rollout_reward_scores": fields.get("reward_scores")},
         ),
         completion_ids=ids.tolist(),
-        cut=None if longest is None else len(ids) >= longest and not whole,
+        cut=None if longest is None else len(ids) >= longest and not is_finished,
     )
 
 
@@ -272,9 +274,9 @@ def max_steps_of(config: Any) -> int:
     Raises:
         RewardDefinitionError: the configuration does not have it.
     """
-    given = setting(config, "trainer", "total_training_steps")
-    if given is not None:
-        return int(given)
+    total_steps = setting(config, "trainer", "total_training_steps")
+    if total_steps is not None:
+        return int(total_steps)
     # verl writes it there before it makes the reward workers; the new trainer counts updates of the optimizer.
     updates = setting(config, "actor_rollout_ref", "actor", "optim", "total_training_steps")
     each = 1
@@ -469,8 +471,8 @@ class Call:
             )
 
     def __call__(self, solution: str, columns: Mapping[str, Any]) -> Any:
-        given = arguments(solution, columns)
-        return given if isinstance(given, Abstention) else read(self.function(**given))
+        call_arguments = arguments(solution, columns)
+        return call_arguments if isinstance(call_arguments, Abstention) else read(self.function(**call_arguments))
 
 
 @final
@@ -485,8 +487,12 @@ class AsyncCall:
         self.call.check(batch, name)
 
     async def __call__(self, solution: str, columns: Mapping[str, Any]) -> Any:
-        given = arguments(solution, columns)
-        return given if isinstance(given, Abstention) else read(await self.call.function(**given))
+        call_arguments = arguments(solution, columns)
+        return (
+            call_arguments
+            if isinstance(call_arguments, Abstention)
+            else read(await self.call.function(**call_arguments))
+        )
 
 
 def arguments(solution: str, columns: Mapping[str, Any]) -> dict[str, Any] | Abstention:
@@ -497,8 +503,8 @@ def arguments(solution: str, columns: Mapping[str, Any]) -> dict[str, Any] | Abs
             model = json.loads(model)
         except (ValueError, RecursionError):
             model = None
-    held = model if isinstance(model, Mapping) and "ground_truth" in model else columns
-    gold = held.get("ground_truth")
+    source = model if isinstance(model, Mapping) and "ground_truth" in model else columns
+    gold = source.get("ground_truth")
     if gold is None:
         return Abstention("there is no ground_truth")
     extra = columns.get("extra_info")
@@ -516,15 +522,15 @@ def read(returned: Any) -> Any:
         return returned
     if "score" not in returned:
         raise InvalidReturn(f"returned {shorten(dict(returned))}, a dict without the key 'score', which verl needs")
-    parts, said = {}, []
+    parts, notes = {}, []
     for name, value in returned.items():
         if name == "score" or value is None:
             continue
         if isinstance(value, Real) and math.isfinite(value):
             parts[str(name)] = float(value)
         else:
-            said.append(f"{name}: {shorten(value, 60)}")
-    return Score(returned["score"], "; ".join(said), parts)
+            notes.append(f"{name}: {shorten(value, 60)}")
+    return Score(returned["score"], "; ".join(notes), parts)
 
 
 def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
@@ -571,8 +577,8 @@ class PartialCall:
     function: Callable[..., Any]
     names: frozenset[str]
 
-    def __call__(self, **given: Any) -> Any:
-        return self.function(**{name: value for name, value in given.items() if name in self.names})
+    def __call__(self, **call_arguments: Any) -> Any:
+        return self.function(**{name: value for name, value in call_arguments.items() if name in self.names})
 
 
 def _taken(function: Callable[..., Any], label: str) -> frozenset[str] | None:
@@ -588,20 +594,20 @@ def _taken(function: Callable[..., Any], label: str) -> frozenset[str] | None:
         raise RewardTypeError(
             f"from_verl: {label} has no argument solution_str, so it is not a reward function of verl.{hint}"
         )
-    given = function.keywords if isinstance(function, functools.partial) else {}
+    preset = function.keywords if isinstance(function, functools.partial) else {}
     needed = [
-        one.name
-        for one in parameters.values()
-        if one.default is one.empty
-        and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
-        and one.name not in (*_OWN, *given)
+        parameter.name
+        for parameter in parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        and parameter.name not in (*_OWN, *preset)
     ]
     if needed:
         raise RewardTypeError(
             f"from_verl: {label} needs {', '.join(needed)}, which verl takes from reward_kwargs. Pass "
             f"functools.partial({label}, {needed[0]}=...)"
         )
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return None
     names = frozenset(name for name in _OWN if name in parameters)
     return None if len(names) == len(_OWN) else names
@@ -636,11 +642,11 @@ def export(target: Target) -> Export:
         RewardDefinitionError: verl cannot run it.
     """
     if fits_function(Scorer(target.load())):
-        made, config = f'compute_score = rk.to_verl(reward, gold="{target.gold}")', _CONFIG
+        definition, config = f'compute_score = rk.to_verl(reward, gold="{target.gold}")', _CONFIG
     else:
-        made, config = f'Manager = rk.to_verl(reward, gold="{target.gold}", manager=True)', _MANAGER_CONFIG
+        definition, config = f'Manager = rk.to_verl(reward, gold="{target.gold}", manager=True)', _MANAGER_CONFIG
     return Export(
-        {"rewards_verl.py": _FILE.format(imports=target.imports, made=made)},
+        {"rewards_verl.py": _FILE.format(imports=target.imports, made=definition)},
         config,
         TESTED,
         ["A completion that cannot be scored raises; verl 0.9 leaves it out (trainer.use_v1=True, the default)."],

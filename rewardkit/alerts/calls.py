@@ -43,13 +43,13 @@ def _rising(run: WindowedRun) -> list[Lead]:
     change = run.changes(calls)
     factor = _factor(change)
     rises = np.array([_factor(other) for other in outcomes.values()])
-    apart = factor - np.maximum(rises.max(axis=0), 0.0)
+    margin = factor - np.maximum(rises.max(axis=0), 0.0)
     peak = peak_of(
         change,
         # z from 4: a run has up to 28 pairs of windows, and by chance the best one reaches 4 in one of 1,000 runs.
         ramp(change.z, 4.0, 8.0),
         ramp(factor, np.log(1.15), np.log(1.75)),
-        ramp(apart, np.log(1.1), np.log(1.5)),
+        ramp(margin, np.log(1.1), np.log(1.5)),
     )
     if peak is None:
         return []
@@ -115,14 +115,16 @@ def _unfinished(run: WindowedRun) -> list[Lead]:
     )
 
 
-def _share(run: WindowedRun, kind: str, title: str, what: str, values: Floats, rise: tuple[float, float]) -> list[Lead]:
+def _share(
+    run: WindowedRun, kind: str, title: str, predicate: str, values: Floats, rise: tuple[float, float]
+) -> list[Lead]:
     change = run.changes(values)
     # z from 4, as for all windows.
     peak = peak_of(change, ramp(change.z, 4.0, 8.0), ramp(change.difference, *rise))
     if peak is None:
         return []
     before, after = change.before[peak.pair], change.after[peak.pair]
-    text = f"the share of completions that {what} goes from {100 * before:.1f} % to {100 * after:.1f} %."
+    text = f"the share of completions that {predicate} goes from {100 * before:.1f} % to {100 * after:.1f} %."
     return [_fact(run, kind, title, text, change, peak, values)]
 
 

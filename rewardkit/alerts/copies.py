@@ -59,14 +59,14 @@ def copy_leads(sample: Sample) -> list[Lead]:
         ramp(_without_gold(sample, families, members, count), 0.4, 0.7),
     )
     leads: list[Lead] = []
-    taken: set[int] = set()
+    covered: set[int] = set()
     for family in np.lexsort((-won.z, -sizes, -np.round(strengths, 2))).tolist():
         rows = members[families == family]
         if strengths[family] <= 0.0 or len(leads) >= MOST:
             break
-        if taken & set(rows.tolist()):
+        if covered & set(rows.tolist()):
             continue
-        taken |= set(rows.tolist())
+        covered |= set(rows.tolist())
         leads.append(
             _lead(
                 sample,
@@ -86,14 +86,15 @@ def _without_gold(sample: Sample, families: Integers, members: Integers, count: 
     if foreign is None:
         return np.ones(count)
     rows = sample.run.rows[sample.rows]
-    own, other = foreign.own[rows], foreign.foreign[rows]
-    known = ~np.isnan(own) & ~np.isnan(other)
-    if not known.any():
+    own_totals, other = foreign.own[rows], foreign.foreign[rows]
+    comparable = ~np.isnan(own_totals) & ~np.isnan(other)
+    if not comparable.any():
         return np.ones(count)
     # Not the lowest value: one outlier would make all totals look the same.
-    low = float(np.quantile(np.concatenate([own[known], other[known]]), 0.01))
+    low = float(np.quantile(np.concatenate([own_totals[comparable], other[comparable]]), 0.01))
     earned, left = (
-        np.bincount(families, np.where(known, one - low, 0.0)[members], minlength=count) for one in (own, other)
+        np.bincount(families, np.where(comparable, totals - low, 0.0)[members], minlength=count)
+        for totals in (own_totals, other)
     )
     # Copies that earned nothing lose nothing.
     return np.where(earned > 1e-9, left / np.maximum(earned, 1e-9), 1.0)
@@ -101,9 +102,9 @@ def _without_gold(sample: Sample, families: Integers, members: Integers, count: 
 
 def _lead(sample: Sample, rows: Integers, strength: float, z: float, chance: float, prompts: float) -> Lead:
     steps = sample.steps[rows]
-    shown = sample.run.shown(sample.rows[rows], sample.run.standing)
+    shown_rows = sample.run.shown(sample.rows[rows], sample.run.standing)
     # A family may also have losers: quote the first row that is shown, which wins.
-    quoted = rows[np.flatnonzero(sample.run.rows[sample.rows[rows]] == shown[0])[0]]
+    quoted = rows[np.flatnonzero(sample.run.rows[sample.rows[rows]] == shown_rows[0])[0]]
     return Lead(
         kind="copies",
         title=f"nearly the same completion wins on {prompts:.0f} prompts",
@@ -114,7 +115,7 @@ def _lead(sample: Sample, rows: Integers, strength: float, z: float, chance: flo
         ),
         strength=strength,
         steps=(int(steps.min()), int(steps.max())),
-        rows=shown,
+        rows=shown_rows,
         numbers={"completions": float(len(rows)), "prompts": prompts, "chance": chance, "z": z},
     )
 
@@ -139,23 +140,23 @@ class _Words:
     def of(cls, sample: Sample) -> _Words:
         tokens, owners = sample.tokens
         prompt, prompts = sample.distinct_prompts
-        asked, askers = sample.prompt_tokens
+        prompt_tokens, askers = sample.prompt_tokens
         spelled = sample.vocabulary
         is_number = np.array([word[:1].isdigit() for word in spelled], dtype=np.bool_)
         is_word = np.array([word[:1].isalnum() for word in spelled], dtype=np.bool_)
         tokens, owners = tokens[is_word[tokens]], owners[is_word[tokens]]
         size = len(spelled) + 1
-        pairs = np.unique(askers * size + asked)
+        pairs = np.unique(askers * size + prompt_tokens)
         usual = 2 * np.bincount(pairs % size, minlength=size) > len(prompts)
         from_prompt = among(prompt[owners] * size + tokens, pairs)
         number = is_number[tokens]
         fixed = ~number & (~from_prompt | usual[tokens])
         # Keep numbers even if the prompt has them: they are all treated as equal.
-        own = number | ~from_prompt
+        original = number | ~from_prompt
         count = len(sample.rows)
         return cls(
-            np.where(number, -1, tokens)[own],
-            owners[own],
+            np.where(number, -1, tokens)[original],
+            owners[original],
             np.bincount(owners, minlength=count).astype(np.float64),
             np.bincount(owners, fixed, minlength=count).astype(np.float64),
         )
@@ -165,10 +166,10 @@ def _signatures(words: _Words) -> Hashes:
     """Return the (r, hashes) MinHash signatures."""
     count = len(words.count)
     # Three end marks follow each text, so that even an empty one has a shingle.
-    own = np.concatenate([words.own, np.full(3 * count, -2)])
+    tokens = np.concatenate([words.own, np.full(3 * count, -2)])
     texts = np.concatenate([words.owners, np.repeat(np.arange(count), 3)])
     order = np.argsort(texts, kind="stable")
-    shingles, texts, _ = chained(mixed(own[order], 3), texts[order], SHINGLE)
+    shingles, texts, _ = chained(mixed(tokens[order], 3), texts[order], SHINGLE)
     firsts = np.searchsorted(texts, np.arange(count))
     result = np.empty((count, BANDS * PER_BAND), dtype=np.uint64)
     for number in range(BANDS * PER_BAND):
@@ -178,7 +179,7 @@ def _signatures(words: _Words) -> Hashes:
 
 def _families(signatures: Hashes) -> tuple[Integers, Integers]:
     """Return (pairs,) family numbers and (pairs,) members; a completion may be in one family per band."""
-    families, members, known = [], [], 0
+    families, members, family_count = [], [], 0
     for band in range(BANDS):
         part = signatures[:, band * PER_BAND : (band + 1) * PER_BAND]
         key = np.zeros(len(part), dtype=np.uint64)
@@ -187,7 +188,7 @@ def _families(signatures: Hashes) -> tuple[Integers, Integers]:
         _, number, sizes = np.unique(key, return_inverse=True, return_counts=True)
         large = sizes >= LEAST
         rows = np.flatnonzero(large[number])
-        families.append(known + (np.cumsum(large) - 1)[number[rows]])
+        families.append(family_count + (np.cumsum(large) - 1)[number[rows]])
         members.append(rows)
-        known += int(large.sum())
+        family_count += int(large.sum())
     return np.concatenate(families).astype(np.int64), np.concatenate(members).astype(np.int64)

@@ -93,8 +93,8 @@ class Evidence:
         named |= {f"components[{name!r}]": values for name, values in self.components.items()}
         named |= {f"outcomes[{name!r}]": values for name, values in self.outcomes.items()}
         for texts in ("completions", "prompt_texts", "columns"):
-            given = getattr(self, texts)
-            named[texts] = None if callable(given) else given
+            source = getattr(self, texts)
+            named[texts] = None if callable(source) else source
         for name, values in named.items():
             if values is not None and len(values) != size:
                 raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}; pass one value per completion.")

@@ -25,13 +25,13 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
     """
     if run.evidence.foreign is None:
         return []
-    own, foreign, form = (np.asarray(totals, dtype=np.float64)[run.rows] for totals in run.evidence.foreign)
-    own, foreign = np.where(np.isnan(foreign), np.nan, own - form), foreign - form
-    size = run.spread(own)
+    own_totals, foreign, form = (np.asarray(totals, dtype=np.float64)[run.rows] for totals in run.evidence.foreign)
+    own_totals, foreign = np.where(np.isnan(foreign), np.nan, own_totals - form), foreign - form
+    size = run.spread(own_totals)
     # Rounding alone is no spread.
     if not size > 1e-9:
         return []
-    paid, earned = run.changes(foreign), run.changes(own)
+    paid, earned = run.changes(foreign), run.changes(own_totals)
     share = _explained(paid, earned)
     # z from 2.5 and not from 4, as elsewhere: two sizes must also be large. All were chosen on the twelve tasks of
     # benchmarks/radar that were looked at.

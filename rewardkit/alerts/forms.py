@@ -24,10 +24,10 @@ def form_leads(run: WindowedRun) -> list[Lead]:
     the size of its fall (from 0.03 to 0.1 of their ranges).
     """
     knowing = [name for name in run.rewarded if run.evidence.reads.get(name)]
-    others = sorted(set(run.rewarded) - set(knowing))
+    blind = sorted(set(run.rewarded) - set(knowing))
     size = run.spread(run.totals)
     # Rounding alone is no spread.
-    if not knowing or not others or not size > 1e-9:
+    if not knowing or not blind or not size > 1e-9:
         return []
     mean = np.mean([_scaled(run, name) for name in knowing], axis=0)
     total, answer = run.changes(run.totals), run.changes(mean)
@@ -51,7 +51,7 @@ def form_leads(run: WindowedRun) -> list[Lead]:
                 f"From step {steps[0]} to step {steps[1]} the mean total goes from {total.before[pair]:.3g} to "
                 f"{total.after[pair]:.3g} ({total.z[pair]:.1f} standard errors). What reads the data "
                 f"({_listed(knowing)}) goes from {answer.before[pair]:.3g} to {answer.after[pair]:.3g} of its range: "
-                f"{_listed(others)} {'pays' if len(others) == 1 else 'pay'} for something else. Completions that earn "
+                f"{_listed(blind)} {'pays' if len(blind) == 1 else 'pay'} for something else. Completions that earn "
                 "much without the answer come first."
             ),
             strength=peak.strength,

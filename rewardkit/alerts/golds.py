@@ -33,12 +33,12 @@ def gold_leads(sample: Sample) -> list[Lead]:
     if evidence.columns is None:
         return []
     cells = _Cells(sample)
-    found = [
+    leads = [
         _lead(sample, component, column, cells)
         for component in sample.run.rewarded
         for column in sorted(evidence.reads.get(component, ()))
     ]
-    return [lead for lead in found if lead is not None]
+    return [lead for lead in leads if lead is not None]
 
 
 def _lead(sample: Sample, component: str, column: str, cells: _Cells) -> Lead | None:
@@ -50,10 +50,10 @@ def _lead(sample: Sample, component: str, column: str, cells: _Cells) -> Lead | 
     """
     full = _full(sample, component)
     has, by_chance = cells.contained(column)
-    known = ~np.isnan(has)
-    if not (full & known).any():
+    comparable = ~np.isnan(has)
+    if not (full & comparable).any():
         return None
-    without = _changes(sample, np.where(known, full & (has == 0.0), np.nan))
+    without = _changes(sample, np.where(comparable, full & (has == 0.0), np.nan))
     among = _changes(sample, np.where(full, has - by_chance, np.nan))
     peak = peak_of(
         without,
@@ -107,9 +107,9 @@ def _full(sample: Sample, component: str) -> Rows:
 
 
 def _changes(sample: Sample, values: Floats) -> Changes:
-    whole = np.full(len(sample.run.rows), np.nan)
-    whole[sample.rows] = values
-    return sample.run.changes(whole)
+    run_values = np.full(len(sample.run.rows), np.nan)
+    run_values[sample.rows] = values
+    return sample.run.changes(run_values)
 
 
 def cell_text(cell: Any) -> str | None:
@@ -133,13 +133,15 @@ class _Cells:
 
     def contained(self, column: str) -> tuple[Floats, Floats]:
         """Return (r,) whether completions contain the own cell, and that of another group; NaN if it has no words."""
-        own = [self._words(cells.get(column)) for cells in self._cells]
+        own_words = [self._words(cells.get(column)) for cells in self._cells]
         firsts = np.unique(self._groups, return_index=True)[1]
-        others = firsts[(self._groups + 1) % len(firsts)].tolist()
-        has, by_chance = np.full(len(own), np.nan), np.full(len(own), np.nan)
-        for row, (said, wanted, other) in enumerate(zip(self._said, own, others, strict=True)):
-            if wanted and own[other] and wanted != own[other]:
-                has[row], by_chance[row] = wanted <= said, own[other] <= said
+        other_rows = firsts[(self._groups + 1) % len(firsts)].tolist()
+        has, by_chance = np.full(len(own_words), np.nan), np.full(len(own_words), np.nan)
+        for row, (completion_words, gold_words, other) in enumerate(
+            zip(self._said, own_words, other_rows, strict=True)
+        ):
+            if gold_words and own_words[other] and gold_words != own_words[other]:
+                has[row], by_chance[row] = gold_words <= completion_words, own_words[other] <= completion_words
         return has, by_chance
 
     def _words(self, cell: Any) -> frozenset[int]:
@@ -147,7 +149,7 @@ class _Cells:
         text = cell_text(cell) or ""
         if text not in self._known:
             # Without punctuation and markup: a gold answer is found with other marks, too.
-            found = {word for word in words(text) if re.match(r"\w", word)}
-            kept = found if len(found) <= LONGEST else ()
-            self._known[text] = frozenset(self._numbers.get(word, -1) for word in kept)
+            distinct_words = {word for word in words(text) if re.match(r"\w", word)}
+            used_words = distinct_words if len(distinct_words) <= LONGEST else ()
+            self._known[text] = frozenset(self._numbers.get(word, -1) for word in used_words)
         return self._known[text]

@@ -33,13 +33,13 @@ def jump_leads(run: WindowedRun) -> list[Lead]:
         # Any limit: a jump by a third of the deviation of completions is hardly visible in the curve.
         strength = float(weakest(jump.suddenness, ramp(height, 0.3, 1.0)))
         if strength > 0.0:
-            shown = name or "the total"
+            label = name or "the total"
             after = near[run.steps[near] >= jump.step]
             leads.append(
                 Lead(
                     kind="jump",
-                    title=f"{shown} {'jumps' if jump.difference > 0 else 'drops'} at step {jump.step}",
-                    text=f"The mean of {shown} is {_described(jump)}. The jump is {height:.2g} deviations high.",
+                    title=f"{label} {'jumps' if jump.difference > 0 else 'drops'} at step {jump.step}",
+                    text=f"The mean of {label} is {_described(jump)}. The jump is {height:.2g} deviations high.",
                     strength=strength,
                     steps=_span(run.distinct_steps, jump),
                     component=name or None,
@@ -55,8 +55,8 @@ def gate_leads(run: WindowedRun) -> list[Lead]:
     leads = []
     for name, (steps, rates) in sorted(run.evidence.gates.items()):
         order = np.argsort(steps, kind="stable")
-        known = order[~np.isnan(np.asarray(rates, dtype=np.float64)[order])]
-        series = Series(np.asarray(steps, dtype=np.int64)[known], np.asarray(rates, dtype=np.float64)[known])
+        valid = order[~np.isnan(np.asarray(rates, dtype=np.float64)[order])]
+        series = Series(np.asarray(steps, dtype=np.int64)[valid], np.asarray(rates, dtype=np.float64)[valid])
         jump = largest_jump(series)
         # Any ends: a jump of the pass rate by less than a tenth is hardly visible in the curve.
         strength = 0.0 if jump is None else float(weakest(jump.suddenness, ramp(abs(jump.difference), 0.1, 0.4)))

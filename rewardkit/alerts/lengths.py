@@ -82,8 +82,8 @@ def _truncated(run: WindowedRun, lengths: Floats) -> list[Lead]:
     known maximum there is no lead: answers of one form may also have the same length.
     """
     limit = run.evidence.maximum_length
-    known = lengths[~np.isnan(lengths)]
-    if limit is None or not known.size or known.min() == known.max():
+    known_lengths = lengths[~np.isnan(lengths)]
+    if limit is None or not known_lengths.size or known_lengths.min() == known_lengths.max():
         return []
     cut = np.where(np.isnan(lengths), np.nan, (lengths >= limit).astype(np.float64))
     last = np.isin(run.windows, run.windows.max())

@@ -20,9 +20,9 @@ def outcome_leads(run: WindowedRun) -> list[Lead]:
     """
     leads = []
     for name, outcomes in sorted(run.evidence.outcomes.items()):
-        own = np.asarray(outcomes)[run.rows]
+        row_outcomes = np.asarray(outcomes)[run.rows]
         for outcome in ("failed", "errored"):
-            is_so = (own == outcome).astype(np.float64)
+            is_so = (row_outcomes == outcome).astype(np.float64)
             if not is_so.any():
                 continue
             change = run.changes(is_so)

@@ -67,27 +67,27 @@ def phrase_leads(sample: Sample) -> list[Lead]:
     the component in which it wins most. If completions with the phrase also win in a monitored component, the phrase is
     right rather than a trick, and the last ramp shrinks with that chance (from 0.55 to 0.7).
     """
-    found = grams(sample)
-    count = len(found.places)
+    ngrams = grams(sample)
+    count = len(ngrams.places)
     if not count:
         return []
-    won = wins(found.grams, found.members, count, sample.groups, sample.standing)
-    before, after, spread = _spread(sample, found)
+    won = wins(ngrams.grams, ngrams.members, count, sample.groups, sample.standing)
+    before, after, spread = _spread(sample, ngrams)
     # Many completions make a chance of 0.51 significant, and it would teach the policy nothing.
-    kept = discoveries(one_sided(won.z), FALSE_DISCOVERIES) & (won.chance > 0.55)
+    significant = discoveries(one_sided(won.z), FALSE_DISCOVERIES) & (won.chance > 0.55)
     # z from 4, as for all windows: thousands of n-grams are compared.
-    strengths = weakest(ramp(won.z, 4.0, 8.0), ramp(spread, 4.0, 8.0), ramp(after - before, 0.05, 0.3)) * kept
+    strengths = weakest(ramp(won.z, 4.0, 8.0), ramp(spread, 4.0, 8.0), ramp(after - before, 0.05, 0.3)) * significant
     chosen = np.lexsort((-won.z, -strengths))[:CANDIDATES]
     chosen = chosen[strengths[chosen] > 0.0]
     if not chosen.size:
         return []
-    chance, component = _most_won(sample, found, chosen, won.chance[chosen])
+    chance, component = _most_won(sample, ngrams, chosen, won.chance[chosen])
     # 0.6: higher than the 0.55 above, since the best component is chosen among several.
-    strengths = weakest(strengths[chosen], ramp(chance, 0.6, 0.85) * (1.0 - _truly_won(sample, found, chosen)))
+    strengths = weakest(strengths[chosen], ramp(chance, 0.6, 0.85) * (1.0 - _truly_won(sample, ngrams, chosen)))
     leads = []
-    for one, rows in islice(_apart(sample, found, chosen, strengths), MOST):
-        gram = int(chosen[one])
-        phrase = excerpt(_text(sample, found, gram))
+    for index, rows in islice(_apart(sample, ngrams, chosen, strengths), MOST):
+        gram = int(chosen[index])
+        phrase = excerpt(_text(sample, ngrams, gram))
         leads.append(
             Lead(
                 kind="phrase",
@@ -97,13 +97,13 @@ def phrase_leads(sample: Sample) -> list[Lead]:
                     f"\u201c{phrase}\u201d is in {100 * before[gram]:.1f} % of completions, and later in "
                     f"{100 * after[gram]:.1f} %. A completion with it earns more than others of its group in "
                     f"{100 * won.chance[gram]:.0f} % of comparisons (z = {won.z[gram]:.1f}"
-                    + (f"; in {component[one]}: {100 * chance[one]:.0f} %" if component[one] else "")
+                    + (f"; in {component[index]}: {100 * chance[index]:.0f} %" if component[index] else "")
                     + f"). From {sample.description()}; {count} n-grams compared, "
                     f"false discovery rate {FALSE_DISCOVERIES}."
                 ),
-                strength=float(strengths[one]),
+                strength=float(strengths[index]),
                 steps=sample.run.span,
-                component=component[one],
+                component=component[index],
                 rows=sample.run.shown(sample.rows[rows]),
                 numbers={
                     "before": float(before[gram]),
@@ -125,20 +125,20 @@ def grams(sample: Sample) -> Grams:
     markup = np.array([MARKUP.fullmatch(token) is not None for token in sample.vocabulary], dtype=np.bool_)
     prompted_pairs = np.concatenate([[0], np.cumsum(pair)])
     prompted_markup = np.concatenate([[0], np.cumsum(word & markup[tokens])])
-    keys, members, places, sizes = [], [], [], []
+    keys, members, positions, sizes = [], [], [], []
     for size in range(1, LONGEST + 1):
-        own, texts, begins = chained(hashes, owners, size)
+        run_hashes, texts, begins = chained(hashes, owners, size)
         # The count of a bucket is an upper bound for its n-grams: most are rare and are dropped here.
-        buckets = (own >> np.uint64(44)).astype(np.int64)
+        buckets = (run_hashes >> np.uint64(44)).astype(np.int64)
         often = np.bincount(buckets, minlength=1)[buckets] >= LEAST
         prompted = (prompted_markup[begins + size] > prompted_markup[begins]) | (
             word[begins] if size == 1 else prompted_pairs[begins + size - 1] > prompted_pairs[begins]
         )
-        own, texts, begins = own[often & ~prompted], texts[often & ~prompted], begins[often & ~prompted]
-        once = np.unique(_joined(own, texts), return_index=True)[1]
-        keys.append(own[once])
+        run_hashes, texts, begins = run_hashes[often & ~prompted], texts[often & ~prompted], begins[often & ~prompted]
+        once = np.unique(_joined(run_hashes, texts), return_index=True)[1]
+        keys.append(run_hashes[once])
         members.append(texts[once])
-        places.append(begins[once])
+        positions.append(begins[once])
         sizes.append(np.full(len(once), size))
     key, member = np.concatenate(keys), np.concatenate(members)
     _, firsts, gram = np.unique(key, return_index=True, return_inverse=True)
@@ -151,7 +151,7 @@ def grams(sample: Sample) -> Grams:
     return Grams(
         number[gram[stays]],
         member[stays],
-        np.concatenate(places)[firsts[often]],
+        np.concatenate(positions)[firsts[often]],
         np.concatenate(sizes)[firsts[often]],
     )
 
@@ -159,11 +159,11 @@ def grams(sample: Sample) -> Grams:
 def _in_prompt(sample: Sample, size: int) -> NDArray[np.bool_]:
     """Return (tokens,) whether the run of `size` tokens that begins here is in the prompt of its completion."""
     tokens, owners = sample.tokens
-    asked, askers = sample.prompt_tokens
-    own, texts, begins = chained(mixed(tokens, 0), owners, size)
-    known, by, _ = chained(mixed(asked, 0), askers, size)
+    prompt_tokens, askers = sample.prompt_tokens
+    run_hashes, texts, begins = chained(mixed(tokens, 0), owners, size)
+    prompt_hashes, by, _ = chained(mixed(prompt_tokens, 0), askers, size)
     result = np.zeros(len(tokens), dtype=np.bool_)
-    result[begins] = among(_joined(own, sample.distinct_prompts[0][texts]), _joined(known, by))
+    result[begins] = among(_joined(run_hashes, sample.distinct_prompts[0][texts]), _joined(prompt_hashes, by))
     return result
 
 
@@ -172,11 +172,11 @@ def _joined(hashes: Hashes, numbers: Integers) -> Hashes:
         return hashes ^ mixed(numbers, 7)
 
 
-def _spread(sample: Sample, found: Grams) -> tuple[Floats, Floats, Floats]:
+def _spread(sample: Sample, ngrams: Grams) -> tuple[Floats, Floats, Floats]:
     """Return the lowest frequency, the highest one after it, and the z of their difference, each (grams,)."""
-    count, windows = len(found.places), int(sample.windows.max()) + 1
+    count, windows = len(ngrams.places), int(sample.windows.max()) + 1
     sizes = np.maximum(np.bincount(sample.windows, minlength=windows), 1).astype(np.float64)
-    cells = np.bincount(found.grams * windows + sample.windows[found.members], minlength=count * windows)
+    cells = np.bincount(ngrams.grams * windows + sample.windows[ngrams.members], minlength=count * windows)
     share = cells.reshape(count, windows) / sizes
     lowest = np.minimum.accumulate(share, axis=1)
     at = np.argmax(share - lowest, axis=1)
@@ -189,61 +189,61 @@ def _spread(sample: Sample, found: Grams) -> tuple[Floats, Floats, Floats]:
     return before, after, (after - before) / error
 
 
-def _most_won(sample: Sample, found: Grams, chosen: Integers, chance: Floats) -> tuple[Floats, list[str | None]]:
+def _most_won(sample: Sample, ngrams: Grams, chosen: Integers, chance: Floats) -> tuple[Floats, list[str | None]]:
     """Return the highest chance to win, in the total or in an earning component, and that component."""
     best = chance.copy()
     named: list[str | None] = [None] * len(chosen)
     for name in sample.run.rewarded:
-        own = _chances(sample, found, chosen, sample.run.component(name))
+        chances = _chances(sample, ngrams, chosen, sample.run.component(name))
         # The total's chance may be that of its only component.
-        for at in np.flatnonzero(np.nan_to_num(own) > best + 1e-9).tolist():
-            best[at], named[at] = own[at], name
+        for at in np.flatnonzero(np.nan_to_num(chances) > best + 1e-9).tolist():
+            best[at], named[at] = chances[at], name
     return best, named
 
 
-def _truly_won(sample: Sample, found: Grams, chosen: Integers) -> Floats:
+def _truly_won(sample: Sample, ngrams: Grams, chosen: Integers) -> Floats:
     """Return, from 0 to 1, how clearly completions with each n-gram also win in a monitored component."""
     result = np.zeros(len(chosen))
     for name in sorted(sample.run.evidence.monitored & set(sample.run.evidence.components)):
-        own = _chances(sample, found, chosen, sample.run.component(name))
+        chances = _chances(sample, ngrams, chosen, sample.run.component(name))
         # As for wins: 0.55 is clear of chance; 0.7 says that the phrase goes with what is wanted.
-        result = np.maximum(result, ramp(own, 0.55, 0.7))
+        result = np.maximum(result, ramp(chances, 0.55, 0.7))
     return result
 
 
-def _chances(sample: Sample, found: Grams, chosen: Integers, values: Floats) -> Floats:
-    number = np.full(len(found.places), -1)
+def _chances(sample: Sample, ngrams: Grams, chosen: Integers, values: Floats) -> Floats:
+    number = np.full(len(ngrams.places), -1)
     number[chosen] = np.arange(len(chosen))
-    stays = number[found.grams] >= 0
-    own = np.nan_to_num(centered_ranks(values[sample.rows], sample.groups))
-    return wins(number[found.grams[stays]], found.members[stays], len(chosen), sample.groups, own).chance
+    stays = number[ngrams.grams] >= 0
+    ranks = np.nan_to_num(centered_ranks(values[sample.rows], sample.groups))
+    return wins(number[ngrams.grams[stays]], ngrams.members[stays], len(chosen), sample.groups, ranks).chance
 
 
-def _apart(sample: Sample, found: Grams, chosen: Integers, strengths: Floats) -> Iterator[tuple[int, Integers]]:
+def _apart(sample: Sample, ngrams: Grams, chosen: Integers, strengths: Floats) -> Iterator[tuple[int, Integers]]:
     """Yield the strongest of each family of n-grams that are in nearly the same completions.
 
     Of equally strong ones take the one with the most words, then with the least punctuation at its ends.
     """
     sign = np.array([not word[:1].isalnum() for word in sample.vocabulary], dtype=np.bool_)
     tokens, _ = sample.tokens
-    first, last = found.places[chosen], found.places[chosen] + found.sizes[chosen] - 1
+    first, last = ngrams.places[chosen], ngrams.places[chosen] + ngrams.sizes[chosen] - 1
     signs = sign[tokens[first]].astype(np.int64) + sign[tokens[last]]
-    order = np.lexsort((chosen, signs - found.sizes[chosen], -np.round(strengths, 2)))
-    seen: list[frozenset[int]] = []
-    for one in order[strengths[order] > 0.0].tolist():
-        rows = found.members[found.grams == chosen[one]]
-        own = frozenset(rows.tolist())
+    order = np.lexsort((chosen, signs - ngrams.sizes[chosen], -np.round(strengths, 2)))
+    families: list[frozenset[int]] = []
+    for index in order[strengths[order] > 0.0].tolist():
+        rows = ngrams.members[ngrams.grams == chosen[index]]
+        row_set = frozenset(rows.tolist())
         # "final answer" and "the final answer" are in nearly the same completions: one lead for both.
-        if all(len(own & other) < 0.5 * min(len(own), len(other)) for other in seen):
-            yield one, rows
-        seen.append(own)
+        if all(len(row_set & other) < 0.5 * min(len(row_set), len(other)) for other in families):
+            yield index, rows
+        families.append(row_set)
 
 
-def _text(sample: Sample, found: Grams, gram: int) -> str:
+def _text(sample: Sample, ngrams: Grams, gram: int) -> str:
     """Return the n-gram as it is written in the first completion that has it."""
-    place, size = int(found.places[gram]), int(found.sizes[gram])
-    owner = int(sample.tokens[1][place])
-    first = place - int(np.searchsorted(sample.tokens[1], owner))
+    position, size = int(ngrams.places[gram]), int(ngrams.sizes[gram])
+    owner = int(sample.tokens[1][position])
+    first = position - int(np.searchsorted(sample.tokens[1], owner))
     text = sample.completions[owner]
     folded = text.casefold()
     words = spans(text)

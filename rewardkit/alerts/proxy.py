@@ -56,15 +56,15 @@ def proxy_leads(run: WindowedRun) -> list[Lead]:
     best = []
     for truth in truths(run):
         still = changes(truth.series, run.starts)
-        found = [
+        candidates = [
             (_strengths(change, deviations[name], still, truth), name, change)
             for name, change in risen.items()
             if truth.against in (None, name)
         ]
         if truth.against in (None, ""):
             size = run.spread(run.totals)
-            found.append((_strengths(total, _deviation(run.totals), still, truth, size) * supported, "", total))
-        strengths, name, change = max(found, key=lambda each: float(each[0].max(initial=0.0)))
+            candidates.append((_strengths(total, _deviation(run.totals), still, truth, size) * supported, "", total))
+        strengths, name, change = max(candidates, key=lambda each: float(each[0].max(initial=0.0)))
         if (peak := peak_of(change, strengths)) is not None:
             best.append(_lead(run, truth, name, change, still, peak))
     return best
@@ -91,8 +91,8 @@ def truths(run: WindowedRun) -> Iterator[Truth]:
         series = mean_by_step(steps, values)
         if len(series.steps) > 1:
             against = None if name in evidence.monitored else name
-            shown = f"held-out {name or 'total'}"
-            yield Truth(shown, against, None, series, _deviation(values), _bounds(run, name))
+            label = f"held-out {name or 'total'}"
+            yield Truth(label, against, None, series, _deviation(values), _bounds(run, name))
 
 
 def _bounds(run: WindowedRun, name: str) -> Bounds:
@@ -100,8 +100,8 @@ def _bounds(run: WindowedRun, name: str) -> Bounds:
 
 
 def _deviation(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.std()) if known.size else 0.0
+    known_values = values[~np.isnan(values)]
+    return float(known_values.std()) if known_values.size else 0.0
 
 
 def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, size: float = 0.0) -> Floats:
@@ -155,7 +155,7 @@ def _to_the_end(still: Floats) -> Floats:
 
 def _lead(run: WindowedRun, truth: Truth, name: str, proxy: Changes, still: Changes, peak: Peak) -> Lead:
     pair, steps = peak.pair, peak.steps
-    shown = name or "the total"
+    label = name or "the total"
     # As many standard errors as a rise needs; less is called flat.
     moved = "falls" if still.z[pair] < -4.0 else "stays flat"
     gained = run.component(name) if name else run.totals
@@ -164,11 +164,11 @@ def _lead(run: WindowedRun, truth: Truth, name: str, proxy: Changes, still: Chan
         keys = np.where(np.isnan(truth.values), -np.inf, gained - truth.values)
     return Lead(
         kind=KIND,
-        title=f"{shown} rises while {truth.name} {moved}",
+        title=f"{label} rises while {truth.name} {moved}",
         text=(
-            f"From step {steps[0]} to step {steps[1]} the mean of {shown} goes from {proxy.before[pair]:.3g} to "
+            f"From step {steps[0]} to step {steps[1]} the mean of {label} goes from {proxy.before[pair]:.3g} to "
             f"{proxy.after[pair]:.3g} ({proxy.z[pair]:.1f} standard errors), and the mean of {truth.name} goes from "
-            f"{still.before[pair]:.3g} to {still.after[pair]:.3g}. Completions with a high {shown} and a low "
+            f"{still.before[pair]:.3g} to {still.after[pair]:.3g}. Completions with a high {label} and a low "
             f"{truth.name} come first."
         ),
         strength=peak.strength,

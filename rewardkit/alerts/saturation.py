@@ -26,11 +26,11 @@ def saturation_leads(run: WindowedRun) -> list[Lead]:
     for name in run.rewarded:
         values = run.component(name)
         low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
-        found = _at_bound(run, name, values, high, "ceiling") or _at_bound(run, name, values, low, "floor")
-        if found is None and totals_vary.any():
-            found = _dead(run, name, values)
-        if found is not None:
-            leads.append(found)
+        lead = _at_bound(run, name, values, high, "ceiling") or _at_bound(run, name, values, low, "floor")
+        if lead is None and totals_vary.any():
+            lead = _dead(run, name, values)
+        if lead is not None:
+            leads.append(lead)
     return leads
 
 
@@ -69,9 +69,9 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
 
 
 def _constant(values: Floats) -> bool:
-    known = values[~np.isnan(values)]
+    known_values = values[~np.isnan(values)]
     # Rounding alone is no variance.
-    return not known.size or bool(known.max() - known.min() <= 1e-9)
+    return not known_values.size or bool(known_values.max() - known_values.min() <= 1e-9)
 
 
 def _dead(run: WindowedRun, name: str, values: Floats) -> Lead | None:

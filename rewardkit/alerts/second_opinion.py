@@ -50,8 +50,8 @@ class SecondOpinion:
     @property
     def counts(self) -> dict[str, int]:
         """The number of completions by verdict."""
-        given = [one.verdict for one in self.rows]
-        return {verdict: given.count(verdict) for verdict in ("does", "does_not", "undecided")}
+        verdicts = [row_verdict.verdict for row_verdict in self.rows]
+        return {verdict: verdicts.count(verdict) for verdict in ("does", "does_not", "undecided")}
 
     def __str__(self) -> str:
         counts = self.counts
@@ -82,8 +82,8 @@ def second_opinions(
             default it gets the texts of `evidence` and no columns.
     """
     rows = np.unique(np.array([row for lead in leads for row in lead.rows], dtype=np.int64))
-    given = dict(zip(rows.tolist(), _verdicts(rows, evidence, judge, batch_of), strict=True)) if len(rows) else {}
-    return [SecondOpinion(tuple(given[row] for row in lead.rows)) for lead in leads]
+    verdicts = dict(zip(rows.tolist(), _verdicts(rows, evidence, judge, batch_of), strict=True)) if len(rows) else {}
+    return [SecondOpinion(tuple(verdicts[row] for row in lead.rows)) for lead in leads]
 
 
 def _verdicts(
@@ -92,15 +92,15 @@ def _verdicts(
     try:
         table = Scorer(judge).score(_of_texts(rows, evidence) if batch_of is None else batch_of(rows))
     except Exception as error:
-        said = str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {error}"
-        return [RowVerdict(row, "undecided", f"the judge could not be asked: {said}") for row in rows.tolist()]
+        reason = str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {error}"
+        return [RowVerdict(row, "undecided", f"the judge could not be asked: {reason}") for row in rows.tolist()]
     faults = {fault.row: fault.reason for fault in table.faults}
     notes = _notes(table)
     return [
-        RowVerdict(row, "undecided", faults[place])
-        if place in faults
-        else RowVerdict(row, _verdict(float(table.total[place])), notes[place])
-        for place, row in enumerate(rows.tolist())
+        RowVerdict(row, "undecided", faults[index])
+        if index in faults
+        else RowVerdict(row, _verdict(float(table.total[index])), notes[index])
+        for index, row in enumerate(rows.tolist())
     ]
 
 
@@ -112,12 +112,12 @@ def _verdict(score: float) -> Verdict:
 
 def _notes(table: ScoreTable) -> list[str]:
     """Return the judge's verdict on each row; several judges by name."""
-    said: list[list[str]] = [[] for _ in range(len(table))]
+    row_notes: list[list[str]] = [[] for _ in range(len(table))]
     for name, notes in table.notes.items():
-        for place, note in enumerate(notes):
+        for index, note in enumerate(notes):
             if note:
-                said[place].append(note if len(table.notes) == 1 else f"{name}: {note}")
-    return ["; ".join(notes) for notes in said]
+                row_notes[index].append(note if len(table.notes) == 1 else f"{name}: {note}")
+    return ["; ".join(notes) for notes in row_notes]
 
 
 def _of_texts(rows: Integers, evidence: Evidence) -> Batch:

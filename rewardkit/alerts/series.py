@@ -30,11 +30,11 @@ class Series:
 
 def mean_by_step(steps: Integers, values: Floats) -> Series:
     """Return the mean of the values (n,) at each step; NaN is ignored, and a step without values is left out."""
-    known = ~np.isnan(values)
-    if not known.any():
+    valid = ~np.isnan(values)
+    if not valid.any():
         return Series(np.zeros(0, dtype=np.int64), np.zeros(0))
-    distinct, at = np.unique(steps[known], return_inverse=True)
-    return Series(distinct.astype(np.int64), np.bincount(at, values[known]) / np.bincount(at))
+    distinct, at = np.unique(steps[valid], return_inverse=True)
+    return Series(distinct.astype(np.int64), np.bincount(at, values[valid]) / np.bincount(at))
 
 
 def window_starts(steps: Integers) -> Integers:
@@ -112,8 +112,8 @@ def changes(series: Series, starts: Integers) -> Changes:
     """
     count = len(starts)
     window = np.searchsorted(starts, series.steps, side="right") - 1
-    kept = window >= 0
-    window, values = window[kept], series.values[kept]
+    inside = window >= 0
+    window, values = window[inside], series.values[inside]
     sizes = np.bincount(window, minlength=count).astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.bincount(window, values, minlength=count) / sizes
@@ -207,6 +207,6 @@ def _typical_noise(values: Floats) -> float:
     """Return the deviation of single steps, from the differences of neighbors without the largest tenth."""
     differences = np.sort(np.abs(np.diff(values)))
     # Without the largest tenth: jumps would make the noise look large.
-    kept = differences[: max(1, int(0.9 * len(differences)))]
+    typical = differences[: max(1, int(0.9 * len(differences)))]
     # The root mean square of the lower nine tenths of |N(0, 1)| is 0.79.
-    return float(np.sqrt((kept**2).mean() / 2.0)) / 0.79
+    return float(np.sqrt((typical**2).mean() / 2.0)) / 0.79

@@ -41,12 +41,12 @@ def words(text: str) -> list[str]:
 
     ``words("<b>Sure! 答案 is")`` is ``["<b>", "sure", "!", "答", "案", "is"]``.
     """
-    return [found.group() for found in _TOKEN.finditer(text.casefold())]
+    return [match.group() for match in _TOKEN.finditer(text.casefold())]
 
 
 def spans(text: str) -> list[tuple[int, int]]:
     """Return where each of its `words` begins and ends in ``text.casefold()``."""
-    return [found.span() for found in _TOKEN.finditer(text.casefold())]
+    return [match.span() for match in _TOKEN.finditer(text.casefold())]
 
 
 def shortened(text: str) -> str:
@@ -77,9 +77,12 @@ class Sample:
 
     @cached_property
     def _read(self) -> tuple[tuple[Integers, Integers], tuple[Integers, Integers], list[str]]:
-        known: dict[str, int] = {}
-        completions, prompts = _numbered(self.completions, known), _numbered(self.distinct_prompts[1], known)
-        return completions, prompts, list(known)
+        word_numbers: dict[str, int] = {}
+        completions, prompts = (
+            _numbered(self.completions, word_numbers),
+            _numbered(self.distinct_prompts[1], word_numbers),
+        )
+        return completions, prompts, list(word_numbers)
 
     @property
     def tokens(self) -> tuple[Integers, Integers]:
@@ -140,25 +143,25 @@ def sampled(run: WindowedRun) -> Sample | None:
     rows = np.flatnonzero(chosen[run.groups])
     completions = _texts(run.evidence.completions, run.rows[rows])
     prompts = run.evidence.prompt_texts
-    asked = [""] * len(rows) if prompts is None else _texts(prompts, run.rows[rows])
+    prompt_texts = [""] * len(rows) if prompts is None else _texts(prompts, run.rows[rows])
     # Sort the rows of a group by total and text, so that the result does not depend on their order in the arrays.
-    place = sorted(range(len(rows)), key=lambda at: (run.groups[rows[at]], run.totals[rows[at]], completions[at]))
-    return Sample(run, rows[place], [completions[at] for at in place], [asked[at] for at in place])
+    positions = sorted(range(len(rows)), key=lambda at: (run.groups[rows[at]], run.totals[rows[at]], completions[at]))
+    return Sample(run, rows[positions], [completions[at] for at in positions], [prompt_texts[at] for at in positions])
 
 
 def _texts(texts: Texts, rows: Integers) -> list[str]:
-    found = texts(rows) if callable(texts) else [texts[row] for row in rows.tolist()]
-    return [shortened(text) for text in found]
+    raw_texts = texts(rows) if callable(texts) else [texts[row] for row in rows.tolist()]
+    return [shortened(text) for text in raw_texts]
 
 
-def _numbered(texts: Sequence[str], known: dict[str, int]) -> tuple[Integers, Integers]:
-    """Return (tokens,) word numbers, adding new words to `known`, and (tokens,) positions of their texts."""
-    found, sizes = [], []
+def _numbered(texts: Sequence[str], word_numbers: dict[str, int]) -> tuple[Integers, Integers]:
+    """Return (tokens,) word numbers, adding new words to `word_numbers`, and (tokens,) positions of their texts."""
+    numbers, sizes = [], []
     for text in texts:
-        own = [known.setdefault(word, len(known)) for word in words(text)]
-        found.extend(own)
-        sizes.append(len(own))
-    return np.array(found, dtype=np.int64), np.repeat(np.arange(len(texts)), sizes)
+        text_numbers = [word_numbers.setdefault(word, len(word_numbers)) for word in words(text)]
+        numbers.extend(text_numbers)
+        sizes.append(len(text_numbers))
+    return np.array(numbers, dtype=np.int64), np.repeat(np.arange(len(texts)), sizes)
 
 
 def mixed(numbers: NDArray[Any], seed: int) -> Hashes:
@@ -181,14 +184,14 @@ def chained(tokens: Hashes, owners: Integers, size: int) -> tuple[Hashes, Intege
         for further in range(1, size):
             # The prime of FNV-1a for 64 bits.
             result = result * np.uint64(0x100000001B3) ^ tokens[further : further + count]
-    whole = np.flatnonzero(owners[:count] == owners[size - 1 :])
-    return mixed(result[whole].view(np.int64), size), owners[whole], whole
+    begins = np.flatnonzero(owners[:count] == owners[size - 1 :])
+    return mixed(result[begins].view(np.int64), size), owners[begins], begins
 
 
-def among(values: NDArray[Any], known: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which of many `values` are among the few `known` ones: `numpy.isin` without sorting the many."""
-    if not len(known):
+def among(values: NDArray[Any], selected: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which of many `values` are among the few `selected` ones: `numpy.isin` without sorting the many."""
+    if not len(selected):
         return np.zeros(len(values), dtype=np.bool_)
-    ascending = np.sort(known)
-    found = ascending[np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)] == values
-    return np.asarray(found, dtype=np.bool_)
+    ascending = np.sort(selected)
+    is_member = ascending[np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)] == values
+    return np.asarray(is_member, dtype=np.bool_)

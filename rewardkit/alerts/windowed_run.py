@@ -29,8 +29,8 @@ class WindowedRun:
     @cached_property
     def rows(self) -> Integers:
         training = self.evidence.training
-        found = np.arange(len(self.evidence.steps)) if training is None else np.flatnonzero(training)
-        return found.astype(np.int64)
+        indices = np.arange(len(self.evidence.steps)) if training is None else np.flatnonzero(training)
+        return indices.astype(np.int64)
 
     @cached_property
     def steps(self) -> Integers:
@@ -107,11 +107,11 @@ class WindowedRun:
         """(m,) whether a row is in these steps, the last one included."""
         return (self.steps >= steps[0]) & (self.steps <= steps[1])
 
-    def correlation(self, values: Floats, others: Floats) -> float:
+    def correlation(self, values: Floats, other_values: Floats) -> float:
         """Return the rank correlation of two (m,) values within groups, pooled; 0 if nothing varies."""
-        first, second = centered_ranks(values, self.groups), centered_ranks(others, self.groups)
-        known = ~np.isnan(first) & ~np.isnan(second)
-        first, second = first[known], second[known]
+        first, second = centered_ranks(values, self.groups), centered_ranks(other_values, self.groups)
+        complete = ~np.isnan(first) & ~np.isnan(second)
+        first, second = first[complete], second[complete]
         scale = float(np.sqrt((first**2).sum() * (second**2).sum()))
         # Without variance there is no correlation.
         return float((first * second).sum()) / scale if scale > 1e-9 else 0.0
@@ -119,16 +119,16 @@ class WindowedRun:
     @staticmethod
     def spread(values: Floats) -> float:
         """Return the range of values between the first and the last hundredth of the rows; 0 if none is known."""
-        known = values[~np.isnan(values)]
+        known_values = values[~np.isnan(values)]
         # Not the extremes: one outlier would make every change look small.
-        return float(np.subtract(*np.quantile(known, (0.99, 0.01)))) if known.size else 0.0
+        return float(np.subtract(*np.quantile(known_values, (0.99, 0.01)))) if known_values.size else 0.0
 
     def varies(self, values: Floats) -> tuple[Integers, NDArray[np.bool_]]:
         """Return the groups in which at least two rows have a value, and whether these differ by more than 1e-9."""
-        known = np.flatnonzero(~np.isnan(values))
-        if not known.size:
+        known_rows = np.flatnonzero(~np.isnan(values))
+        if not known_rows.size:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
-        order = known[np.argsort(self.groups[known], kind="stable")]
+        order = known_rows[np.argsort(self.groups[known_rows], kind="stable")]
         numbers, firsts, sizes = np.unique(self.groups[order], return_index=True, return_counts=True)
         spread = np.maximum.reduceat(values[order], firsts) - np.minimum.reduceat(values[order], firsts)
         several = sizes > 1

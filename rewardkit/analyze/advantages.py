@@ -41,28 +41,28 @@ class GroupStats:
         """Return the rows from `start` to `stop` (exclusive)."""
         return GroupStats(self.totals[start:stop], self.means[start:stop], self.deviations[start:stop])
 
-    def advantages(self, way: Way, moments: Floats) -> Floats:
+    def advantages(self, normalization: Way, moments: Floats) -> Floats:
         """Return the advantages, (n,), as TRL's GRPOTrainer computes them: ``(total - mean) / (deviation + 1e-4)``.
 
         The advantage of an unscorable row is 0.
 
         Args:
-            way: the divisor of the totals.
+            normalization: the divisor of the totals.
             moments: (3,) number, sum and sum of squares of the totals of all processes.
         """
-        centered = self.totals - (moments[1] / max(moments[0], 1.0) if way == "each" else self.means)
-        if way == "group":
+        centered = self.totals - (moments[1] / max(moments[0], 1.0) if normalization == "each" else self.means)
+        if normalization == "group":
             centered /= self.deviations + EPSILON
-        elif way != "none":
+        elif normalization != "none":
             centered /= deviation_of(moments) + EPSILON
         return np.nan_to_num(centered, nan=0.0)
 
 
 def moments_of(totals: Floats) -> Floats:
     """Return (3,) number, sum and sum of squares of those of the totals, (n,), that are not NaN."""
-    known = totals[~np.isnan(totals)]
+    known_totals = totals[~np.isnan(totals)]
     with np.errstate(over="ignore"):
-        return np.array([len(known), known.sum(), np.square(known).sum()])
+        return np.array([len(known_totals), known_totals.sum(), np.square(known_totals).sum()])
 
 
 def deviation_of(moments: Floats) -> float:
@@ -104,7 +104,7 @@ class Derivation:
     @classmethod
     def of(
         cls,
-        way: Way,
+        normalization: Way,
         totals: Floats,
         terms: Mapping[str, Floats],
         groups: NDArray[np.int64],
@@ -113,7 +113,7 @@ class Derivation:
         """Return the steps to the advantages of whole groups.
 
         Args:
-            way: the divisor of differences.
+            normalization: the divisor of differences.
             totals: (n,) NaN if a completion is unscorable.
             terms: name -> (n,) the terms of the totals.
             groups: (n,) the group of each completion.
@@ -122,7 +122,7 @@ class Derivation:
         columns: dict[str, Normalized] = {}
         addends: Mapping[str, Floats] = terms
         values = totals
-        if way == "each":
+        if normalization == "each":
             columns = {
                 name: Normalized.of(np.where(np.isnan(totals), np.nan, term), (components or {}).get(name), groups)
                 for name, term in terms.items()
@@ -131,21 +131,23 @@ class Derivation:
             summed = np.nansum(list(addends.values()), axis=0) if addends else np.zeros(len(totals))
             values = np.where(np.isnan(totals), np.nan, summed)
         spread, moments = GroupStats.of(values, groups), moments_of(values)
-        whole = np.full(len(values), deviation_of(moments))
+        batch_deviation = np.full(len(values), deviation_of(moments))
         return cls(
-            way,
+            normalization,
             addends,
             values,
-            np.full(len(values), moments[1] / max(moments[0], 1.0)) if way == "each" else spread.means,
-            None if way == "none" else spread.deviations if way == "group" else whole,
-            spread.advantages(way, moments),
+            np.full(len(values), moments[1] / max(moments[0], 1.0)) if normalization == "each" else spread.means,
+            None if normalization == "none" else spread.deviations if normalization == "group" else batch_deviation,
+            spread.advantages(normalization, moments),
             columns,
         )
 
     def agrees(self, recorded: Floats) -> bool:
         """Return whether it gives the recorded advantages, (n,), as far as they are known."""
-        known = ~np.isnan(recorded)
-        return bool(np.allclose(self.advantages[known], recorded[known], rtol=_RELATIVE, atol=_ABSOLUTE))
+        recorded_rows = ~np.isnan(recorded)
+        return bool(
+            np.allclose(self.advantages[recorded_rows], recorded[recorded_rows], rtol=_RELATIVE, atol=_ABSOLUTE)
+        )
 
 
 @dataclass(frozen=True)
@@ -183,16 +185,16 @@ def derive(
     if np.isnan(recorded).all():
         return None
     with np.errstate(all="ignore"):  # infinite totals have no derivation
-        found = (Derivation.of(way, totals, terms, groups, components) for way in WAYS)
-        return next((one for one in found if one.agrees(recorded)), None)
+        derivations = (Derivation.of(normalization, totals, terms, groups, components) for normalization in WAYS)
+        return next((derivation for derivation in derivations if derivation.agrees(recorded)), None)
 
 
 def _factor(term: Floats, component: Floats | None) -> float:
     """Return the factor between a component and its term; 1 if it is not the same for all rows."""
     if component is None:
         return 1.0
-    known = np.isfinite(term) & np.isfinite(component) & (component != 0.0) & (term != 0.0)
-    factors = term[known] / component[known]
+    usable = np.isfinite(term) & np.isfinite(component) & (component != 0.0) & (term != 0.0)
+    factors = term[usable] / component[usable]
     # A weight times a float differs in the last digits.
     same = len(factors) > 0 and np.allclose(factors, factors[0], rtol=1e-9, atol=0.0)
     return float(factors[0]) if same else 1.0

@@ -71,14 +71,14 @@ class Confusion:
         return _share(self.false_positives, self.false_positives + self.true_negatives)
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _share(part: int, total: int) -> float | None:
+    return part / total if total else None
 
 
 def confusion(scores: Floats, labels: Rows, threshold: float) -> Confusion:
     """Return the counts at `threshold`; rows without a score (NaN) are left out."""
-    kept = ~np.isnan(scores)
-    reached, good = settled(scores[kept]) >= threshold - TOLERANCE, labels[kept]
+    scored = ~np.isnan(scores)
+    reached, good = settled(scores[scored]) >= threshold - TOLERANCE, labels[scored]
     return Confusion(
         float(threshold),
         int((reached & good).sum()),
@@ -95,11 +95,11 @@ def best_threshold(scores: Floats, labels: Rows) -> float | None:
     highest accuracy, then to the highest threshold. The result is one of `scores` (n,); None if a class is missing or
     if no threshold is better than calling all rows good.
     """
-    kept = ~np.isnan(scores)
-    good = labels[kept]
+    scored = ~np.isnan(scores)
+    good = labels[scored]
     if not good.any() or good.all():
         return None
-    values, ranks = np.unique(settled(scores[kept]), return_inverse=True)
+    values, ranks = np.unique(settled(scores[scored]), return_inverse=True)
     reaching_good = np.cumsum(np.bincount(ranks, good, len(values))[::-1])[::-1]
     reaching_bad = np.cumsum(np.bincount(ranks, ~good, len(values))[::-1])[::-1]
     # Whole numbers compare exactly: J times both counts, and the number of correct rows minus a constant.
@@ -139,36 +139,36 @@ def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bound
     Returns:
         The bins that are not empty (Niculescu-Mizil and Caruana 2005, ICML).
     """
-    kept = ~np.isnan(scores)
-    if not kept.any():
+    scored = ~np.isnan(scores)
+    if not scored.any():
         return ()
-    values, own = settled(scores[kept]), np.asarray(labels)[kept]
+    values, scored_labels = settled(scores[scored]), np.asarray(labels)[scored]
     if limits is None:
         limits = (0.0, 1.0) if is_share(values) else (float(values.min()), float(values.max()))
     low, high = limits
     width = high - low
-    places = np.floor((values - low) / width * bins + TOLERANCE) if width > 0.0 else np.zeros(len(values))
-    numbers = np.clip(places, 0, bins - 1).astype(np.int64)
-    found = []
+    positions = np.floor((values - low) / width * bins + TOLERANCE) if width > 0.0 else np.zeros(len(values))
+    numbers = np.clip(positions, 0, bins - 1).astype(np.int64)
+    curve = []
     for number in np.unique(numbers).tolist():
         rows = numbers == number
-        found.append(
+        curve.append(
             Bin(
                 lowest=low + width * number / bins,
                 highest=low + width * (number + 1) / bins if width > 0.0 else high,
                 count=int(rows.sum()),
                 mean_score=float(values[rows].mean()),
-                mean_label=float(own[rows].mean()),
-                good=int(own[rows].sum()) if own.dtype == np.bool_ else None,
+                mean_label=float(scored_labels[rows].mean()),
+                good=int(scored_labels[rows].sum()) if scored_labels.dtype == np.bool_ else None,
             )
         )
-    return tuple(found)
+    return tuple(curve)
 
 
 def is_share(values: Floats) -> bool:
     """Whether all known `values` (n,) lie between 0 and 1, so that they can be read as probabilities."""
-    known = values[~np.isnan(values)]
-    return bool(known.size and known.min() >= -TOLERANCE and known.max() <= 1.0 + TOLERANCE)
+    known_values = values[~np.isnan(values)]
+    return bool(known_values.size and known_values.min() >= -TOLERANCE and known_values.max() <= 1.0 + TOLERANCE)
 
 
 def calibration_error(bins: tuple[Bin, ...]) -> float | None:
@@ -263,17 +263,19 @@ def misjudged(
     names = np.arange(len(scores)) if rows is None else rows
     scored_by = {name: column.scored for name, column in components.items()}
 
-    def cases(places: Numbers) -> tuple[Case, ...]:
+    def cases(positions: Numbers) -> tuple[Case, ...]:
         return tuple(
             Case(
-                row=int(names[place]),
-                label=bool(good[place]),
-                score=float(values[place]),
-                completion=completions[place],
-                scores={name: float(of[place]) for name, of in scored_by.items() if not np.isnan(of[place])},
-                notes={name: column.notes[place] for name, column in components.items() if column.notes.get(place)},
+                row=int(names[position]),
+                label=bool(good[position]),
+                score=float(values[position]),
+                completion=completions[position],
+                scores={name: float(of[position]) for name, of in scored_by.items() if not np.isnan(of[position])},
+                notes={
+                    name: column.notes[position] for name, column in components.items() if column.notes.get(position)
+                },
             )
-            for place in places[:limit].tolist()
+            for position in positions[:limit].tolist()
         )
 
     too_high = np.flatnonzero(scored & ~good & (values >= values[scored & good].min()))
@@ -498,10 +500,12 @@ class Calibration:
 
     def __getitem__(self, name: str) -> ComponentCalibration:
         """Return the calibration of one component, or of ``"total"``."""
-        known = {component.name: component for component in (*self.components, self.total)}
-        if name not in known:
-            raise KeyError(f"no component {name!r}; the components are: {', '.join(known)}.{near_miss(name, known)}")
-        return known[name]
+        calibrations = {component.name: component for component in (*self.components, self.total)}
+        if name not in calibrations:
+            raise KeyError(
+                f"no component {name!r}; the components are: {', '.join(calibrations)}.{near_miss(name, calibrations)}"
+            )
+        return calibrations[name]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain JSON values, including the shares computed from the counts."""
@@ -509,8 +513,12 @@ class Calibration:
         parts = [(plain["total"], self.total), *zip(plain["components"], self.components, strict=True)]
         for target, component in parts:
             target["auc"] = component.auc
-            for name, found in (("within", component.within), ("overall", component.overall)):
-                target[name] |= {"accuracy": found.accuracy, "ties": found.ties, "inversions": found.inversions}
+            for name, pair_counts in (("within", component.within), ("overall", component.overall)):
+                target[name] |= {
+                    "accuracy": pair_counts.accuracy,
+                    "ties": pair_counts.ties,
+                    "inversions": pair_counts.inversions,
+                }
             for name, table in (("best", component.best), ("given", component.given)):
                 if table is not None:
                     rates = ("accuracy", "precision", "recall", "false_positive_rate")
@@ -598,14 +606,14 @@ def calibration_of(
     comparison = _Comparison(labels, groups, bounds or {}, bins)
     judgment = None if good is None else _Judgment(good, groups, table.completions, rows, cases, replicates, seed)
 
-    def calibrated(name: str, scores: Floats, shown: Mapping[str, Column]) -> ComponentCalibration:
-        found = comparison.of(name, scores)
-        return found if judgment is None else judgment.added_to(found, scores, shown)
+    def calibrated(name: str, scores: Floats, columns: Mapping[str, Column]) -> ComponentCalibration:
+        agreement = comparison.of(name, scores)
+        return agreement if judgment is None else judgment.added_to(agreement, scores, columns)
 
     total = calibrated(TOTAL, table.total, table.components)
     if good is not None and threshold is not None:
         total = replace(total, given=confusion(table.total, good, threshold))
-    found = Calibration(
+    calibration = Calibration(
         rows=len(table),
         groups=len(np.unique(groups)),
         good=None if good is None else int(good.sum()),
@@ -613,7 +621,7 @@ def calibration_of(
         total=total,
         components=tuple(calibrated(name, table[name], {name: column}) for name, column in table.components.items()),
     )
-    return replace(found, warnings=(*_faults(table), *_warnings(found)))
+    return replace(calibration, warnings=(*_faults(table), *_warnings(calibration)))
 
 
 @dataclass(frozen=True)
@@ -655,12 +663,12 @@ class _Judgment:
     seed: int
 
     def added_to(
-        self, found: ComponentCalibration, scores: Floats, shown: Mapping[str, Column]
+        self, agreement: ComponentCalibration, scores: Floats, columns: Mapping[str, Column]
     ) -> ComponentCalibration:
         best = best_threshold(scores, self.good)
-        too_high, too_low = misjudged(scores, self.good, self.completions, shown, rows=self.rows, limit=self.cases)
+        too_high, too_low = misjudged(scores, self.good, self.completions, columns, rows=self.rows, limit=self.cases)
         return replace(
-            found,
+            agreement,
             interval=auc_interval(scores, self.good, self.groups, replicates=self.replicates, seed=self.seed),
             best=None if best is None else confusion(scores, self.good, best),
             too_high=too_high,
@@ -685,15 +693,15 @@ def _faults(table: ScoreTable) -> Iterator[str]:
                 )
 
 
-def _warnings(found: Calibration) -> Iterator[str]:
+def _warnings(report: Calibration) -> Iterator[str]:
     """Yield the probable problems as sentences with numbers."""
-    if found.good is not None and not (found.good and found.bad):
-        yield f"all {found.rows:,} labels are {'good' if found.good else 'bad'}; add completions with the other label"
-    if found.total.unscored:
-        yield f"{found.total.unscored:,} of {found.rows:,} completions have no total score and are left out"
-    alone = len(found.components) == 1 and found.components[0].overall == found.total.overall
-    for component in (found.total, *(() if alone else found.components)):
-        subject = "the total" if component is found.total else repr(component.name)
+    if report.good is not None and not (report.good and report.bad):
+        yield f"all {report.rows:,} labels are {'good' if report.good else 'bad'}; add completions with the other label"
+    if report.total.unscored:
+        yield f"{report.total.unscored:,} of {report.rows:,} completions have no total score and are left out"
+    alone = len(report.components) == 1 and report.components[0].overall == report.total.overall
+    for component in (report.total, *(() if alone else report.components)):
+        subject = "the total" if component is report.total else repr(component.name)
         auc = f"{subject} has an AUC of {decimal(component.auc)}"
         low, high = component.interval or (0.0, 0.0)
         if component.is_reversed and (component.interval is None or high < 0.5):
@@ -702,7 +710,7 @@ def _warnings(found: Calibration) -> Iterator[str]:
             yield f"{auc}, below 0.5, but this may be chance (95 %: {low:.3f} to {high:.3f})"
         elif component.auc is not None and component.interval and low <= 0.5:
             yield f"{auc}, which could be chance (95 %: {low:.3f} to {high:.3f})"
-    within = found.total.within
+    within = report.total.within
     if not within.count:
         yield "no prompt has both a better and a worse completion, so this data cannot show what GRPO would learn"
     elif within.tied > TOO_MANY_TIES * within.count:

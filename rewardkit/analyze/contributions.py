@@ -67,8 +67,8 @@ def change(now: Floats, prompts_now: NDArray[np.int64], before: Floats, prompts_
         before: (m,) the values of the completions to compare with.
         prompts_before: (m,) their prompts, with the same numbers.
     """
-    known, earlier = np.isfinite(now), np.isfinite(before)
-    values, codes = now[known], prompts_now[known]
+    finite, earlier = np.isfinite(now), np.isfinite(before)
+    values, codes = now[finite], prompts_now[finite]
     contributions = np.full(len(now), np.nan)
     mean = float(before[earlier].mean()) if earlier.any() else float("nan")
     if not len(values) or not earlier.any():
@@ -79,14 +79,14 @@ def change(now: Floats, prompts_now: NDArray[np.int64], before: Floats, prompts_
     # The means are taken around the overall mean, so that large values do not lose precision.
     offsets = np.bincount(prompts_before[earlier], before[earlier] - mean, minlength=size) / np.maximum(counts, 1)
     each = (values - mean - offsets[codes]) / len(values)
-    contributions[known] = each
-    seen = counts[codes] > 0
+    contributions[finite] = each
+    familiar = counts[codes] > 0
     return Change(
         contributions,
         mean,
         float(values.mean()),
-        float(each[seen].sum()),
-        float(each[~seen].sum()),
+        float(each[familiar].sum()),
+        float(each[~familiar].sum()),
         float(offsets[codes].mean()),
-        float(seen.mean()),
+        float(familiar.mean()),
     )

@@ -79,19 +79,19 @@ def pairs(scores: Floats, labels: Labels, groups: Numbers | None = None) -> Pair
         labels: (n,) bool, or grades.
         groups: (n,) count only pairs within one group; None counts all pairs.
     """
-    kept = ~np.isnan(scores)
-    own = np.asarray(labels)[kept]
-    if not own.size:
+    scored = ~np.isnan(scores)
+    scored_labels = np.asarray(labels)[scored]
+    if not scored_labels.size:
         return Pairs(0, 0, 0)
-    values, ranks = np.unique(settled(scores[kept]), return_inverse=True)
-    _, numbers = np.unique(np.zeros(len(own)) if groups is None else groups[kept], return_inverse=True)
+    values, ranks = np.unique(settled(scores[scored]), return_inverse=True)
+    _, numbers = np.unique(np.zeros(len(scored_labels)) if groups is None else groups[scored], return_inverse=True)
     # Each group has its own range of keys, in the order of the scores, so that a search never leaves the group.
     starts = numbers * len(values)
     keys = starts + ranks
     right = tied = wrong = 0
-    for label in np.unique(own)[1:]:
-        better = own == label
-        worse = np.sort(keys[own < label])
+    for label in np.unique(scored_labels)[1:]:
+        better = scored_labels == label
+        worse = np.sort(keys[scored_labels < label])
         first, last = np.searchsorted(worse, starts[better]), np.searchsorted(worse, starts[better] + len(values))
         below = np.searchsorted(worse, keys[better])
         upto = np.searchsorted(worse, keys[better], side="right")
@@ -115,19 +115,19 @@ def centered_ranks(values: Floats, groups: Numbers) -> Floats:
     ``centered_ranks([5, 9, 9], [0, 0, 0])`` is ``[-1, 0.5, 0.5]``.
     """
     result = np.full(len(values), np.nan)
-    known = np.flatnonzero(~np.isnan(values))
-    if not known.size:
+    known_rows = np.flatnonzero(~np.isnan(values))
+    if not known_rows.size:
         return result
     # Equal numbers that were summed in another order may differ in their last digits.
-    rounded = np.round(values[known], 9)
-    order = known[np.lexsort((rounded, groups[known]))]
+    rounded = np.round(values[known_rows], 9)
+    order = known_rows[np.lexsort((rounded, groups[known_rows]))]
     # Equal scores whose sums were computed in another order must be ties.
     group, value = groups[order], np.round(values[order], 9)
-    place = np.arange(len(order), dtype=np.float64)
+    position = np.arange(len(order), dtype=np.float64)
 
     def mean_place(fresh: NDArray[Any]) -> Floats:
         number = np.cumsum(np.concatenate([[0], fresh.astype(np.int64)]))
-        means: Floats = (np.bincount(number, place) / np.bincount(number))[number]
+        means: Floats = (np.bincount(number, position) / np.bincount(number))[number]
         return means
 
     other_group = group[1:] != group[:-1]
@@ -140,11 +140,11 @@ def spearman(scores: Floats, labels: Labels) -> float | None:
 
     -1 to 1; None if all scores or all labels are the same (Spearman 1904, American Journal of Psychology 15:72).
     """
-    kept = ~np.isnan(scores)
-    if not kept.any():
+    scored = ~np.isnan(scores)
+    if not scored.any():
         return None
-    first = mean_ranks(settled(scores[kept]))
-    second = mean_ranks(np.asarray(labels, dtype=np.float64)[kept])
+    first = mean_ranks(settled(scores[scored]))
+    second = mean_ranks(np.asarray(labels, dtype=np.float64)[scored])
     first, second = first - first.mean(), second - second.mean()
     scale = np.sqrt((first * first).sum() * (second * second).sum())
     return float(np.clip((first * second).sum() / scale, -1.0, 1.0)) if scale > 0.0 else None
@@ -177,25 +177,25 @@ def auc_interval(
     Returns:
         The lower and upper end; None if a class is missing, if there are fewer than two groups, or without replicates.
     """
-    kept = ~np.isnan(scores)
-    good = labels[kept]
+    scored = ~np.isnan(scores)
+    good = labels[scored]
     if replicates < 1 or not good.any() or good.all():
         return None
-    values, ranks = np.unique(settled(scores[kept]), return_inverse=True)
-    _, numbers = np.unique(np.arange(len(good)) if groups is None else groups[kept], return_inverse=True)
+    values, ranks = np.unique(settled(scores[scored]), return_inverse=True)
+    _, numbers = np.unique(np.arange(len(good)) if groups is None else groups[scored], return_inverse=True)
     count = int(numbers.max()) + 1
     if count < 2:
         return None
     random = np.random.default_rng(seed)
-    found = []
+    areas = []
     for _ in range(replicates):
         weights = np.bincount(random.integers(count, size=count), minlength=count)[numbers].astype(np.float64)
         positives = np.bincount(ranks, weights * good, len(values))
         negatives = np.bincount(ranks, weights * ~good, len(values))
-        both = positives.sum() * negatives.sum()
-        if both > 0.0:
-            found.append(float((positives * (np.cumsum(negatives) - negatives / 2.0)).sum() / both))
-    if not found:
+        pair_weight = positives.sum() * negatives.sum()
+        if pair_weight > 0.0:
+            areas.append(float((positives * (np.cumsum(negatives) - negatives / 2.0)).sum() / pair_weight))
+    if not areas:
         return None
-    low, high = np.quantile(found, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    low, high = np.quantile(areas, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return float(low), float(high)

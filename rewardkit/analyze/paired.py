@@ -51,12 +51,12 @@ def pair(
         left_ids, right_ids: distinct ids, one per prompt.
         left_texts, right_texts: the texts of the same prompts.
     """
-    known = {name: number for number, name in enumerate(right_ids)}
-    pairs = [(number, known[name]) for number, name in enumerate(left_ids) if name in known]
-    taken = {number for _, number in pairs}
-    same = set(left_ids) & known.keys()
+    right_numbers = {name: number for number, name in enumerate(right_ids)}
+    pairs = [(number, right_numbers[name]) for number, name in enumerate(left_ids) if name in right_numbers]
+    paired_right = {number for _, number in pairs}
+    same = set(left_ids) & right_numbers.keys()
     rest_left = [number for number, name in enumerate(left_ids) if name not in same]
-    rest_right = [number for number in range(len(right_ids)) if number not in taken]
+    rest_right = [number for number in range(len(right_ids)) if number not in paired_right]
     times_left = Counter(left_texts[number] for number in rest_left)
     times_right = Counter(right_texts[number] for number in rest_right)
     once = {right_texts[number]: number for number in rest_right if times_right[right_texts[number]] == 1}
@@ -65,10 +65,10 @@ def pair(
     ]
     shared = {text for text in times_left.keys() & times_right.keys() if times_left[text] * times_right[text] > 1}
     ambiguous = sum(times_left[text] + times_right[text] for text in shared)
-    found = np.array(sorted([*pairs, *by_text]), dtype=np.int64).reshape(-1, 2)
+    matches = np.array(sorted([*pairs, *by_text]), dtype=np.int64).reshape(-1, 2)
     return Pairing(
-        found[:, 0],
-        found[:, 1],
+        matches[:, 0],
+        matches[:, 1],
         len(by_text),
         len(rest_left) - len(by_text),
         len(rest_right) - len(by_text),
@@ -83,10 +83,10 @@ def prompt_means(prompts: Numbers, values: Floats, size: int) -> Floats:
         prompts: (n,) the number of the prompt of each completion.
         values: (n,), NaN if a completion has no score.
     """
-    known = ~np.isnan(values)
-    counts = np.bincount(prompts[known], minlength=size)
+    scored = ~np.isnan(values)
+    counts = np.bincount(prompts[scored], minlength=size)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means: Floats = np.bincount(prompts[known], values[known], minlength=size) / counts
+        means: Floats = np.bincount(prompts[scored], values[scored], minlength=size) / counts
     return means
 
 
@@ -151,8 +151,8 @@ def paired(left: Floats, right: Floats, tolerance: float = 0.0) -> Paired:
         tolerance: the largest difference that counts as equal; at least 1e-9.
     """
     difference = right - left
-    known = ~np.isnan(difference)
-    counted = difference[known]
+    comparable = ~np.isnan(difference)
+    counted = difference[comparable]
     beyond = np.abs(counted) > tolerance + _EXACT
     won, lost = int((beyond & (counted > 0)).sum()), int((beyond & (counted < 0)).sum())
     return Paired(
@@ -161,9 +161,9 @@ def paired(left: Floats, right: Floats, tolerance: float = 0.0) -> Paired:
         won,
         lost,
         len(counted) - won - lost,
-        int((~known).sum()),
-        float(left[known].mean()) if len(counted) else None,
-        float(right[known].mean()) if len(counted) else None,
+        int((~comparable).sum()),
+        float(left[comparable].mean()) if len(counted) else None,
+        float(right[comparable].mean()) if len(counted) else None,
         _interval(counted),
         sign_test(won, lost),
     )
@@ -175,8 +175,8 @@ def sign_test(won: int, lost: int) -> float:
     if won == lost:
         return 1.0
     chosen = np.arange(1, fewer + 1, dtype=np.float64)
-    ways = np.concatenate([[0.0], np.cumsum(np.log(tosses - chosen + 1.0) - np.log(chosen))])
-    return float(min(1.0, 2.0 * math.exp(np.logaddexp.reduce(ways) - tosses * math.log(2.0))))
+    log_counts = np.concatenate([[0.0], np.cumsum(np.log(tosses - chosen + 1.0) - np.log(chosen))])
+    return float(min(1.0, 2.0 * math.exp(np.logaddexp.reduce(log_counts) - tosses * math.log(2.0))))
 
 
 def _interval(differences: Floats) -> tuple[float, float] | None:

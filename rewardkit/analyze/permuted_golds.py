@@ -55,14 +55,18 @@ class _Reads:
             if binding is None:
                 branches |= set(node.facts.columns)
             else:
-                leaves |= {one.source for one in binding.parameters if one.is_column or one.source in (PROMPT, EXAMPLE)}
+                leaves |= {
+                    parameter.source
+                    for parameter in binding.parameters
+                    if parameter.is_column or parameter.source in (PROMPT, EXAMPLE)
+                }
         return cls(frozenset(leaves), frozenset(branches))
 
     def exchanged(self, batch: Batch) -> list[str]:
         """Return the names of the columns of a batch to exchange, maybe with ``"prompt"``."""
         columns = [name for name in batch.columns if EXAMPLE in self.leaves or name in self.leaves]
-        own = [PROMPT] if PROMPT in self.leaves and batch.prompts is not None else []
-        return own + [name for name in columns if name not in self.branches]
+        prompt_column = [PROMPT] if PROMPT in self.leaves and batch.prompts is not None else []
+        return prompt_column + [name for name in columns if name not in self.branches]
 
 
 class PermutedGolds:
@@ -81,9 +85,9 @@ class PermutedGolds:
     """
 
     def __init__(self, reward: RewardLike, *, trusting: bool = False) -> None:
-        whole = Scorer(reward).reward
-        earning = set(counted(whole))
-        left, _ = omitted(whole, lambda name, node: node not in earning)
+        tree = Scorer(reward).reward
+        earning = set(counted(tree))
+        left, _ = omitted(tree, lambda name, node: node not in earning)
         left, self.left_out = omitted(left, lambda name, node: _is_left_out(node, trusting))
         self._scorer = Scorer(left)
         self._reads = _Reads.of(left)
@@ -99,7 +103,7 @@ class PermutedGolds:
         batch: Batch,
         *,
         groups: Collection[int] | None = None,
-        beside: Batch | None = None,
+        donor: Batch | None = None,
         draws: int = 1,
         seed: int = 0,
     ) -> ForeignScores:
@@ -112,37 +116,39 @@ class PermutedGolds:
         Args:
             batch: the completions.
             groups: the numbers of the groups to score (``batch.groups``); None for all.
-            beside: more rows with the same columns, whose cells may also be drawn.
+            donor: more rows with the same columns, whose cells may also be drawn.
             draws: the number of draws of other cells: the foreign total is the mean of as many.
             seed: the seed of the draws.
 
         Raises:
             RewardKitError: as `Scorer.score`.
         """
-        found = ForeignScores.unknown(len(batch))
+        foreign_scores = ForeignScores.unknown(len(batch))
         names = self._reads.exchanged(batch) if self.possible else []
-        cells = batch if beside is None else _cells(batch, beside)
+        cells = batch if donor is None else _cells(batch, donor)
         random = np.random.default_rng(seed)
         partners = [self._partners(batch, cells, names, random) for _ in range(draws)]
-        wanted = partners[0] >= 0  # whether there is a partner does not depend on the draw
+        chosen = partners[0] >= 0  # whether there is a partner does not depend on the draw
         if groups is not None:
-            wanted &= np.isin(batch.groups, list(groups))
-        rows = np.flatnonzero(wanted)
+            chosen &= np.isin(batch.groups, list(groups))
+        rows = np.flatnonzero(chosen)
         if rows.size:
-            own = self._scored(batch, rows, batch, rows, names)
-            found.own[rows] = own.total
+            own_table = self._scored(batch, rows, batch, rows, names)
+            foreign_scores.own[rows] = own_table.total
             totals = [self._scored(batch, rows, cells, partner[rows], names).total for partner in partners]
-            found.foreign[rows] = np.mean(totals, axis=0)
-            found.form[rows] = sum((np.nan_to_num(own.terms[name]) for name in self._form), np.zeros(len(rows)))
-        return found
+            foreign_scores.foreign[rows] = np.mean(totals, axis=0)
+            foreign_scores.form[rows] = sum(
+                (np.nan_to_num(own_table.terms[name]) for name in self._form), np.zeros(len(rows))
+            )
+        return foreign_scores
 
     def _scored(self, batch: Batch, rows: Numbers, cells: Batch, drawn: Numbers, names: Sequence[str]) -> ScoreTable:
         """Score the completions of `rows`, in some columns with the rows `drawn` of `cells`."""
         ids = batch.completion_ids
-        prompts, asked = (cells.prompts, drawn) if PROMPT in names else (batch.prompts, rows)
+        prompts, prompt_rows = (cells.prompts, drawn) if PROMPT in names else (batch.prompts, rows)
         part = Batch(
             _taken(batch.completions, rows),
-            prompts=None if prompts is None else _taken(prompts, asked),
+            prompts=None if prompts is None else _taken(prompts, prompt_rows),
             completion_ids=None if ids is None else _taken(ids, rows),
             columns={
                 name: _taken(cells.columns[name], drawn) if name in names else _taken(values, rows)
@@ -162,17 +168,19 @@ class PermutedGolds:
         missing = np.array([_missing(cells, name, firsts) for name in names]).reshape(len(names), len(firsts))
         is_varied = (numbers != numbers[:, :1]).any(axis=1)
         varied, missing = numbers[is_varied], missing[is_varied]
-        kept = [cells.equality(name).numbers[firsts] for name in self._reads.branches if name in cells.columns]
+        branch_columns = [
+            cells.equality(name).numbers[firsts] for name in self._reads.branches if name in cells.columns
+        ]
         for group in range(len(starts)) if len(varied) else ():
             none = missing[:, group, None]
             other = np.where(none, missing, ~missing & (varied != varied[:, group, None])).all(axis=0) & ~none.all()
-            for column in kept:
+            for column in branch_columns:
                 other &= column == column[group]
             candidates = np.flatnonzero(other)
             if candidates.size:
                 partner[group] = firsts[random.choice(candidates)]
-        own: Numbers = partner[np.searchsorted(starts, np.arange(len(batch)), side="right") - 1]
-        return own
+        row_partners: Numbers = partner[np.searchsorted(starts, np.arange(len(batch)), side="right") - 1]
+        return row_partners
 
 
 def _is_left_out(reward: Reward, trusting: bool) -> bool:
@@ -188,12 +196,12 @@ def _missing(cells: Batch, name: str, rows: Numbers) -> list[bool]:
     return [name != PROMPT and cells.columns[name][row] is None for row in rows.tolist()]
 
 
-def _cells(batch: Batch, beside: Batch) -> Batch:
+def _cells(batch: Batch, donor: Batch) -> Batch:
     """Return the prompts and columns of both, one after another."""
     return Batch(
-        [""] * (len(batch) + len(beside)),
-        prompts=None if batch.prompts is None else [*batch.prompts, *(beside.prompts or [None] * len(beside))],
-        columns={name: [*values, *beside.columns[name]] for name, values in batch.columns.items()},
+        [""] * (len(batch) + len(donor)),
+        prompts=None if batch.prompts is None else [*batch.prompts, *(donor.prompts or [None] * len(donor))],
+        columns={name: [*values, *donor.columns[name]] for name, values in batch.columns.items()},
     )
 
 

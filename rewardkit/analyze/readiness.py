@@ -31,12 +31,12 @@ def multiplicities(totals: Floats) -> list[int]:
 
     Neighbors that differ by at most 1e-4 count as equal: GRPO's normalization makes almost nothing of the difference.
     """
-    known = np.sort(totals[~np.isnan(totals)])
-    if not known.size:
+    known_totals = np.sort(totals[~np.isnan(totals)])
+    if not known_totals.size:
         return []
     with np.errstate(over="ignore"):
-        cuts = np.flatnonzero(np.diff(known) > EPSILON) + 1
-    return [len(part) for part in np.split(known, cuts)]
+        cuts = np.flatnonzero(np.diff(known_totals) > EPSILON) + 1
+    return [len(part) for part in np.split(known_totals, cuts)]
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ def drawn(totals: Floats, num_generations: int) -> Draw:
 
     draws = min(num_generations, size)
 
-    def chance(part: int, whole: int, number: int) -> float:
-        """Return the chance that `number` draws from `whole` samples are all in a subset of `part` samples."""
-        return math.comb(part, number) / math.comb(whole, number)
+    def chance(part: int, population: int, number: int) -> float:
+        """Return the chance that `number` draws from `population` samples are all in a subset of `part` samples."""
+        return math.comb(part, number) / math.comb(population, number)
 
     constant = sum(chance(count + unscorable, size, draws) for count in counts)
     constant -= (len(counts) - 1) * chance(unscorable, size, draws)
@@ -102,7 +102,7 @@ sum, and not in the gradient."""
 
 
 def _components_table(components: Sequence[ComponentSignal], shares: Mapping[str, float]) -> Table:
-    others = [
+    other_outcomes = [
         name
         for name in ("abstained", "failed", "errored", "skipped")
         if any(name in component.outcomes for component in components)
@@ -110,7 +110,7 @@ def _components_table(components: Sequence[ComponentSignal], shares: Mapping[str
     rows: list[list[Cell]] = [
         [
             Name(component.name),
-            *(percent(component.outcomes.get(name, 0.0)) for name in ("scored", *others)),
+            *(percent(component.outcomes.get(name, 0.0)) for name in ("scored", *other_outcomes)),
             decimal(component.mean),
             decimal(component.deviation),
             percent(component.varies),
@@ -119,9 +119,9 @@ def _components_table(components: Sequence[ComponentSignal], shares: Mapping[str
         for component in components
     ]
     names = {component.name for component in components}
-    unknown = [UNKNOWN] * (4 + len(others))
+    unknown = [UNKNOWN] * (4 + len(other_outcomes))
     rows += [[Name(name), *unknown, percent(share)] for name, share in shares.items() if name not in names]
-    return Table(rows, ["component", "scored", *others, "mean", "deviation", "varies in", "of the advantages"])
+    return Table(rows, ["component", "scored", *other_outcomes, "mean", "deviation", "varies in", "of the advantages"])
 
 
 def _gates_table(gates: Sequence[GateSignal]) -> Table:
@@ -140,29 +140,29 @@ def _calls_table(components: Sequence[Calls]) -> Table:
     return Table(rows, ["expensive component", "calls per completion", "calls in the run", "cost"])
 
 
-def warnings_of(found: Signal) -> Iterator[str]:
+def warnings_of(signal: Signal) -> Iterator[str]:
     """Yield the obstacles to learning, most serious first."""
-    if found.unscorable:
-        yield f"{percent(found.unscorable)} of the completions are unscorable: they have no advantage"
-    if found.silent >= MANY_SILENT:
+    if signal.unscorable:
+        yield f"{percent(signal.unscorable)} of the completions are unscorable: they have no advantage"
+    if signal.silent >= MANY_SILENT:
         yield (
-            f"in {percent(found.silent)} of the groups all completions score the same, so there is no learning signal; "
-            "sample more per prompt, choose prompts of medium difficulty, or give partial credit"
+            f"in {percent(signal.silent)} of the groups all completions score the same, so there is no learning "
+            "signal; sample more per prompt, choose prompts of medium difficulty, or give partial credit"
         )
-    if found.extrapolated:
+    if signal.extrapolated:
         yield (
-            f"{percent(found.extrapolated)} of the prompts have fewer than {found.num_generations} samples, so the "
+            f"{percent(signal.extrapolated)} of the prompts have fewer than {signal.num_generations} samples, so the "
             "numbers for the run are lower limits; sample at least that many"
         )
-    if found.lone:
-        yield f"{found.lone:,} prompts have only one sample and are left out"
-    for gate in found.gates:
+    if signal.lone:
+        yield f"{signal.lone:,} prompts have only one sample and are left out"
+    for gate in signal.gates:
         yield from _gate_lines(gate)
-    for component in found.components:
+    for component in signal.components:
         yield from _component_lines(component)
-    positive = {name: share for name, share in found.advantage_shares.items() if share > 0.0}
+    positive = {name: share for name, share in signal.advantage_shares.items() if share > 0.0}
     for name, share in positive.items():
-        if len(found.advantage_shares) > 1 and share >= MOST:
+        if len(signal.advantage_shares) > 1 and share >= MOST:
             yield f"{name!r} causes {percent(share)} of the squared advantages: the other terms hardly count"
 
 
@@ -358,16 +358,16 @@ def signal_of(
     """
     members = _compared(table, groups, num_generations)
     totals = [table.total[rows] for rows in members]
-    silent = [own for own in totals if len(multiplicities(own)) < 2]
+    silent = [group_totals for group_totals in totals if len(multiplicities(group_totals)) < 2]
     low, high = np.nanmin(table.total, initial=np.inf), np.nanmax(table.total, initial=-np.inf)
-    expected = [drawn(own, num_generations or len(own)) for own in totals]
+    expected = [drawn(group_totals, num_generations or len(group_totals)) for group_totals in totals]
     caused = _advantage_shares(table, groups)
 
     def share_of_silent_at(total: float) -> float:
-        at = [own for own in silent if low < high and (np.abs(own - total) <= EPSILON).any()]
+        at = [silent_group for silent_group in silent if low < high and (np.abs(silent_group - total) <= EPSILON).any()]
         return len(at) / len(members)
 
-    found = Signal(
+    signal = Signal(
         completions=len(table),
         unscorable=float(np.isnan(table.total).mean()),
         groups=len(members),
@@ -376,9 +376,9 @@ def signal_of(
         silent=len(silent) / len(members),
         silent_at_lowest=share_of_silent_at(low),
         silent_at_highest=share_of_silent_at(high),
-        few_distinct=float(np.mean([len(multiplicities(own)) <= FEW for own in totals])),
+        few_distinct=float(np.mean([len(multiplicities(group_totals)) <= FEW for group_totals in totals])),
         num_generations=num_generations,
-        extrapolated=float(np.mean([(num_generations or 0) > len(own) for own in totals])),
+        extrapolated=float(np.mean([(num_generations or 0) > len(group_totals) for group_totals in totals])),
         varying=float(np.mean([draw.varies for draw in expected])),
         effective_batch=float(np.mean([draw.effective for draw in expected])),
         advantage_shares=caused,
@@ -391,7 +391,7 @@ def signal_of(
             for name, count in (calls or {}).items()
         ),
     )
-    return replace(found, warnings=tuple(warnings_of(found)))
+    return replace(signal, warnings=tuple(warnings_of(signal)))
 
 
 def _compared(table: ScoreTable, groups: Numbers, num_generations: int | None) -> list[Numbers]:
@@ -422,20 +422,20 @@ def _advantage_shares(table: ScoreTable, groups: Numbers) -> dict[str, float]:
     order = np.argsort(groups, kind="stable")
     if not table.terms:
         return {}
-    found = shares(*causes([term[order] for term in table.terms.values()], groups[order]))
-    return {} if found is None else dict(zip(table.terms, found.tolist(), strict=True))
+    term_shares = shares(*causes([term[order] for term in table.terms.values()], groups[order]))
+    return {} if term_shares is None else dict(zip(table.terms, term_shares.tolist(), strict=True))
 
 
 def _component(name: str, column: Column, members: list[Numbers], share: float | None) -> ComponentSignal:
     counts = np.bincount(column.codes, minlength=len(Outcome)) / max(1, len(column.codes))
     outcomes = {str(outcome): float(part) for outcome, part in zip(Outcome, counts, strict=True) if part}
-    known = column.scored[~np.isnan(column.scored)]
-    own = [column.scored[rows] for rows in members]
-    compared = [values[~np.isnan(values)] for values in own if (~np.isnan(values)).sum() > 1]
+    known_scores = column.scored[~np.isnan(column.scored)]
+    group_scores = [column.scored[rows] for rows in members]
+    compared = [values[~np.isnan(values)] for values in group_scores if (~np.isnan(values)).sum() > 1]
     return ComponentSignal(
         name=name,
         outcomes=outcomes,
-        mean=float(known.mean()) if known.size else None,
+        mean=float(known_scores.mean()) if known_scores.size else None,
         deviation=float(np.mean([values.std(ddof=1) for values in compared])) if compared else None,
         varies=float(np.mean([len(multiplicities(values)) > 1 for values in compared])) if compared else None,
         advantage_share=share,
@@ -446,13 +446,13 @@ def _gate(name: str, table: ScoreTable, rows: tuple[Rows, Rows] | None, members:
     if rows is None:
         return GateSignal(name, table.gates.get(name), None, None)
     opened, closed = rows
-    reached = [own for own in members if (opened | closed)[own].any()]
+    reached = [group_rows for group_rows in members if (opened | closed)[group_rows].any()]
     through, count = int(opened.sum()), int((opened | closed).sum())
     return GateSignal(
         name,
         through / count if count else None,
-        float(np.mean([not opened[own].any() for own in reached])) if reached else None,
-        float(np.mean([not closed[own].any() for own in reached])) if reached else None,
+        float(np.mean([not opened[group_rows].any() for group_rows in reached])) if reached else None,
+        float(np.mean([not closed[group_rows].any() for group_rows in reached])) if reached else None,
     )
 
 

@@ -74,8 +74,8 @@ def normalized(columns: Sequence[Floats], weights: Sequence[float], groups: NDAr
         for number in np.unique(groups):
             rows = (groups == number) & ~np.isnan(column)
             if rows.any():
-                own = column[rows]
-                deviation = own.std(ddof=1) if len(own) > 1 else 0.0
-                values[rows] = weight * (own - own.mean()) / (deviation + EPSILON)
+                group_values = column[rows]
+                deviation = group_values.std(ddof=1) if len(group_values) > 1 else 0.0
+                values[rows] = weight * (group_values - group_values.mean()) / (deviation + EPSILON)
         result.append(values)
     return result

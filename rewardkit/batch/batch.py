@@ -184,9 +184,9 @@ class Batch:
     def _equality(self, names: Sequence[str]) -> Equality:
         if not names:
             return Equality(np.zeros(self.size, dtype=np.int64), min(self.size, 1))
-        *others, name = names
-        if others:
-            return self.equality(*others).joined(self.equality(name))
+        *leading, name = names
+        if leading:
+            return self.equality(*leading).joined(self.equality(name))
         if name == "trajectory" and not self.rollouts.by_row:
             return self.equality("messages")
         values = self._values(name)
@@ -213,19 +213,19 @@ class Batch:
     def _found(self, extract: View, numbers: list[int]) -> list[Any]:
         """Return the values that `extract` finds in the distinct texts with these numbers, reusing the results of its
         `source`."""
-        known = self._views.setdefault(extract, {})
+        cache = self._views.setdefault(extract, {})
         missing = list(dict.fromkeys(numbers))
-        if known:
-            missing = [number for number in missing if number not in known]
+        if cache:
+            missing = [number for number in missing if number not in cache]
         if missing:
             source = getattr(extract, "source", None)
-            seen = [self._distinct[number] for number in missing] if source is None else self._found(source, missing)
+            inputs = [self._distinct[number] for number in missing] if source is None else self._found(source, missing)
             derive = extract if source is None else extract.derive  # type: ignore[attr-defined]
-            found = _all_derived(derive, seen)
-            known.update(zip(missing, found, strict=True))
+            extracted = _all_derived(derive, inputs)
+            cache.update(zip(missing, extracted, strict=True))
             if len(missing) == len(numbers):
-                return found
-        return [known[number] for number in numbers]
+                return extracted
+        return [cache[number] for number in numbers]
 
     @cached_property
     def _distinct(self) -> list[str]:
@@ -258,28 +258,28 @@ class Batch:
     @cached_property
     def _alike(self) -> Numbers:
         """(n,) a number for each row, the same for rows with equal prompt and columns."""
-        own = [name for name in self.columns if name not in RESERVED]
+        column_names = [name for name in self.columns if name not in RESERVED]
         return alike(
-            [self.equality(name) for name in (["prompt"] if self.prompts is not None else []) + own], self.size
+            [self.equality(name) for name in (["prompt"] if self.prompts is not None else []) + column_names], self.size
         )
 
     def check_groups(self) -> None:
         """Raise a BindingError if completions of one prompt are not next to each other, so that groups are unknown."""
-        apart = None if self.num_generations else first_apart(self._alike)
-        if apart is not None:
-            row, before = apart
-            what = "columns" if self.prompts is None else "prompt and columns" if self.columns else "prompt"
+        split_rows = None if self.num_generations else first_apart(self._alike)
+        if split_rows is not None:
+            row, before = split_rows
+            shared = "columns" if self.prompts is None else "prompt and columns" if self.columns else "prompt"
             raise BindingError(
-                f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {what} "
+                f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {shared} "
                 f"and row {row - 1} between them has not, so the groups are not known. Put the completions of each "
                 "prompt next to each other; if every k rows are one group as they are, pass num_generations=k"
             )
 
     def members(self, rows: Rows) -> Iterator[Numbers]:
         """Yield the positions of `rows` (n,), group by group."""
-        places = np.flatnonzero(rows)
-        if len(places):
-            yield from np.split(places, np.flatnonzero(np.diff(self.groups[places])) + 1)
+        positions = np.flatnonzero(rows)
+        if len(positions):
+            yield from np.split(positions, np.flatnonzero(np.diff(self.groups[positions])) + 1)
 
     def whole_groups(self, rows: Rows) -> Rows:
         """(n,) all rows of the groups that contain any of `rows`."""
@@ -289,14 +289,14 @@ class Batch:
         return widened
 
 
-def _all_derived(derive: Callable[[Any], Any], seen: Sequence[Any]) -> list[Any]:
-    if ViewFault not in set(map(type, seen)):
+def _all_derived(derive: Callable[[Any], Any], inputs: Sequence[Any]) -> list[Any]:
+    if ViewFault not in set(map(type, inputs)):
         try:
-            return list(map(derive, seen))
+            return list(map(derive, inputs))
         except BaseException as error:  # the user's extractor raised: find out on which texts
             if from_operator(error):
                 raise
-    return [_derived(derive, value) for value in seen]
+    return [_derived(derive, value) for value in inputs]
 
 
 def _derived(derive: Callable[[Any], Any], value: Any) -> Any:
@@ -318,10 +318,10 @@ def _check_ids(rows: Sequence[Any]) -> None:
             raise BindingError(f"completion_ids[{row}] must be a list of token ids, got {shorten(ids)}")
 
 
-def _listed(values: Iterable[Any], what: str, size: int | None) -> list[Any]:
+def _listed(values: Iterable[Any], label: str, size: int | None) -> list[Any]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise BindingError(f"{what} must be a list with one value per completion, got {shorten(values)}")
+        raise BindingError(f"{label} must be a list with one value per completion, got {shorten(values)}")
     listed = values if isinstance(values, list) else list(values)
     if size is not None and len(listed) != size:
-        raise BindingError(f"{what} has {len(listed)} values for {size} completions: pass one value per completion")
+        raise BindingError(f"{label} has {len(listed)} values for {size} completions: pass one value per completion")
     return listed

@@ -33,8 +33,8 @@ class Arguments(Mapping[str, Any]):
 
     __slots__ = ("_held", "_keys", "_readings")
 
-    def __init__(self, held: Mapping[str, Any], readings: Mapping[str, tuple[Any, ...]] | None = None) -> None:
-        self._held = held
+    def __init__(self, arguments: Mapping[str, Any], readings: Mapping[str, tuple[Any, ...]] | None = None) -> None:
+        self._held = arguments
         self._keys: dict[str, str] | None = None
         self._readings = readings
 
@@ -134,26 +134,30 @@ def parsed(text: str) -> Parsed:
             return Parsed(error=f"not valid JSON: {shorten(str(error), 160)}")
 
 
-def read_arguments(given: Any) -> tuple[Arguments | None, str]:
+def read_arguments(raw_arguments: Any) -> tuple[Arguments | None, str]:
     """Return the arguments, or None and why there are none."""
-    if given is None:
+    if raw_arguments is None:
         return Arguments({}), ""
-    if isinstance(given, Mapping):
-        kinds = set(map(type, given.values()))
-        if kinds <= _PLAIN and set(map(type, given)) <= {str} and (int not in kinds or _is_sane(given.values())):
-            return Arguments(dict(given)), ""  # the usual case, fast
-        value = _json(given, 0)
+    if isinstance(raw_arguments, Mapping):
+        kinds = set(map(type, raw_arguments.values()))
+        if (
+            kinds <= _PLAIN
+            and set(map(type, raw_arguments)) <= {str}
+            and (int not in kinds or _is_sane(raw_arguments.values()))
+        ):
+            return Arguments(dict(raw_arguments)), ""  # the usual case, fast
+        value = _json(raw_arguments, 0)
         return (None, f"the arguments are not JSON: {value}") if isinstance(value, _NotJson) else (Arguments(value), "")
-    if isinstance(given, str):
-        if not given.strip():
+    if isinstance(raw_arguments, str):
+        if not raw_arguments.strip():
             return Arguments({}), ""
-        found = parsed(given)
-        if found.error:
-            return None, f"the arguments are {found.error}"
-        given = found.value
-        if isinstance(given, dict):
-            return Arguments(given), ""
-    return None, f"the arguments are {shorten(given, 60)}, not an object"
+        decoded = parsed(raw_arguments)
+        if decoded.error:
+            return None, f"the arguments are {decoded.error}"
+        raw_arguments = decoded.value
+        if isinstance(raw_arguments, dict):
+            return Arguments(raw_arguments), ""
+    return None, f"the arguments are {shorten(raw_arguments, 60)}, not an object"
 
 
 def _is_sane(values: Iterable[Any]) -> bool:
@@ -181,16 +185,16 @@ def _json(value: Any, depth: int) -> Any:
         for key, item in value.items():
             if type(key) is not str:
                 return _NotJson(f"the key {shorten(key, 40)} is not text")
-            copy[key] = found = _json(item, depth + 1)
-            if isinstance(found, _NotJson):
-                return found
+            copy[key] = converted = _json(item, depth + 1)
+            if isinstance(converted, _NotJson):
+                return converted
         return copy
     if isinstance(value, (list, tuple)):
         copy = []
         for item in value:
-            copy.append(found := _json(item, depth + 1))
-            if isinstance(found, _NotJson):
-                return found
+            copy.append(converted := _json(item, depth + 1))
+            if isinstance(converted, _NotJson):
+                return converted
         return copy
     if hasattr(value, "tolist"):  # numpy, in what pandas reads
         return _json(value.tolist(), depth + 1)

@@ -36,7 +36,7 @@ class Share:
         if self.reached is None and other.reached is None and np.isscalar(self.weight) and self.weight == other.weight:
             return self
         size = len(rows)
-        reached = [np.ones(size, dtype=np.bool_) if one.reached is None else one.reached for one in (self, other)]
+        reached = [np.ones(size, dtype=np.bool_) if share.reached is None else share.reached for share in (self, other)]
         return Share(np.where(rows, other.weight, self.weight), np.where(rows, reached[1], reached[0]))
 
 
@@ -127,7 +127,7 @@ class Column:
         """Copy `other`, the same reward evaluated in `rows`, shares included; return this column."""
         self.fill(rows, other)
         before = self.shares or other.shares
-        self.shares = tuple(own.filled(rows, new) for own, new in zip(before, other.shares, strict=True))
+        self.shares = tuple(share.filled(rows, new) for share, new in zip(before, other.shares, strict=True))
         return self
 
     def part(self, start: int, stop: int) -> Column:
@@ -168,10 +168,10 @@ def sums(columns: Mapping[str, Column], names: Iterable[str]) -> list[list[float
     A row that errored counts with its lowest bound: a policy must not move a schedule with completions that make a
     reward raise.
     """
-    found = []
+    totals = []
     for name in names:
         column = columns[name]
         values = column.values[column.contributing & np.isin(column.codes, (SCORED, ERRORED))]
         with np.errstate(over="ignore"):  # squares of huge numbers
-            found.append([float(len(values)), float(values.sum()), float((values * values).sum())])
-    return found
+            totals.append([float(len(values)), float(values.sum()), float((values * values).sum())])
+    return totals

@@ -47,18 +47,24 @@ def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
     """
     if environments is None:
         return {}
-    found = [journal_of(environment) for environment in environments]
+    row_journals = [journal_of(environment) for environment in environments]
     waiting = [
         pending
-        for environment, journal in zip(environments, found, strict=True)
+        for environment, journal in zip(environments, row_journals, strict=True)
         if journal is not None and (pending := settled(environment, journal)) is not None
     ]
     for pending in waiting:
         pending.result()
     return {
         "environments": environments,
-        "records": [None if one is None else tuple(one.records) for one in found] if any(found) else None,
-        "broken": {row: one.broken for row, one in enumerate(found) if one is not None and one.broken},
+        "records": [None if row_journal is None else tuple(row_journal.records) for row_journal in row_journals]
+        if any(row_journals)
+        else None,
+        "broken": {
+            row: row_journal.broken
+            for row, row_journal in enumerate(row_journals)
+            if row_journal is not None and row_journal.broken
+        },
     }
 
 
@@ -81,10 +87,10 @@ def recorded(kind: type, watch: Watch) -> type:
     members |= {ATTRIBUTE: property(own_journal), "_rewardkit_watch": watch}
     if inspect.isfunction(getattr(kind, "reset", None)):
         members["reset"] = _reset(kind.reset, watch)  # type: ignore[attr-defined]
-    own = getattr(kind, "get_reward", None)
-    if inspect.isfunction(own):
-        members["_rewardkit_reward"] = own
-        members["get_reward"] = None if watch.hide_reward else watched_reward(own, watch)
+    reward_method = getattr(kind, "get_reward", None)
+    if inspect.isfunction(reward_method):
+        members["_rewardkit_reward"] = reward_method
+        members["get_reward"] = None if watch.hide_reward else watched_reward(reward_method, watch)
     try:
         return type(kind.__name__, (kind,), members)
     except TypeError as error:
@@ -122,17 +128,17 @@ def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool
 
         @functools.wraps(function)
         async def asynchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
-            own = () if static else (self,)
+            receiver = () if static else (self,)
             if AT_WORK.get():
-                return await function(*own, *args, **arguments)
+                return await function(*receiver, *args, **arguments)
             journal = own_journal(self)
             journal.loop = asyncio.get_running_loop()
             call = _Call(journal, name, arguments, watch)
             try:
                 with at_work():
-                    work = without_exit(function(*own, *args, **_copied(arguments)))
-                    done = await (work if watch.timeout is None else asyncio.wait_for(work, watch.timeout))
-                return call.returned(done)
+                    work = without_exit(function(*receiver, *args, **_copied(arguments)))
+                    result = await (work if watch.timeout is None else asyncio.wait_for(work, watch.timeout))
+                return call.returned(result)
             except BaseException as error:
                 raise call.raised(error) from error
 
@@ -140,15 +146,15 @@ def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool
 
     @functools.wraps(function)
     def synchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
-        own = () if static else (self,)
+        owner = () if static else (self,)
         if AT_WORK.get():
-            return function(*own, *args, **arguments)
+            return function(*owner, *args, **arguments)
         call = _Call(own_journal(self), name, arguments, watch)
         try:
             with at_work():
-                work = functools.partial(function, *own, *args, **_copied(arguments))
-                done = work() if watch.timeout is None else call.in_thread(work, watch.timeout)
-            return call.returned(done)
+                work = functools.partial(function, *owner, *args, **_copied(arguments))
+                returned = work() if watch.timeout is None else call.in_thread(work, watch.timeout)
+            return call.returned(returned)
         except BaseException as error:
             raise call.raised(error) from error
 
@@ -181,14 +187,14 @@ class _Call:
         elif isinstance(error, TIMEOUTS) and self._watch.timeout is not None and not str(error):
             error = TimeoutError(f"no result within {self._watch.timeout:g} s")
         try:
-            said = str(error)
+            message = str(error)
         except Exception:
-            said = f"{type(error).__name__} without a message"
-            error = RuntimeError(said)
-        self._records[self._place] = CallRecord(self._made.name, self._made.arguments, str({"error": said}), said)
+            message = f"{type(error).__name__} without a message"
+            error = RuntimeError(message)
+        self._records[self._place] = CallRecord(self._made.name, self._made.arguments, str({"error": message}), message)
         if self._watch.is_outage(error):
-            self._journal.broken = f"the tool {self._made.name!r}: {type(error).__name__}: {said}"
-        return error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {said}")
+            self._journal.broken = f"the tool {self._made.name!r}: {type(error).__name__}: {message}"
+        return error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {message}")
 
     def in_thread(self, work: Callable[[], Any], seconds: float) -> Any:
         """Do the work in a thread that is given up after some seconds."""
@@ -209,8 +215,8 @@ class _Call:
         if not outcome:
             self._journal.hanging.append(thread)
             raise TimeoutError
-        done, value = outcome[0]
-        if not done:
+        succeeded, value = outcome[0]
+        if not succeeded:
             raise value
         return value
 
@@ -234,8 +240,8 @@ def _fits(function: Callable[..., Any], environment: Any, args: tuple[Any, ...],
     except TypeError as error:
         missing = [
             name
-            for name, one in list(signature.parameters.items())[1:]
-            if one.default is one.empty and one.kind in _NAMED and name not in columns
+            for name, parameter in list(signature.parameters.items())[1:]
+            if parameter.default is parameter.empty and parameter.kind in _NAMED and name not in columns
         ]
         hint = near_miss(missing[0], columns) if missing else " Add **row to its arguments: it gets all columns."
         raise BindingError(

@@ -53,7 +53,7 @@ class Equality:
 
     def joined(self, other: Equality) -> Equality:
         """Return the rows that are equal in both."""
-        different = next((one for one in (self, other) if one.count == len(one.numbers)), None)
+        different = next((partition for partition in (self, other) if partition.count == len(partition.numbers)), None)
         return different or _numbered((self.numbers * other.count + other.numbers).tolist())
 
 
@@ -100,12 +100,12 @@ def equal_ids(values: Sequence[Any]) -> Equality:
 
 
 def _numbered(keys: Sequence[Any]) -> Equality:
-    seen: dict[Any, Any] = dict.fromkeys(keys)
-    if len(seen) == len(keys):
+    numbers: dict[Any, Any] = dict.fromkeys(keys)
+    if len(numbers) == len(keys):
         return Equality(np.arange(len(keys)), len(keys))
-    for number, key in enumerate(seen):
-        seen[key] = number
-    return Equality(np.array(list(map(seen.__getitem__, keys)), dtype=np.int64), len(seen))
+    for number, key in enumerate(numbers):
+        numbers[key] = number
+    return Equality(np.array(list(map(numbers.__getitem__, keys)), dtype=np.int64), len(numbers))
 
 
 def _key(value: Any, depth: int = _DEEPEST) -> Any:

@@ -100,16 +100,16 @@ class Watch:
 
 def journal_of(environment: object) -> Journal | None:
     """Return the journal of an environment; None if it does not record."""
-    found = getattr(environment, ATTRIBUTE, None)
-    return found if isinstance(found, Journal) else None
+    journal = getattr(environment, ATTRIBUTE, None)
+    return journal if isinstance(journal, Journal) else None
 
 
 def own_journal(environment: Any) -> Journal:
     """Return the journal of a recording environment. It begins with the first call."""
-    held = environment.__dict__.get("_rewardkit_records")
-    if held is None:
-        held = environment.__dict__["_rewardkit_records"] = Journal()
-    return cast("Journal", held)
+    journal = environment.__dict__.get("_rewardkit_records")
+    if journal is None:
+        journal = environment.__dict__["_rewardkit_records"] = Journal()
+    return cast("Journal", journal)
 
 
 async def without_exit(work: Awaitable[Any]) -> Any:

@@ -83,4 +83,4 @@ class RowLog:
     @classmethod
     def joined(cls, each: Sequence[RowLog]) -> RowLog:
         """Return one for all rows of `each`, for a function that gets them in one call."""
-        return cls(each[0].logs, tuple(row for one in each for row in one.rows), several=True)
+        return cls(each[0].logs, tuple(row for row_log in each for row in row_log.rows), several=True)

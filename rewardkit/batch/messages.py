@@ -41,7 +41,7 @@ def prompt_text(prompt: object, row: int = 0) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-def as_messages(value: object, what: str, row: int) -> Sequence[Message]:
+def as_messages(value: object, label: str, row: int) -> Sequence[Message]:
     """Return `value` as chat messages: a text is one assistant message, None is an empty list."""
     if value is None:
         return []
@@ -52,7 +52,7 @@ def as_messages(value: object, what: str, row: int) -> Sequence[Message]:
     if isinstance(value, Sequence) and all(isinstance(message, (Mapping, str)) for message in value):
         return [{"role": "assistant", "content": item} if isinstance(item, str) else item for item in value]
     raise BindingError(
-        f"{what}[{row}] must be text or a list of chat messages, got {shorten(value)} ({type(value).__name__})"
+        f"{label}[{row}] must be text or a list of chat messages, got {shorten(value)} ({type(value).__name__})"
     )
 
 

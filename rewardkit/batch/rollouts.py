@@ -46,7 +46,7 @@ class RolloutInfo:
     @property
     def by_row(self) -> bool:
         """Whether rows with equal messages may have different trajectories."""
-        return any(known is not None for known in (self.cut, self.records, self.trajectories))
+        return any(fact is not None for fact in (self.cut, self.records, self.trajectories))
 
     def taken(self, rows: Sequence[int]) -> RolloutInfo:
         """Return the facts about some of the rows."""
@@ -59,7 +59,7 @@ class RolloutInfo:
             cut=of(self.cut),
             environments=of(self.environments),
             records=of(self.records),
-            broken={place: self.broken[row] for place, row in enumerate(rows) if row in self.broken},
+            broken={position: self.broken[row] for position, row in enumerate(rows) if row in self.broken},
             trajectories=of(self.trajectories),
         )
 

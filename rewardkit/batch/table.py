@@ -58,7 +58,7 @@ white-space:pre-wrap;overflow-wrap:anywhere;max-height:24em;overflow-y:auto}
 
 def render_html(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
     """Return a table; the first column holds row numbers, and `left` is the number of rows not shown."""
-    kinds = ["row" if place == 0 else "text" if name in _TEXTUAL else name for place, name in enumerate(header)]
+    kinds = ["row" if index == 0 else "text" if name in _TEXTUAL else name for index, name in enumerate(header)]
     head = "".join(
         f'<th class="text">{html.escape(name)}</th>' if kind == "text" else f"<th>{html.escape(visible(name))}</th>"
         for name, kind in zip(header, kinds, strict=True)
@@ -114,8 +114,8 @@ class _Named(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._columns:
-            known = ", ".join(self._columns) or "none"
-            raise KeyError(f"no component {name!r}. Components: {known}.{near_miss(name, self._columns)}")
+            components = ", ".join(self._columns) or "none"
+            raise KeyError(f"no component {name!r}. Components: {components}.{near_miss(name, self._columns)}")
         return self._read(self._columns[name])
 
     def __repr__(self) -> str:
@@ -201,9 +201,9 @@ class ScoreTable:
     def measured(self) -> Mapping[str, float]:
         """The measurements of all components in this batch, such as ``judge_calls/<judge>``."""
         return {
-            f"{what}/{name}": number
-            for name, found in self.measures.items()
-            for what, number in found.numbers().items()
+            f"{measure}/{name}": number
+            for name, usage in self.measures.items()
+            for measure, number in usage.numbers().items()
         }
 
     def part(self, start: int, stop: int) -> ScoreTable:
@@ -261,14 +261,14 @@ class ScoreTable:
         cells = []
         for row in range(min(rows, len(self))):
             line = [str(row), self.completions[row]]
-            said = []
+            notes = []
             for name, column in self.components.items():
                 code = int(column.codes[row])
                 line.append(f"{column.values[row]:.3g}" if code == SCORED else str(_MEMBERS[code]))
                 if row in column.notes:
-                    said.append(f"{name}: {column.notes[row]}")
+                    notes.append(f"{name}: {column.notes[row]}")
             total = self.total[row]
-            line += ["unscorable" if np.isnan(total) else f"{total:.3g}", between_notes.join(said)]
+            line += ["unscorable" if np.isnan(total) else f"{total:.3g}", between_notes.join(notes)]
             cells.append(line)
         return ["", "completion", *names, "total", "note"], cells
 

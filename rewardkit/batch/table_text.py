@@ -25,8 +25,8 @@ def visible(text: str) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    shown = visible(text[: width + 1])
-    return shown if len(shown) <= width else f"{shown[: width - 3]}..."
+    printable = visible(text[: width + 1])
+    return printable if len(printable) <= width else f"{printable[: width - 3]}..."
 
 
 def _limited(header: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -39,7 +39,7 @@ def render_text(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: 
     lines = [list(header), *_limited(header, cells)]
     textual = [name in ("completion", "note") for name in header]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    shown = [
+    rendered = [
         "  ".join(
             cell.ljust(width) if left_aligned else cell.rjust(width)
             for cell, width, left_aligned in zip(line, widths, textual, strict=True)
@@ -47,5 +47,5 @@ def render_text(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: 
         for line in lines
     ]
     if left:
-        shown.append(f"... and {left:,} more rows")
-    return "\n".join(shown)
+        rendered.append(f"... and {left:,} more rows")
+    return "\n".join(rendered)

@@ -355,7 +355,7 @@ class _Reader:
     in_fence: bool = False
 
     def read(self) -> TextCalls:
-        thought, said, tried = False, False, 0
+        thought, has_prose, attempts = False, False, 0
         ready = False  # whether a call may begin at once, because of the text before it
         if self._is_all_calls():
             return TextCalls(tuple(self.calls))
@@ -363,7 +363,7 @@ class _Reader:
             kind, mark = event.lastgroup or "", event[0]
             before = self.text[self.position : event.start()]
             self.prose.append(before)
-            said = said or bool(before.strip())
+            has_prose = has_prose or bool(before.strip())
             self.position = event.end()
             may_call = (ready and _BETWEEN.fullmatch(before)) or mark[0] == "\n" or _ends_a_sentence(before)
             ready = True
@@ -371,16 +371,16 @@ class _Reader:
                 thought = True
                 if not self._skip_thinking(mark):
                     return self._read()
-                if not said and self._is_all_calls():
+                if not has_prose and self._is_all_calls():
                     return TextCalls(tuple(self.calls))
             elif kind == "thought":
                 if not thought:  # the prompt has opened the thinking
                     self._mention("in the thinking", 0, event.start())
-                    for found in (self.calls, self.prose, self.fences):
-                        found.clear()
-                    said = False
+                    for collection in (self.calls, self.prose, self.fences):
+                        collection.clear()
+                    has_prose = False
                 thought = True
-                if not said and self._is_all_calls():
+                if not has_prose and self._is_all_calls():
                     return TextCalls(tuple(self.calls))
             elif kind == "end":
                 self._mention("after the end of the turn", self.position, len(self.text))
@@ -398,15 +398,15 @@ class _Reader:
             elif kind == "fence":
                 self._fence(mark)
             elif kind == "call":
-                kept, tried = len(self.calls), tried + 1
-                if tried > MAX_CALLS:
+                call_count, attempts = len(self.calls), attempts + 1
+                if attempts > MAX_CALLS:
                     self._broken("", f"more than {MAX_CALLS:,} calls", "json")
                     return self._read()
                 if may_call or (_TOKEN_MARK.match(mark) and before[-1:] not in _QUOTING):
                     self._call(event.start())
                 if not may_call and (self.position == event.end() or _SENTENCE.match(self.text, self.position)):
                     self.unread = self.unread or "in a sentence"
-                    del self.calls[kept:]
+                    del self.calls[call_count:]
                     self.prose.append(mark)
                     ready = False
         self.prose.append(self.text[self.position :])
@@ -419,35 +419,35 @@ class _Reader:
 
     def _is_all_calls(self) -> bool:
         """Read the rest of the text if it is nothing but calls without a mark: their arguments may hold any mark."""
-        start, kept = self.position, len(self.calls)
+        start, call_count = self.position, len(self.calls)
         try:
             self._body("json", "")
-            place = self._blank()
-            if place == len(self.text) or _END.match(self.text, place):
+            offset = self._blank()
+            if offset == len(self.text) or _END.match(self.text, offset):
                 return True
         except _Fault:
             pass
-        del self.calls[kept:]
+        del self.calls[call_count:]
         self.position = start
         return False
 
     def _next(self) -> re.Match[str] | None:
-        place = self.position
-        while candidate := _CANDIDATE.search(self.text, place):
+        offset = self.position
+        while candidate := _CANDIDATE.search(self.text, offset):
             event = _EVENT.match(self.text, candidate.start())
             if event is not None:
                 return event
-            place = candidate.end()
+            offset = candidate.end()
         return None
 
     def _find(self, mark: str) -> int:
         """Return the next position of a mark, -1 if there is none; a missing mark is not looked for again."""
         if self.position >= self.absent.get(mark, len(self.text)):
             return -1
-        place = self.text.find(mark, self.position)
-        if place < 0:
+        offset = self.text.find(mark, self.position)
+        if offset < 0:
             self.absent[mark] = self.position
-        return place
+        return offset
 
     def _blank(self) -> int:
         """Return the position of the next character that is not white space."""
@@ -472,10 +472,10 @@ class _Reader:
         closing = "-->" if mark == "<!--" else f"{mark[0]}/{mark[1:]}"
         if "begin" in mark:
             closing = mark.replace("begin", "end")
-        place = self._find(closing)
-        if place >= 0:
-            self.position = place + len(closing)
-        return place >= 0
+        offset = self._find(closing)
+        if offset >= 0:
+            self.position = offset + len(closing)
+        return offset >= 0
 
     def _fence(self, line: str) -> None:
         """Skip a fence: its text is only shown, unless its language marks it as a call."""
@@ -496,16 +496,16 @@ class _Reader:
 
     def _whole(self) -> None:
         """Read calls without a mark: they are the whole text, or are in the fences that are all of it."""
-        said = "\n".join(part for part in self.prose if part.strip())
+        prose = "\n".join(part for part in self.prose if part.strip())
         if not self.fences:
-            self._bare(said)
+            self._bare(prose)
             # A line with '{"name":' or '[{"name":' after other text.
-            if not self.calls and not self.unread and re.search(r'\n\s{0,9}\[?\{\s{0,9}"name"\s{0,9}:', said):
+            if not self.calls and not self.unread and re.search(r'\n\s{0,9}\[?\{\s{0,9}"name"\s{0,9}:', prose):
                 self.unread = "without a mark, after other text"
-        elif not said.strip() and not self.in_fence:
+        elif not prose.strip() and not self.in_fence:
             for body in self.fences:
                 self.calls += _Reader("\n" + body, in_fence=True).read().calls
-        elif begins_like_a_call(said):
+        elif begins_like_a_call(prose):
             self._broken("", "other text follows the call", "json")
 
     def _bare(self, text: str, *, sure: bool = False) -> None:
@@ -518,17 +518,17 @@ class _Reader:
             if not inner.text[inner.position :].strip(" \t\n;"):
                 self.calls += inner.calls
                 return
-        except _Fault as found:
-            if isinstance(found, _NoCallError) and not any(f'"{key}"' in text for key in _KEYS_OF_ARGUMENTS):
+        except _Fault as error:
+            if isinstance(error, _NoCallError) and not any(f'"{key}"' in text for key in _KEYS_OF_ARGUMENTS):
                 return
-            fault = str(found)
+            fault = str(error)
         if begins_like_a_call(inner.text, code=self.in_fence) or (sure and inner.text):
             self._broken("", fault, "json")
 
     def _call(self, start: int) -> None:
         """Read the call whose mark is at `start`, and go to its end; only past the mark if it cannot be read."""
-        mark, opening = next((mark, found) for mark, own in _OPENINGS if (found := own.match(self.text, start)))
-        groups, end, kept = opening.groupdict(), self.position, len(self.calls)
+        mark, opening = next((mark, match) for mark, pattern in _OPENINGS if (match := pattern.match(self.text, start)))
+        groups, end, call_count = opening.groupdict(), self.position, len(self.calls)
         name = _plain_name(groups.get("name") or "", mark.form)
         self.keyed = opening[0] == "<|tools_prefix|>"
         if not name and self._holds_calls(opening[0]):
@@ -539,7 +539,7 @@ class _Reader:
             wrappers = _WRAPPERS_END.match(self.text, self.position)
             self.position = wrappers.end() if wrappers else self.position
         except _Fault as fault:
-            del self.calls[kept:]
+            del self.calls[call_count:]
             self.position = end
             self._broken(name, str(fault), mark.form)
 
@@ -550,11 +550,11 @@ class _Reader:
 
     def _close(self, closings: tuple[str, ...], complete: bool, opening: str) -> None:
         """Go past the closing mark."""
-        place = self._blank()
-        closing = next((one for one in closings if self.text.startswith(one, place)), None)
+        offset = self._blank()
+        closing = next((candidate for candidate in closings if self.text.startswith(candidate, offset)), None)
         if closing is not None:
-            self.position = place + len(closing)
-        elif closings and not (complete and (place == len(self.text) or _END.match(self.text, place))):
+            self.position = offset + len(closing)
+        elif closings and not (complete and (offset == len(self.text) or _END.match(self.text, offset))):
             raise _Fault(f"{shorten_line(opening, 40)} is not closed by {closings[0]}")
 
     def _body(self, form: str, name: str) -> bool:
@@ -602,10 +602,12 @@ class _Reader:
         space = _SPACE.match(self.text, position)
         return space.end() if space else position
 
-    def _add(self, name: str, given: Any, form: str) -> None:
+    def _add(self, name: str, raw_arguments: Any, form: str) -> None:
         if len(self.calls) >= MAX_CALLS:
             raise _Fault(f"more than {MAX_CALLS:,} calls")
-        arguments, fault = (given, "") if isinstance(given, Arguments) else read_arguments(given)
+        arguments, fault = (
+            (raw_arguments, "") if isinstance(raw_arguments, Arguments) else read_arguments(raw_arguments)
+        )
         self.calls.append(TextCall(name, arguments, fault, form))
 
     def _broken(self, name: str, fault: str, form: str) -> None:
@@ -619,18 +621,18 @@ class _Reader:
             _, end = _JSON.raw_decode(self.text, self.position)
         except (ValueError, RecursionError) as error:
             raise _Fault(f"not valid JSON: {shorten_line(getattr(error, 'msg', str(error)), 80)}") from None
-        found = parsed(self.text[self.position : end])
-        if found.error:
-            raise _Fault(found.error)
+        decoded = parsed(self.text[self.position : end])
+        if decoded.error:
+            raise _Fault(decoded.error)
         self.position = end
-        return found.value
+        return decoded.value
 
     def _json_calls(self, form: str) -> None:
         """Read an object or a list of calls; objects may follow each other."""
         more = True
         while more:
-            for name, given in _calls_of(self._json(), self.keyed, marked=form != "json"):
-                self._add(name, given, form)
+            for name, raw_arguments in _calls_of(self._json(), self.keyed, marked=form != "json"):
+                self._add(name, raw_arguments, form)
             gap = _GAP.match(self.text, self.position)
             more = gap is not None and self.text.startswith("{", gap.end())
             self.position = gap.end() if more and gap else self.position
@@ -761,24 +763,24 @@ class _Reader:
                     break
             else:
                 written.append(json.dumps(token["word"]) if self._peek() == ":" else token["word"])
-        found = parsed("".join(written))
-        if depth or found.error:
-            raise _Fault("the arguments are not closed by }" if depth else f"the arguments are {found.error}")
-        return found.value
+        decoded = parsed("".join(written))
+        if depth or decoded.error:
+            raise _Fault("the arguments are not closed by }" if depth else f"the arguments are {decoded.error}")
+        return decoded.value
 
 
 def _ends_a_sentence(before: str) -> bool:
     """Return whether a call may begin after this text: at the start of a line, or after a whole sentence."""
     _, newline, line = before.rpartition("\n")
-    told = line.rstrip(" \t")
-    if newline and (not told or told.strip() in _BULLETS):
+    trimmed = line.rstrip(" \t")
+    if newline and (not trimmed or trimmed.strip() in _BULLETS):
         # The introduction of an example ("such as:") is right before it.
         return not _INTRODUCED.search(before[-200:].rstrip())
-    last = told[-1:]
-    if not last or last.isalnum() or last in _JOINING or before[-1] in _QUOTING or told.strip(" >") == "":
+    last = trimmed[-1:]
+    if not last or last.isalnum() or last in _JOINING or before[-1] in _QUOTING or trimmed.strip(" >") == "":
         return False
     # Any limit: an introduction is right before the call.
-    return not _INTRODUCED.search(told[-200:])
+    return not _INTRODUCED.search(trimmed[-200:])
 
 
 def _plain_name(name: str, form: str) -> str:
@@ -804,21 +806,21 @@ def _calls_of(value: Any, keyed: bool = False, *, marked: bool = True) -> Iterat
         yield next(iter(value.items()))
         return
     names = [key for key in _KEYS_OF_NAMES if isinstance(value.get(key), str)]
-    held = [key for key in _KEYS_OF_ARGUMENTS if key in value]
+    argument_keys = [key for key in _KEYS_OF_ARGUMENTS if key in value]
     inner = [value[key] for key in _KEYS_OF_WRAPPERS if isinstance(value.get(key), (dict, list))]
-    if len(inner) == 1 and not names and not held:
+    if len(inner) == 1 and not names and not argument_keys:
         yield from _calls_of(inner[0])
         return
-    if len(names) > 1 or len(held) > 1:
-        first, second = (names if len(names) > 1 else held)[:2]
+    if len(names) > 1 or len(argument_keys) > 1:
+        first, second = (names if len(names) > 1 else argument_keys)[:2]
         raise _Fault(f"the call has both {first!r} and {second!r}")
     if not names or not value[names[0]] or inner:
         raise _Fault("the call has no name" if not inner else "the call has two names")
-    if not (held or marked or any(isinstance(item, (dict, list)) for item in value.values())):
+    if not (argument_keys or marked or any(isinstance(item, (dict, list)) for item in value.values())):
         raise _NoCallError("the call has no arguments")
-    if not held and (others := [key for key in value if key not in names and key not in _KEYS_BESIDE]):
-        raise _Fault(f"the call has no arguments, but {shorten(others[0], 40)}")
-    yield value[names[0]], value[held[0]] if held else None
+    if not argument_keys and (other_keys := [key for key in value if key not in names and key not in _KEYS_BESIDE]):
+        raise _Fault(f"the call has no arguments, but {shorten(other_keys[0], 40)}")
+    yield value[names[0]], value[argument_keys[0]] if argument_keys else None
 
 
 def _readings(text: str) -> tuple[Any, ...]:
@@ -827,9 +829,9 @@ def _readings(text: str) -> tuple[Any, ...]:
     bare = text.strip()
     if bare.startswith("<![CDATA[") and bare.endswith("]]>"):
         return _readings(bare[9:-3])
-    found = parsed(_WORDS.get(bare, bare))
-    values = [] if found.error or isinstance(found.value, str) else [found.value]
-    if found.error and bare[:1] in ("{", "["):  # as Python writes it
+    decoded = parsed(_WORDS.get(bare, bare))
+    values = [] if decoded.error or isinstance(decoded.value, str) else [decoded.value]
+    if decoded.error and bare[:1] in ("{", "["):  # as Python writes it
         with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             values = [read_literal(bare)]
     texts = (trimmed, bare, text, unescape(trimmed)) if "&" in text else (trimmed, bare, text)

@@ -90,16 +90,17 @@ class ToolCall:
 
         ``call.has(city="Rome", days=2)`` is True for ``{"city": "Rome", "days": 2.0, "units": "C"}``.
         """
-        held = self.arguments
-        return held is not None and all(
-            name in held and json_key(value) in map(json_key, held.readings(name)) for name, value in arguments.items()
+        call_arguments = self.arguments
+        return call_arguments is not None and all(
+            name in call_arguments and json_key(value) in map(json_key, call_arguments.readings(name))
+            for name, value in arguments.items()
         )
 
     def __str__(self) -> str:
         if self.arguments is None:
             return f"{self.name or '?'}({self.fault})"
-        given = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items())
-        return f"{self.name}({', '.join(given)})"
+        arguments = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items())
+        return f"{self.name}({', '.join(arguments)})"
 
 
 @final
@@ -236,7 +237,7 @@ class Trajectory:
         turns = []
         for number, turn in enumerate(self.turns):
             read = read_text_calls(turn.text).calls
-            calls = [_text_call(call, number, place, form) for place, call in enumerate(read)]
+            calls = [_text_call(call, number, index, form) for index, call in enumerate(read)]
             turns.append(replace(turn, calls=tuple(calls)) if calls else turn)
         if not any(turn.calls for turn in turns):
             return self
@@ -268,8 +269,8 @@ _ALSO = {"llama": "json", "mistral": "json"}
 """The form that is left where a trainer removes special tokens: ``<|python_tag|>``, ``[TOOL_CALLS]``."""
 
 
-def _text_call(call: TextCall, turn: int, place: int, form: Form) -> ToolCall:
+def _text_call(call: TextCall, turn: int, index: int, form: Form) -> ToolCall:
     if form == "auto" or call.form in (form, _ALSO.get(form)):
-        return ToolCall(call.name, call.arguments, call.fault, turn, place, form=call.form)
+        return ToolCall(call.name, call.arguments, call.fault, turn, index, form=call.form)
     fault = call.fault or f"written in the form {call.form!r}, not {form!r}"
-    return ToolCall(call.name, None, fault, turn, place, form=call.form)
+    return ToolCall(call.name, None, fault, turn, index, form=call.form)

@@ -108,18 +108,18 @@ def read(
         if _is_policys(message):
             drafts.append(_draft(message, len(drafts)))
             continue
-        came, heard = _came(message, is_error)
+        came, texts = _came(message, is_error)
         if drafts:
             drafts[-1].came += came
-            drafts[-1].heard += heard
+            drafts[-1].heard += texts
         else:
-            opening += [*(one.result.text for one in came), *heard]
+            opening += [*(call.result.text for call in came), *texts]
     paired = _paired(drafts)
     turns = tuple(
         Turn(
             draft.text,
             tuple(calls),
-            tuple(one.result for one in draft.came),
+            tuple(call.result for call in draft.came),
             tuple(draft.heard),
             draft.reasoning,
         )
@@ -127,7 +127,7 @@ def read(
     )
     stop = _stop(turns, cut)
     if records is not None:
-        ready = {(one.call.turn, one.call.place) for draft in drafts for one in draft.calls if one.ready}
+        ready = {(entry.call.turn, entry.call.place) for draft in drafts for entry in draft.calls if entry.ready}
         turns = _recorded(turns, list(records), ready, is_error)
     return Trajectory(turns, stop, tuple(opening), runs_calls)
 
@@ -135,7 +135,7 @@ def read(
 def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[tuple[list[Any], Trajectory]]:
     """Return for each turn its messages and the turn as a trajectory; with `prefixes`, all messages up to its end."""
     messages: list[Any] = [{"content": completion}] if isinstance(completion, str) else _messages(completion)
-    starts = [place for place, message in enumerate(messages) if _is_policys(message)]
+    starts = [index for index, message in enumerate(messages) if _is_policys(message)]
     stops = [*starts[1:], len(messages)] if starts else []
     if prefixes:
         run = trajectory.calls_are_run  # also if the first turns have no calls
@@ -158,10 +158,14 @@ def _alone(turn: Turn, cut: bool, runs_calls: bool) -> Trajectory:
 def _messages(completion: Any) -> list[Mapping[Any, Any]]:
     if isinstance(completion, Mapping):
         return [completion]
-    given = _as_list(completion)
-    if not isinstance(given, Sequence) or isinstance(given, (str, bytes, bytearray)):
+    messages = _as_list(completion)
+    if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes, bytearray)):
         return []
-    return [{"content": one} if isinstance(one, str) else one for one in given if isinstance(one, (str, Mapping))]
+    return [
+        {"content": message} if isinstance(message, str) else message
+        for message in messages
+        if isinstance(message, (str, Mapping))
+    ]
 
 
 def _as_list(value: Any) -> Any:
@@ -175,29 +179,33 @@ def _is_policys(message: Mapping[Any, Any]) -> bool:
     return isinstance(role, str) and role in _ASSISTANT
 
 
-def _id(given: Mapping[Any, Any], names: Iterable[str]) -> str:
+def _id(entry: Mapping[Any, Any], names: Iterable[str]) -> str:
     for name in names:
-        one = given.get(name)
-        if one is not None and ((isinstance(one, str) and one) or (type(one) is int and 0 <= one < _LARGEST_ID)):
-            return str(one)
+        value = entry.get(name)
+        if value is not None and (
+            (isinstance(value, str) and value) or (type(value) is int and 0 <= value < _LARGEST_ID)
+        ):
+            return str(value)
     return ""
 
 
 def _draft(message: Mapping[Any, Any], number: int) -> _Draft:
     content, calls = _as_list(message.get("content")), _as_list(message.get("tool_calls"))
-    given = [*_listed(calls)] if calls else []
+    raw_calls = [*_listed(calls)] if calls else []
     function = message.get("function_call")
-    if not given and isinstance(function, (Mapping, str)) and function:
-        given = [function]
+    if not raw_calls and isinstance(function, (Mapping, str)) and function:
+        raw_calls = [function]
     reasoning = ""
     if isinstance(content, (list, tuple)):
         parts = [part for part in content if isinstance(part, Mapping)]
-        given += [part for part in parts if part.get("type") in ("tool_use", "tool_call")]
-        said = [part for part in parts if part.get("type") in _THINKING_PARTS]
-        reasoning = "".join(_text(part.get(name)) for part in said for name in ("thinking", "reasoning", "text"))
+        raw_calls += [part for part in parts if part.get("type") in ("tool_use", "tool_call")]
+        thinking_parts = [part for part in parts if part.get("type") in _THINKING_PARTS]
+        reasoning = "".join(
+            _text(part.get(name)) for part in thinking_parts for name in ("thinking", "reasoning", "text")
+        )
     if not reasoning:
         reasoning = next((text for name in _REASONING if name in message and (text := _text(message[name]))), "")
-    opened = [_call(one, number, place) for place, one in enumerate(given)]
+    opened = [_call(raw_call, number, index) for index, raw_call in enumerate(raw_calls)]
     return _Draft(content_text(content), reasoning, opened)
 
 
@@ -208,39 +216,41 @@ def _text(value: object) -> str:
 def _listed(calls: Any) -> Sequence[Any]:
     """Return tool calls as a list: the cell may be a single call, or JSON text from a data file."""
     if isinstance(calls, str):
-        found = parsed(calls)
-        calls = calls if found.error else found.value
+        decoded = parsed(calls)
+        calls = calls if decoded.error else decoded.value
     return calls if isinstance(calls, (list, tuple)) else [calls]
 
 
-def _call(given: Any, turn: int, place: int) -> _Open:
-    if not isinstance(given, Mapping):
-        said = f"the call is {shorten(given, 60)}, not an object"
-        return _Open(ToolCall("", None, said, turn, place), "")
-    function = given.get("function")
-    inner = function if isinstance(function, Mapping) else given
+def _call(raw_call: Any, turn: int, index: int) -> _Open:
+    if not isinstance(raw_call, Mapping):
+        type_fault = f"the call is {shorten(raw_call, 60)}, not an object"
+        return _Open(ToolCall("", None, type_fault, turn, index), "")
+    function = raw_call.get("function")
+    inner = function if isinstance(function, Mapping) else raw_call
     name = inner.get("name")
     if not isinstance(name, str):
         name = function if isinstance(function, str) else ""
-    held = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
-    arguments, fault = read_arguments(held)
+    raw_arguments = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
+    arguments, fault = read_arguments(raw_arguments)
     if not name:
         fault = "the call has no name"
-    return _Open(ToolCall(name, arguments, fault, turn, place), _id(given, _CALL_IDS), isinstance(held, Mapping))
+    return _Open(
+        ToolCall(name, arguments, fault, turn, index), _id(raw_call, _CALL_IDS), isinstance(raw_arguments, Mapping)
+    )
 
 
 def _came(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_Came], list[str]]:
     """Return the results of tools in a message that is not the policy's, and its remaining text."""
     content, role = _as_list(message.get("content")), message.get("role")
     if isinstance(role, str) and role in _TOOL:
-        found = _result(content, _text(message.get("name")), _is_flagged(message), is_error)
-        return [_Came(found, _id(message, _RESULT_IDS))], []
+        result = _result(content, _text(message.get("name")), _is_flagged(message), is_error)
+        return [_Came(result, _id(message, _RESULT_IDS))], []
     came: list[_Came] = []
     if isinstance(content, (list, tuple)):
         for part in content:
             if isinstance(part, Mapping) and part.get("type") == "tool_result":
-                found = _result(_as_list(part.get("content")), "", part.get("is_error") is True, is_error)
-                came.append(_Came(found, _text(part.get("tool_use_id"))))
+                result = _result(_as_list(part.get("content")), "", part.get("is_error") is True, is_error)
+                came.append(_Came(result, _text(part.get("tool_use_id"))))
     text = content_text(content)
     return came, [text] if text or not came else []
 
@@ -271,7 +281,7 @@ def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
     """Return the message of the error if the text of a result is one."""
     if is_error is not None:
         try:
-            said = is_error(text)
+            verdict = is_error(text)
         except BaseException as raised:
             if from_operator(raised):
                 raise
@@ -279,8 +289,8 @@ def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
                 f"is_error= raised {type(raised).__name__}: {raised} for {shorten(text)}, so this result does not "
                 "count as an error. Fix the function"
             )
-            said = None
-        return said if isinstance(said, str) else text if said else None
+            verdict = None
+        return verdict if isinstance(verdict, str) else text if verdict else None
     if flagged:
         return _error_in(text) or text
     # {"error": ...}, also with white space: the key comes first. Other results are not parsed, which takes time.
@@ -304,8 +314,8 @@ def _error_in(text: str) -> str | None:
         return None
     value: Any = None
     try:
-        found = parsed(text)
-        value = read_literal(text.strip()) if found.error else found.value
+        decoded = parsed(text)
+        value = read_literal(text.strip()) if decoded.error else decoded.value
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     if not isinstance(value, dict) or list(value) != ["error"]:
@@ -320,38 +330,40 @@ def _paired(drafts: Sequence[_Draft]) -> list[list[ToolCall]]:
     """
     earlier: dict[str, _Open] = {}
     for draft in drafts:
-        own: dict[str, list[_Open]] = {}
-        for one in draft.calls:
-            if one.id:
-                own.setdefault(one.id, []).append(one)
+        by_id: dict[str, list[_Open]] = {}
+        for open_call in draft.calls:
+            if open_call.id:
+                by_id.setdefault(open_call.id, []).append(open_call)
         for came in draft.came:
-            opened = own[came.id].pop(0) if own.get(came.id) else earlier.pop(came.id, None)
+            opened = by_id[came.id].pop(0) if by_id.get(came.id) else earlier.pop(came.id, None)
             if opened is not None:
                 _give(opened, came, "id")
         if draft.came and draft.calls:
             _pair_by_name(draft)
-        earlier |= {one.id: one for one in draft.calls if one.id and one.call.result is None}
-    return [[one.call for one in draft.calls] for draft in drafts]
+        earlier |= {
+            open_call.id: open_call for open_call in draft.calls if open_call.id and open_call.call.result is None
+        }
+    return [[open_call.call for open_call in draft.calls] for draft in drafts]
 
 
 def _give(opened: _Open, came: _Came, source: Any) -> None:
-    call, found = opened.call, came.result
-    came.result = ToolResult(found.text, found.name or call.name, found.error, source)
+    call, result = opened.call, came.result
+    came.result = ToolResult(result.text, result.name or call.name, result.error, source)
     opened.call = ToolCall(call.name, call.arguments, call.fault, call.turn, call.place, came.result, True)
 
 
 def _pair_by_name(draft: _Draft) -> None:
     """Match calls and results without an id, within one turn."""
     left = [came for came in draft.came if came.result.source == "guessed"]
-    waiting = [one for one in draft.calls if one.call.result is None]
+    waiting = [open_call for open_call in draft.calls if open_call.call.result is None]
     if not left or not waiting:
         return
     if len(waiting) == 1 and len(left) == 1 and left[0].result.name in ("", waiting[0].call.name):
         _give(waiting[0], left[0], "name" if left[0].result.name else "order")
         return
     by_name: dict[str, list[_Open]] = {}
-    for one in waiting:
-        by_name.setdefault(one.call.name, []).append(one)
+    for open_call in waiting:
+        by_name.setdefault(open_call.call.name, []).append(open_call)
     nameless = []
     for came in left:
         same = by_name.get(came.result.name) if came.result.name else None
@@ -360,9 +372,9 @@ def _pair_by_name(draft: _Draft) -> None:
         elif same:
             alone = len(same) == 1 and sum(other.result.name == came.result.name for other in left) == 1
             _give(same.pop(0), came, "name" if alone else "guessed")
-    rest = [one for one in waiting if one.call.result is None]
-    for one, came in zip(rest, nameless, strict=False):
-        _give(one, came, "guessed")
+    rest = [open_call for open_call in waiting if open_call.call.result is None]
+    for open_call, came in zip(rest, nameless, strict=False):
+        _give(open_call, came, "guessed")
 
 
 def _stop(turns: Sequence[Turn], cut: bool) -> Stop:
@@ -388,15 +400,15 @@ def _recorded(
     by_name: dict[str, list[CallRecord]] = {}
     for record in records:
         by_name.setdefault(record.name, []).append(record)
-    found: dict[tuple[int, int], CallRecord] = {}
-    for name, own in by_name.items():
-        made = [(call.turn, call.place) for turn in turns for call in turn.calls if call.name == name]
-        passed = [place for place in made if place in ready]
-        found |= dict(zip(passed if len(own) <= len(passed) else made, own, strict=False))
+    by_position: dict[tuple[int, int], CallRecord] = {}
+    for name, name_records in by_name.items():
+        positions = [(call.turn, call.place) for turn in turns for call in turn.calls if call.name == name]
+        passed = [position for position in positions if position in ready]
+        by_position |= dict(zip(passed if len(name_records) <= len(passed) else positions, name_records, strict=False))
     return tuple(
         replace(
             turn,
-            calls=tuple(_with_record(call, found.get((call.turn, call.place)), is_error) for call in turn.calls),
+            calls=tuple(_with_record(call, by_position.get((call.turn, call.place)), is_error) for call in turn.calls),
         )
         for turn in turns
     )

@@ -49,16 +49,16 @@ def failing_calls(subject: RewardUnderTest, seconds: float, *, isolate: bool = T
     if not isolate:
         yield from _failing(subject)
         return
-    for said in isolated(lambda send: send(list(_failing(subject))), Note(), seconds, seconds):
-        if isinstance(said, list):
-            yield from said
-        elif isinstance(said, Lost):
-            yield f"good: while the calls of the right completions ran, a tool {said.reason}"
+    for message in isolated(lambda send: send(list(_failing(subject))), Note(), seconds, seconds):
+        if isinstance(message, list):
+            yield from message
+        elif isinstance(message, Lost):
+            yield f"good: while the calls of the right completions ran, a tool {message.reason}"
 
 
 def _failing(subject: RewardUnderTest) -> Iterator[str]:
-    known = sorted(subject.stage.names())
-    seen: set[str] = set()
+    tool_names = sorted(subject.stage.names())
+    failed_names: set[str] = set()
     for number, example in enumerate(subject.examples):
         for completion in example.good:
             try:
@@ -68,16 +68,16 @@ def _failing(subject: RewardUnderTest) -> Iterator[str]:
                 yield f"good, example {number}: its calls cannot run: {why}"
                 return
             for call in () if isinstance(played, str) else Trajectory.of(played).calls:
-                if call.ok is not False or call.name in seen or len(seen) == _MOST:
+                if call.ok is not False or call.name in failed_names or len(failed_names) == _MOST:
                     continue
-                seen.add(call.name)
-                said = call.result.error if call.result is not None else None
-                yield f"good, example {number}: {_problem(call.name, said, known)}"
+                failed_names.add(call.name)
+                failure = call.result.error if call.result is not None else None
+                yield f"good, example {number}: {_problem(call.name, failure, tool_names)}"
 
 
-def _problem(name: str, error: str | None, known: list[str]) -> str:
-    if name not in known:
-        return f"there is no tool {name!r}, only {', '.join(known) or 'none'}.{near_miss(name, known)}"
+def _problem(name: str, error: str | None, tool_names: list[str]) -> str:
+    if name not in tool_names:
+        return f"there is no tool {name!r}, only {', '.join(tool_names) or 'none'}.{near_miss(name, tool_names)}"
     return (
         f"the call of {name!r} fails: {shorten_line(error or '', 120)}. Fix the completion or the tool, unless "
         "the failure is meant"
@@ -155,30 +155,30 @@ def check_reward(
     started = time.monotonic()
     results: list[Report] = []
 
-    def checked(one: RewardUnderTest, seconds: float, source: Any) -> Report:
+    def checked(checked_subject: RewardUnderTest, seconds: float, source: Any) -> Report:
         """Check the whole reward or a component; its findings know how to import it."""
         began, output, before = time.monotonic(), Output(), len(results) * len(todo)
-        one.deadline, one.imports = began + seconds, _imports(source, declared.environment)
+        checked_subject.deadline, checked_subject.imports = began + seconds, _imports(source, declared.environment)
 
         def on_law(law: str, number: int, count: int) -> None:
             if on_progress is not None:
                 on_progress(law, before + number, (1 + len(parts)) * count)
 
         laws_run: dict[str, LawResult] = {}
-        running = run_laws(one, todo, patience=patience, isolate=isolate, on_progress=on_law, output=output)
+        running = run_laws(checked_subject, todo, patience=patience, isolate=isolate, on_progress=on_law, output=output)
         with closing(running):
             for result in running:
                 laws_run[result.law] = result  # a law that was not finished may go on later
                 if fail_fast and result.findings:
                     break
         return Report(
-            reward=shorten(one.reward),
+            reward=shorten(checked_subject.reward),
             results=tuple(laws_run.values()),
             seed=seed,
             seconds=time.monotonic() - began,
-            fingerprint=one.reward.fingerprint,
+            fingerprint=checked_subject.reward.fingerprint,
             printed=output.printed,
-            title=one.part,
+            title=checked_subject.part,
         )
 
     results.append(checked(subject, budget * 2 / (2 + len(parts)), reward))
@@ -186,26 +186,26 @@ def check_reward(
         if fail_fast and not all(report.ok for report in results):
             break
         left = started + budget - time.monotonic()
-        own = checked(part, left / (len(parts) - number), part.reward)
-        results.append(unrepeated(own, results[0].findings, "as shown above, for the sum"))
-    whole, *of_parts = results
+        part_report = checked(part, left / (len(parts) - number), part.reward)
+        results.append(unrepeated(part_report, results[0].findings, "as shown above, for the sum"))
+    total_report, *of_parts = results
     if regressions is not None:
         from rewardkit.check.exploits.regressions import save
 
-        save(regressions, whole.findings, subject.examples)
+        save(regressions, total_report.findings, subject.examples)
     remarks = (*per_example(subject.examples, good=good, bad=bad), *failing_calls(subject, patience, isolate=isolate))
     spent = time.monotonic() - started
-    return replace(whole, components=tuple(of_parts), seconds=spent, budget=budget, remarks=remarks)
+    return replace(total_report, components=tuple(of_parts), seconds=spent, budget=budget, remarks=remarks)
 
 
 def _imports(reward: Any, environment: Any) -> str:
     """Return the statements that import the reward and the environment; empty if the reward's place is not known."""
-    found = imports_of(reward)
+    imports = imports_of(reward)
     name = getattr(environment, "__name__", "")
-    known = (
-        found and name.isidentifier() and vars(sys.modules.get(environment.__module__, sys)).get(name) is environment
+    is_importable = (
+        imports and name.isidentifier() and vars(sys.modules.get(environment.__module__, sys)).get(name) is environment
     )
-    return f"{found}; from {environment.__module__} import {name}" if known else found
+    return f"{imports}; from {environment.__module__} import {name}" if is_importable else imports
 
 
 def subject_of(
@@ -226,12 +226,12 @@ def subject_of(
     tree = tree_of(reward, "check_reward")
     declared = declarations or Declarations()
     stage = stage_of(declared.environment, declared.tools)
-    known = examples_of(examples, () if good is None else good, () if bad is None else bad)
+    parsed_examples = examples_of(examples, () if good is None else good, () if bad is None else bad)
     if not declared.rankings:  # which name an example by its place
-        known = grouped(known)
-    whole = _whole(tree, declared.other_rewards, known, seed, stage)
+        parsed_examples = grouped(parsed_examples)
+    combined = _whole(tree, declared.other_rewards, parsed_examples, seed, stage)
     subject = RewardUnderTest(
-        tree, known, plain=is_foreign(tree), seed=seed, declarations=declared, whole=whole, stage=stage
+        tree, parsed_examples, plain=is_foreign(tree), seed=seed, declarations=declared, whole=combined, stage=stage
     )
     everything = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])
     subject.scorer.check(everything)
@@ -240,18 +240,18 @@ def subject_of(
 
 
 def _whole(
-    tree: Reward, others: Sequence[Any], examples: tuple[Example, ...], seed: int, stage: Stage
+    tree: Reward, other_rewards: Sequence[Any], examples: tuple[Example, ...], seed: int, stage: Stage
 ) -> RewardUnderTest | None:
     """Return the sum of a reward and the others; None without others, or if the examples lack their columns."""
-    if not others:
+    if not other_rewards:
         return None
     try:
-        both = tree_of([tree, *others], "check_reward")
-        whole = RewardUnderTest(both, examples, plain=is_foreign(both), seed=seed, stage=stage)
-        whole.scorer.check(whole.batch([Trial(whole.formed(""), number) for number in range(len(examples))]))
+        combined_tree = tree_of([tree, *other_rewards], "check_reward")
+        combined = RewardUnderTest(combined_tree, examples, plain=is_foreign(combined_tree), seed=seed, stage=stage)
+        combined.scorer.check(combined.batch([Trial(combined.formed(""), number) for number in range(len(examples))]))
     except (BindingError, RewardDefinitionError):
         return None
-    return whole
+    return combined
 
 
 def _check_distractors(subject: RewardUnderTest) -> None:

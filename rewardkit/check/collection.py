@@ -37,13 +37,13 @@ class RewardCollection:
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
         """Collect the rewards of a file, and its tests if it is named like a test file."""
-        found = yield
+        collectors = yield
         targets = self._targets.get(file_path.resolve())
         if targets is None:
-            return found
+            return collectors
         patterns = parent.config.getini("python_files")
-        kept = found if any(file_path.match(pattern) for pattern in patterns) else []
-        return [*kept, RewardFile.from_parent(parent, path=file_path, targets=targets)]
+        test_collectors = collectors if any(file_path.match(pattern) for pattern in patterns) else []
+        return [*test_collectors, RewardFile.from_parent(parent, path=file_path, targets=targets)]
 
 
 class RewardFile(pytest.File):
@@ -59,13 +59,13 @@ class RewardFile(pytest.File):
         chosen = {name: value for name, value in chosen.items() if value is not None}
         try:
             for target in self._targets:
-                found = targets_of(
+                targets = targets_of(
                     target, data=option("rewardkit_data"), examples=option("rewardkit_examples"), options=chosen
                 )
-                for bound in found.bound:
+                for bound in targets.bound:
                     yield RewardNode.from_parent(self, name=bound.name, bound=bound)
-                for one in found.left_out:
-                    yield LeftOutItem.from_parent(self, name=one.name, left_out=one)
+                for left_out in targets.left_out:
+                    yield LeftOutItem.from_parent(self, name=left_out.name, left_out=left_out)
         except RewardKitError as error:
             raise self.CollectError(str(error)) from None
 
@@ -91,10 +91,10 @@ class LeftOutItem(pytest.Item):
         self.add_marker(pytest.mark.rewardkit)
 
     def runtest(self) -> None:
-        said = f"not checked: {self._left_out.reason}"
+        message = f"not checked: {self._left_out.reason}"
         if self._left_out.certain:
-            pytest.fail(said, pytrace=False)
-        pytest.skip(said)
+            pytest.fail(message, pytrace=False)
+        pytest.skip(message)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         return self.path, None, self.name

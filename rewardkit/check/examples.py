@@ -53,44 +53,44 @@ def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any 
     rows = [dict(_checked_row(row, number)) for number, row in enumerate(_listed(examples, "examples"))]
     if not rows:
         raise BindingError('examples= is empty. Pass at least one row: examples=[{"prompt": ..., <columns>}], or [{}]')
-    found = [[_prompt(row), _columns(row), [], []] for row in rows]
-    for place, given, name in ((2, good, "good"), (3, bad, "bad")):
-        for number, completions in enumerate(_per_example(given, rows, name)):
-            found[number][place] += completions
-        if not callable(given):
-            for item in _listed(given, name):
+    cases = [[_prompt(row), _columns(row), [], []] for row in rows]
+    for slot, argument, name in ((2, good, "good"), (3, bad, "bad")):
+        for number, completions in enumerate(_per_example(argument, rows, name)):
+            cases[number][slot] += completions
+        if not callable(argument):
+            for item in _listed(argument, name):
                 if _is_row(item):
-                    own = [_prompt(item), _columns(item), [], []]
-                    own[place].append(item["completion"])
-                    _merged(found, own)
-    return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in found)
+                    case = [_prompt(item), _columns(item), [], []]
+                    case[slot].append(item["completion"])
+                    _merged(cases, case)
+    return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in cases)
 
 
 def grouped(examples: Sequence[Example]) -> tuple[Example, ...]:
     """Return one example for all rows with the same prompt and columns, which are one group of a trainer."""
-    found: list[Example] = []
+    merged: list[Example] = []
     for example in examples:
-        place = next((place for place, one in enumerate(found) if _same_row(one, example)), None)
-        if place is None:
-            found.append(example)
+        index = next((index for index, candidate in enumerate(merged) if _same_row(candidate, example)), None)
+        if index is None:
+            merged.append(example)
         else:
-            first = found[place]
-            good = (*first.good, *(one for one in example.good if one not in first.good))
-            found[place] = replace(first, good=good, bad=(*first.bad, *example.bad))
-    return tuple(found)
+            first = merged[index]
+            good = (*first.good, *(candidate for candidate in example.good if candidate not in first.good))
+            merged[index] = replace(first, good=good, bad=(*first.bad, *example.bad))
+    return tuple(merged)
 
 
-def _same_row(one: Example, other: Example) -> bool:
+def _same_row(example: Example, other: Example) -> bool:
     try:
-        return one.prompt is not None and bool(one.prompt == other.prompt and one.columns == other.columns)
+        return example.prompt is not None and bool(example.prompt == other.prompt and example.columns == other.columns)
     except ValueError:  # arrays
         return False
 
 
-def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
+def per_example(examples: Sequence[Example], **arguments: Any) -> Iterator[str]:
     """Say which of good= and bad= were tied to the examples one by one, because there are as many of them."""
     tied = []
-    for name, values in given.items():
+    for name, values in arguments.items():
         items = [] if values is None or callable(values) else [item for item in values if not _is_row(item)]
         if len(items) == len(examples) > 1 and all(len(_several(item)) == 1 for item in items):
             tied.append(name)
@@ -98,36 +98,36 @@ def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
         yield f"{' and '.join(tied)}: one per example. To try more of them on an example, give it a list of them."
 
 
-def _merged(found: list[list[Any]], own: list[Any]) -> None:
-    for other in found:
-        if other[:2] == own[:2]:
-            other[2] += own[2]
-            other[3] += own[3]
+def _merged(cases: list[list[Any]], case: list[Any]) -> None:
+    for other in cases:
+        if other[:2] == case[:2]:
+            other[2] += case[2]
+            other[3] += case[3]
             return
-    found.append(own)
+    cases.append(case)
 
 
-def _per_example(given: Any, rows: Sequence[dict[str, Any]], name: str) -> list[list[Any]]:
-    if callable(given):
-        made: Callable[[dict[str, Any]], Any] = given
-        return [_several(made(dict(row))) for row in rows]
-    items = [item for item in _listed(given, name) if not _is_row(item)]
+def _per_example(argument: Any, rows: Sequence[dict[str, Any]], name: str) -> list[list[Any]]:
+    if callable(argument):
+        completions_of: Callable[[dict[str, Any]], Any] = argument
+        return [_several(completions_of(dict(row))) for row in rows]
+    items = [item for item in _listed(argument, name) if not _is_row(item)]
     if len(items) == len(rows):
         return [_several(item) for item in items]
-    return [[one for item in items for one in _several(item)] for _ in rows]
+    return [[completion for item in items for completion in _several(item)] for _ in rows]
 
 
 def _several(item: Any) -> list[Any]:
     """Return a list of completions; a list of chat messages, a message, or calls with an answer is one completion."""
     listed = isinstance(item, (list, tuple))
-    mappings = [one for one in (item if listed else [item]) if isinstance(one, Mapping)]
-    unknown = next((one for one in mappings if not {"calls", "role", "content"} & set(one)), None)
+    mappings = [mapping for mapping in (item if listed else [item]) if isinstance(mapping, Mapping)]
+    unknown = next((mapping for mapping in mappings if not {"calls", "role", "content"} & set(mapping)), None)
     if unknown is not None:
         raise BindingError(
             f'a completion is a text, messages, or {{"calls": [...], "answer": "..."}}; got {shorten(unknown)}'
         )
-    if mappings and len(mappings) == (len(item) if listed else 1) and all("calls" in one for one in mappings):
-        return [_episode(one) for one in mappings]
+    if mappings and len(mappings) == (len(item) if listed else 1) and all("calls" in mapping for mapping in mappings):
+        return [_episode(mapping) for mapping in mappings]
     if isinstance(item, Mapping):
         return [[item]]
     if isinstance(item, (list, tuple)) and item and not all(isinstance(part, Mapping) for part in item):
@@ -148,13 +148,13 @@ def _episode(item: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*turns, {"role": "assistant", "content": str(item.get("answer", ""))}]
 
 
-def _is_call(given: Any) -> bool:
+def _is_call(value: Any) -> bool:
     """Whether it is a name and arguments."""
     return (
-        isinstance(given, (list, tuple))
-        and len(given) == 2
-        and isinstance(given[0], str)
-        and isinstance(given[1], Mapping)
+        isinstance(value, (list, tuple))
+        and len(value) == 2
+        and isinstance(value[0], str)
+        and isinstance(value[1], Mapping)
     )
 
 

@@ -128,28 +128,28 @@ def _product(text: str) -> str:
 
 def imports_of(reward: Any) -> str:
     """Return statements that import a reward as ``reward``; an empty text if its place is not known."""
-    place = _place(reward)
-    if place is not None:
-        module, name = place
+    location = _place(reward)
+    if location is not None:
+        module, name = location
         return f"from {module} import {name}" + ("" if name == "reward" else " as reward")
     if not isinstance(reward, Sequence) or isinstance(reward, str) or not reward:
         return ""
-    places = [_place(one) for one in reward]
+    locations = [_place(entry) for entry in reward]
     modules: dict[str, list[str]] = {}
-    for one in places:
-        if one is None:
+    for entry in locations:
+        if entry is None:
             return ""
-        modules.setdefault(one[0], []).append(one[1])
+        modules.setdefault(entry[0], []).append(entry[1])
     lines = [f"from {module} import {', '.join(dict.fromkeys(names))}" for module, names in modules.items()]
-    return "; ".join([*lines, f"reward = [{', '.join(one[1] for one in places if one is not None)}]"])
+    return "; ".join([*lines, f"reward = [{', '.join(entry[1] for entry in locations if entry is not None)}]"])
 
 
 def _place(reward: Any) -> tuple[str, str] | None:
     """Return the module and the name of a variable with the reward, or with the function that it was made of."""
     if isinstance(reward, Reward) and reward.facts.binding is not None and reward.facts.binding.foreign:
         reward = reward.facts.binding.original
-    own = str(getattr(reward, "__module__", ""))
-    for module_name in dict.fromkeys([own, *sys.modules]):
+    home_module = str(getattr(reward, "__module__", ""))
+    for module_name in dict.fromkeys([home_module, *sys.modules]):
         module = sys.modules.get(module_name)
         if module is None or not _is_users(module_name, module):
             continue
@@ -289,11 +289,11 @@ class Finding:
     @property
     def scores(self) -> list[tuple[str, str]]:
         """The total, and the score of the component at fault if it is a part of it."""
-        said = "no score" if self.score is None else f"{self.score:.6g}"
+        total = "no score" if self.score is None else f"{self.score:.6g}"
         if self.own is None or self.component in ("total", self.of):
-            return [(self.component, said)]
-        own = f"{self.own:.6g}" if isfinite(self.own) else "no score"
-        return [("total", said), (self.component, own)]
+            return [(self.component, total)]
+        component_score = f"{self.own:.6g}" if isfinite(self.own) else "no score"
+        return [("total", total), (self.component, component_score)]
 
     def __str__(self) -> str:
         lines = [
@@ -301,7 +301,7 @@ class Finding:
             f"  completion  {_shown(self.completion)}",
         ]
         lines += [f"  {visible(str(name)):<10}  {_shown(value)}" for name, value in self.columns.items()]
-        lines += [f"  {visible(name):<10}  {said}" for name, said in self.scores]
+        lines += [f"  {visible(name):<10}  {score}" for name, score in self.scores]
         lines += [f"  note        {visible(self.note)}"] if self.note else []
         if self.matters:
             lines.append(f"  matters     {self.matters}")

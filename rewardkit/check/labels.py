@@ -86,8 +86,8 @@ def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
     read_columns = _columns(reward, [name for name in records.columns if name not in (label, *_OWN)])
     rows: dict[str, _Row] = {}
     for number, record in enumerate(records.records):
-        kept = {name: value for name, value in record.items() if name == "prompt" or name in read_columns}
-        row = rows.setdefault(json.dumps(kept, sort_keys=True, default=repr), _Row(kept))
+        columns = {name: value for name, value in record.items() if name == "prompt" or name in read_columns}
+        row = rows.setdefault(json.dumps(columns, sort_keys=True, default=repr), _Row(columns))
         row.completions += 1
         if right is not None and completions is not None:
             (row.good if right[number] else row.bad).append(completions[number])
@@ -134,13 +134,13 @@ def bound_with(
         RewardDefinitionError: the reward reads columns, but neither its module nor a file has examples.
         DataError: a file cannot be read.
     """
-    said = with_declarations(loaded.constants)
-    own_laws, own_without = said.pop("laws", None), said.pop("without", ())
+    settings = with_declarations(loaded.constants)
+    own_laws, own_without = settings.pop("laws", None), settings.pop("without", ())
     if data is not None or examples is not None:
         files = [] if examples is None else [listed_examples(examples)]
         files += [] if data is None else [labeled(loaded.reward, data, label).options]
-        said.update({name: [row for file in files for row in file[name]] for name in ("examples", "good", "bad")})
-    if "examples" not in said:
+        settings.update({name: [row for file in files for row in file[name]] for name in ("examples", "good", "bad")})
+    if "examples" not in settings:
         needed = _columns(loaded.reward)
         if needed or _takes_any(loaded.reward):
             reads = f"reads {', '.join(needed)}" if needed else "may read the prompt or any column"
@@ -151,10 +151,10 @@ def bound_with(
                 "or --examples (in pytest: --rewardkit-data, --rewardkit-examples).",
                 needed,
             )
-        said["examples"] = [{}]
+        settings["examples"] = [{}]
     return bound(
         loaded.reward,
-        {**said, **(options or {})},
+        {**settings, **(options or {})},
         name=loaded.name,
         laws=own_laws if laws is None else laws,
         without=[*own_without, *without],
@@ -163,13 +163,13 @@ def bound_with(
 
 def _options(rows: list[_Row]) -> dict[str, Any]:
     def told(row: _Row, completions: list[Any]) -> list[dict[str, Any]]:
-        distinct = {json.dumps(one, default=repr): one for one in completions}
-        return [{**row.columns, "completion": one} for one in list(distinct.values())[:_MOST_COMPLETIONS]]
+        distinct = {json.dumps(completion, default=repr): completion for completion in completions}
+        return [{**row.columns, "completion": completion} for completion in list(distinct.values())[:_MOST_COMPLETIONS]]
 
     return {
         "examples": [row.columns for row in rows],
-        "good": [given for row in rows for given in told(row, row.good)],
-        "bad": [given for row in rows for given in told(row, row.bad)],
+        "good": [labeled_row for row in rows for labeled_row in told(row, row.good)],
+        "bad": [labeled_row for row in rows for labeled_row in told(row, row.bad)],
     }
 
 
@@ -185,39 +185,47 @@ def _several(value: Any) -> list[Any]:
 def _right(records: Records, label: str) -> list[bool]:
     labels = records.labels(label)
     if labels.dtype == np.bool_:
-        return [bool(one) for one in labels]
-    return [bool(one >= labels.max()) for one in labels]
+        return [bool(grade) for grade in labels]
+    return [bool(grade >= labels.max()) for grade in labels]
 
 
-def _columns(reward: Any, known: Iterable[str] = ()) -> tuple[str, ...]:
+def _columns(reward: Any, column_names: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the columns that a reward names; for a function that takes any, those its code mentions."""
     from rewardkit.scoring.columns import asked_for
 
     tree = tree_of(reward, "a reward with labels")
     named, takes_all = asked_for(tree)
     if takes_all:
-        subject = RewardUnderTest(tree, [Example(None, dict.fromkeys(known))], plain=True)
-        named |= subject.columns_read | {name for _, one in subject.bindings for name in _parameters(one.original)}
+        subject = RewardUnderTest(tree, [Example(None, dict.fromkeys(column_names))], plain=True)
+        named |= subject.columns_read | {
+            name for _, binding in subject.bindings for name in _parameters(binding.original)
+        }
     return tuple(sorted(named - {*RESERVED, *_OF_TRAINERS}))
 
 
 def _takes_any(reward: Any) -> bool:
     """Whether a function may read any column or the prompt: it takes `example` or `prompt`, or plain ``**kwargs``."""
-    found = [one for _, one in bindings(tree_of(reward, "a reward with labels"))]
-    plain = [one.original for one in found if one.foreign and not isinstance(reward, Reward)]
-    needed = [each.source for one in found for each in one.parameters if each.default is MISSING]
+    reward_bindings = [binding for _, binding in bindings(tree_of(reward, "a reward with labels"))]
+    plain = [binding.original for binding in reward_bindings if binding.foreign and not isinstance(reward, Reward)]
+    needed = [each.source for binding in reward_bindings for each in binding.parameters if each.default is MISSING]
     return "example" in needed or "prompt" in needed or any(map(_takes_keywords, plain))
 
 
 def _takes_keywords(function: Any) -> bool:
     parameters = (parameters_of(function) or {}).values()
     # A TRL function has **kwargs because TRL passes it everything; one that never mentions them reads nothing there.
-    return any(one.kind is one.VAR_KEYWORD and uses_argument(function, one.name) for one in parameters)
+    return any(
+        parameter.kind is parameter.VAR_KEYWORD and uses_argument(function, parameter.name) for parameter in parameters
+    )
 
 
 def _parameters(function: Any) -> list[str]:
     parameters = (parameters_of(function) or {}).values()
-    return [one.name for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+    return [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+    ]
 
 
 def _read(path: str | Path) -> Records:

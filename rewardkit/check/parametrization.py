@@ -98,9 +98,9 @@ def _bound(item: Any, shared: Mapping[str, Any], chosen: Mapping[str, Any]) -> B
         return bound(item, shared, **chosen)
     if "reward" not in item:
         raise RewardDefinitionError(f'parametrize_with_laws: add a "reward" to the mapping {shorten(item)}')
-    own = {name: value for name, value in item.items() if name not in ("reward", "id", *chosen)}
+    item_options = {name: value for name, value in item.items() if name not in ("reward", "id", *chosen)}
     own_laws = {name: item[name] for name in chosen if name in item}
-    return bound(item["reward"], {**shared, **own}, name=item.get("id", ""), **{**chosen, **own_laws})
+    return bound(item["reward"], {**shared, **item_options}, name=item.get("id", ""), **{**chosen, **own_laws})
 
 
 def settle(result: LawResult, reward: str) -> None:

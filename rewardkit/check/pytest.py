@@ -89,7 +89,7 @@ def check_reward(request: pytest.FixtureRequest) -> Callable[..., Report]:
             pytest.fail(str(report), pytrace=False)
         if not report.complete:
             needed = f" It needs about budget={report.needs}." if report.needs else ""
-            late = ", ".join(one.law for one in report.merged if one.outcome == "unfinished")
+            late = ", ".join(result.law for result in report.merged if result.outcome == "unfinished")
             warnings.warn(f"{report.reward}: some laws were not finished ({late}).{needed}", stacklevel=2)
         return report
 

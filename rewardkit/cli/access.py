@@ -99,11 +99,11 @@ def has_other_users() -> bool:
 
 def _running() -> set[int]:
     """Return the numbers of the users that run something, if the system tells."""
-    found = set()
+    user_ids = set()
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended
-            found.add(process.stat().st_uid)
-    return found
+            user_ids.add(process.stat().st_uid)
+    return user_ids
 
 
 def _is_person(uid: int) -> bool:
@@ -119,10 +119,10 @@ def _read(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8").strip()
         # The rights of the group and of all others.
-        others = stat.S_IMODE(path.stat().st_mode) & 0o077
+        shared_bits = stat.S_IMODE(path.stat().st_mode) & 0o077
     except (OSError, UnicodeDecodeError) as error:
         raise RewardDefinitionError(f"--token-file {path} cannot be read: {error}") from None
-    if others and os.name == "posix":
+    if shared_bits and os.name == "posix":
         warn_user(f"other users of this machine can read --token-file {path}. Run: chmod 600 {path}")
     return text
 

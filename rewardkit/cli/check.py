@@ -95,12 +95,12 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.check.run.targets import targets_of
 
     # Bind all rewards before the first check, so that a misspelled law is reported at once and not after a minute.
-    found = [targets_of(target, **_options(options)) for target in options.targets]
-    for targets in found:
+    all_targets = [targets_of(target, **_options(options)) for target in options.targets]
+    for targets in all_targets:
         if any(targets.kinds):
             print(f"{targets}\n", flush=True)
-    bound = [reward for targets in found for reward in targets.bound]
-    left_out = [one for targets in found for one in targets.left_out]
+    bound = [reward for targets in all_targets for reward in targets.bound]
+    left_out = [omission for targets in all_targets for omission in targets.left_out]
     sections: list[Section] = []
     reports: list[tuple[BoundReward, Report]] = []
     for number, reward in enumerate(bound):
@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
         reports.append((reward, report))
     print(text_of(sections, left_out))
     if options.mutants:
-        for targets in found:
+        for targets in all_targets:
             for reward in targets.bound:
                 print(f"\n{_mutants_of(targets.target, reward)}", flush=True)
     for path, text in ((options.json, json_of), (options.html, page_of)):
@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
             write(path, text(sections, left_out))
     if not all(section.report.ok for section in sections):
         return 1
-    if any(one.certain for one in left_out):
+    if any(omission.certain for omission in left_out):
         return 2
     return 0 if options.fast or all(section.report.complete for section in sections) else 3
 
@@ -133,10 +133,10 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
 
     source, _ = split(target)
     path = path_of(source)
-    made = mutants(path.read_text(encoding="utf-8"), of=bound.name, path=str(path))
-    with _progress(f"{bound.name} with {len(made)} bugs, one at a time") as on_progress:
+    bugs = mutants(path.read_text(encoding="utf-8"), of=bound.name, path=str(path))
+    with _progress(f"{bound.name} with {len(bugs)} bugs, one at a time") as on_progress:
         try:
-            return str(noticed(bound, made, lambda number: on_progress(str(made[number]), number, len(made))))
+            return str(noticed(bound, bugs, lambda number: on_progress(str(bugs[number]), number, len(bugs))))
         except RewardDefinitionError as error:
             return str(error)
 
@@ -168,17 +168,17 @@ def _section(bound: BoundReward, report: Report, options: argparse.Namespace) ->
         section = measured(report, bound.reward, options.data, label=options.label, seed=options.seed)
     if not _has_checked_items(bound):
         return section
-    said = "Its items are checked by themselves, as candidates, and their findings are not repeated here."
-    return replace(section, remarks=(*section.remarks, said))
+    remark = "Its items are checked by themselves, as candidates, and their findings are not repeated here."
+    return replace(section, remarks=(*section.remarks, remark))
 
 
-def _of_list(report: Report, bound: BoundReward, others: Sequence[tuple[BoundReward, Report]]) -> Report:
+def _of_list(report: Report, bound: BoundReward, other_reports: Sequence[tuple[BoundReward, Report]]) -> Report:
     """Return the report of a list whose items are also candidates, without the findings that they have."""
     from rewardkit.check.reward_under_test.components import unrepeated
 
     if not _has_checked_items(bound):
         return report
-    items = [other for one, other in others if any(one.reward is item for item in bound.reward)]
+    items = [other for candidate, other in other_reports if any(candidate.reward is item for item in bound.reward)]
     return unrepeated(report, [finding for item in items for finding in item.findings], "as shown for its items")
 
 

@@ -75,14 +75,14 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--regressions", type=Path, metavar="FILE", help="known exploits, kept by `rewardkit check --regressions FILE`"
     )
-    for name, what in (
+    for name, event in (
         ("changed", "completions get another total"),
         ("flips", "advantages flip their sign"),
         ("silenced", "groups newly have equal totals, so that nothing is learned from them"),
         ("new-failures", "completions can no longer be scored"),
     ):
         verb.add_argument(
-            f"--max-{name}", type=_limit, metavar="LIMIT", help=f"fail if more {what}: a number or a share, as in 2%%"
+            f"--max-{name}", type=_limit, metavar="LIMIT", help=f"fail if more {event}: a number or a share, as in 2%%"
         )
     verb.add_argument("--show", type=int, default=10, metavar="N", help="show N completions (default: 10)")
     verb.add_argument(
@@ -116,9 +116,9 @@ def run(options: argparse.Namespace) -> int:
     """Compare the rewards; return 0 if the differences are within all limits."""
     if options.base is not None or options.github:
         return _against_base(options)
-    given = [f"--{name.replace('_', '-')}" for name in _OF_BASE if getattr(options, name) is not None]
-    if given:
-        raise RewardKitError(f"{', '.join(given)}: only for a comparison with a git revision. Add --base REVISION")
+    base_flags = [f"--{name.replace('_', '-')}" for name in _OF_BASE if getattr(options, name) is not None]
+    if base_flags:
+        raise RewardKitError(f"{', '.join(base_flags)}: only for a comparison with a git revision. Add --base REVISION")
     if len(options.rewards) != 2 or options.on is None:
         raise RewardKitError(
             "pass two rewards and the completions, as in rewardkit diff HEAD:reward.py:reward reward.py:reward --on "

@@ -73,7 +73,7 @@ def _target(text: str) -> Target:
     source, name = split(text)
     loaded = load(text)
     if len(loaded) != 1:
-        listed = ", ".join(one.name for one in loaded)
+        listed = ", ".join(reward.name for reward in loaded)
         raise RewardDefinitionError(
             f"{source} has {len(loaded)} rewards ({listed}). Name one: {source}:{loaded[0].name}"
         )

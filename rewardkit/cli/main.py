@@ -56,12 +56,12 @@ def parser(loaded: Sequence[str] = tuple(VERBS)) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; return its exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
-    verb = next((word for word in given if not word.startswith("-")), "")
+    words = sys.argv[1:] if arguments is None else arguments
+    verb = next((word for word in words if not word.startswith("-")), "")
     command = parser([verb])
     if verb and verb not in VERBS:
         command.error(f"there is no verb {shorten(verb)}.{near_miss(verb, VERBS)} Verbs: {', '.join(VERBS)}")
-    options = command.parse_args(given)
+    options = command.parse_args(words)
     try:
         code = int(options.run(options))
         sys.stdout.flush()

@@ -76,14 +76,14 @@ def run(options: argparse.Namespace) -> int:
 
     with contextlib.redirect_stdout(sys.stderr):  # the output of a reward is not part of the report
         judge = _judge(options)
-        found = lead_report(options.folder, reward=_reward(options.reward), judge=judge)
-    values = json.dumps(found.to_dict(), indent=1)
+        report = lead_report(options.folder, reward=_reward(options.reward), judge=judge)
+    values = json.dumps(report.to_dict(), indent=1)
     if options.json not in (None, _HERE):
         write(options.json, values + "\n")
-    print(values if options.json == _HERE else found.text(examples=options.show))
-    if found.too_short:
-        raise RewardKitError(found.too_short)
-    return int(options.above is not None and found.strength >= options.above)
+    print(values if options.json == _HERE else report.text(examples=options.show))
+    if report.too_short:
+        raise RewardKitError(report.too_short)
+    return int(options.above is not None and report.strength >= options.above)
 
 
 def _reward(named: str | None) -> Reward | None:
@@ -107,22 +107,22 @@ def _judge(options: argparse.Namespace) -> Reward | None:
     from rewardkit.rewards.judges.judge import task_judge
     from rewardkit.scoring.processes import one_reward
 
-    given = {"base_url": options.base_url, "key": options.key, "task": options.task}
-    given = {name: value for name, value in given.items() if value is not None}
-    own = options.judge is not None and ".py:" in options.judge
-    if given and (own or options.judge is None):
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+    settings = {"base_url": options.base_url, "key": options.key, "task": options.task}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    has_own_settings = options.judge is not None and ".py:" in options.judge
+    if settings and (has_own_settings or options.judge is None):
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in settings)
         raise RewardKitError(
             f"{options.judge} has its own settings. Drop {names}, or set them in its rk.judge(...)"
-            if own
+            if has_own_settings
             else f"{names}: there is no judge to use this for. Add --judge MODEL, or drop {names}"
         )
     if options.judge is None:
         return None
-    if own:
+    if has_own_settings:
         return one_reward(options.judge)
-    task = given.pop("task", None)
-    return task_judge(Endpoint(options.judge, **given), task=task)
+    task = settings.pop("task", None)
+    return task_judge(Endpoint(options.judge, **settings), task=task)
 
 
 def _share(text: str) -> float:

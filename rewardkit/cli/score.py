@@ -119,8 +119,8 @@ def score(options: argparse.Namespace, sources: dict[str, str], rows: Callable[[
 
 def _show(progress: Progress) -> None:
     rate = progress.scored / max(progress.seconds, 1e-9)
-    done = f"{progress.rows:,} completions, {progress.parts:,} of {progress.of:,} parts"
-    print(f"scoring: {done}, {rate:,.0f} a second", file=sys.stderr, flush=True)
+    summary = f"{progress.rows:,} completions, {progress.parts:,} of {progress.of:,} parts"
+    print(f"scoring: {summary}, {rate:,.0f} a second", file=sys.stderr, flush=True)
 
 
 def _sizes(text: str) -> dict[str, int]:
@@ -194,14 +194,14 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
 
 
 @contextmanager
-def scored_beside(out: Path | None, found: Saved) -> Iterator[Path]:
+def scored_beside(out: Path | None, data: Saved) -> Iterator[Path]:
     """Return the path for all rows with their scores, from which some are selected; the file is removed at the end.
 
     If only the selection fails, the scores, which may have cost days, stay, and the error says where they are.
     """
     from rewardkit.errors import DataError
 
-    ending = ".jsonl" if found.schema is None else ".parquet"  # each keeps the types of the data
+    ending = ".jsonl" if data.schema is None else ".parquet"  # each keeps the types of the data
     if out is None:
         with TemporaryDirectory(prefix="rewardkit-") as folder:
             yield Path(folder) / f"scored{ending}"
@@ -210,12 +210,12 @@ def scored_beside(out: Path | None, found: Saved) -> Iterator[Path]:
     try:
         yield path
     except DataError as error:
-        kept = out.with_name(f"{out.name}.scored{ending}")
-        if not path.is_file() or kept.resolve() == Path(found.name).resolve():
+        scores_path = out.with_name(f"{out.name}.scored{ending}")
+        if not path.is_file() or scores_path.resolve() == Path(data.name).resolve():
             raise
-        path.rename(kept)
+        path.rename(scores_path)
         raise DataError(
-            f"{error}\nAll scores are in {kept}. To select from them, pass that file without --reward."
+            f"{error}\nAll scores are in {scores_path}. To select from them, pass that file without --reward."
         ) from None
     finally:
         with suppress(OSError):
@@ -326,22 +326,22 @@ def run(options: argparse.Namespace) -> int:
         return 1 if score(options, sources, rows) else 0
     faulty, by, completion = False, options.by or "total", sources.get("completion")
     with _terminable(), Workers(options.processes) as workers:
-        found = saved(options.data, limit=options.limit, completion=completion, rows=rows, mapped=workers.map)
+        data = saved(options.data, limit=options.limit, completion=completion, rows=rows, mapped=workers.map)
         if rule is None:
-            columns = Columns.of_saved(one_reward(options.reward), found, sources)
-            faulty = _score(options, found, columns, options.out, workers)
+            columns = Columns.of_saved(one_reward(options.reward), data, sources)
+            faulty = _score(options, data, columns, options.out, workers)
         else:
             from rewardkit.scoring.scored import Scored
 
             if options.reward is None:
-                select(rule, options, Scored.of(found, sources, by=by))
+                select(rule, options, Scored.of(data, sources, by=by))
             else:
-                columns = Columns.of_saved(one_reward(options.reward), found, sources)
+                columns = Columns.of_saved(one_reward(options.reward), data, sources)
                 Scored.check(columns, by=by)
-                with scored_beside(options.out, found) as place:
-                    faulty = _score(options, found, columns, place, workers)
+                with scored_beside(options.out, data) as scored_path:
+                    faulty = _score(options, data, columns, scored_path, workers)
                     print()
-                    select(rule, options, Scored.after(columns, place, by=by))
+                    select(rule, options, Scored.after(columns, scored_path, by=by))
     if options.out is not None:
         print(f"\nWritten to {visible(str(options.out))}")
     return 1 if faulty else 0
@@ -356,7 +356,7 @@ def _log_rows(data: Sequence[str]) -> Callable[[], Iterator[Row]] | None:
     return partial(log_rows, data[0]) if is_log(data[0]) else None
 
 
-def _score(options: argparse.Namespace, found: Saved, columns: Columns, out: Path | None, workers: Workers) -> bool:
+def _score(options: argparse.Namespace, data: Saved, columns: Columns, out: Path | None, workers: Workers) -> bool:
     """Score the data and print a summary; return whether rows have errors."""
     from rewardkit.batch.table_text import visible
     from rewardkit.scoring.engine import score_saved
@@ -365,10 +365,10 @@ def _score(options: argparse.Namespace, found: Saved, columns: Columns, out: Pat
     started = time.perf_counter()
     chosen = {"--limit": options.limit, "--completion": options.completion}
     try:
-        with _progress(found.name, found.size) as show:
+        with _progress(data.name, data.size) as show:
             report = score_saved(
                 options.reward,
-                found,
+                data,
                 columns,
                 out,
                 workers=workers,
@@ -386,7 +386,7 @@ def _score(options: argparse.Namespace, found: Saved, columns: Columns, out: Pat
     processes = f"{number} process{'es' if number > 1 else ''}"
     print(
         visible(
-            f"{report.rows:,} completions of {found.name} scored by {options.reward} in {seconds:.1f} s "
+            f"{report.rows:,} completions of {data.name} scored by {options.reward} in {seconds:.1f} s "
             f"({report.rows / max(seconds, 1e-9):,.0f} a second, {processes})"
         )
     )
@@ -418,7 +418,7 @@ def _refuse_to_overwrite(data: Sequence[str], out: Path) -> None:
     from rewardkit.errors import RewardKitError
     from rewardkit.scoring.files import expanded, is_remote
 
-    for address in (one for each in data for one in expanded(each)):
+    for address in (match for each in data for match in expanded(each)):
         if not is_remote(address) and Path(address).resolve() == out.resolve():
             raise RewardKitError(f"--out {out} is the file with the data: pass another file")
 
@@ -432,10 +432,10 @@ def _progress(name: str, size: int) -> Iterator[Callable[[int], None]]:
         return
     last = [0]
 
-    def line(done: int) -> None:
-        tenth = _TENTHS * done // size
-        if tenth > last[0] and done < size:
-            print(f"scoring {name}: {done:,} of {size:,}", file=sys.stderr, flush=True)
+    def line(completed: int) -> None:
+        tenth = _TENTHS * completed // size
+        if tenth > last[0] and completed < size:
+            print(f"scoring {name}: {completed:,} of {size:,}", file=sys.stderr, flush=True)
         last[0] = tenth
 
     yield line
@@ -450,4 +450,4 @@ def _bar(name: str, size: int) -> Iterator[Callable[[int], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(escape(name), total=size)
-        yield lambda done: bar.update(task, completed=done)
+        yield lambda completed: bar.update(task, completed=completed)

@@ -88,8 +88,8 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.evaluate is not None:
         return _evaluate(options)
-    if given := [f"--{name}" for name in _OF_EVALUATION if getattr(options, name) is not None]:
-        raise RewardKitError(f"{', '.join(given)}: only for an evaluation. Add --evaluate")
+    if evaluation_options := [f"--{name}" for name in _OF_EVALUATION if getattr(options, name) is not None]:
+        raise RewardKitError(f"{', '.join(evaluation_options)}: only for an evaluation. Add --evaluate")
     sets = _sets(options)
     config = reader.read(options.config, sets)
     if options.preflight == "on" and config.preflight is None:
@@ -142,6 +142,6 @@ def _preflight(config: Any) -> int:
 
     reward = reward_of(config)
     training, held_out = training_and_held_out(config)
-    found = preflight(config, reward=reward, training=training, held_out=held_out)
-    print(found.text())
-    return 0 if found.ok else 2
+    report = preflight(config, reward=reward, training=training, held_out=held_out)
+    print(report.text())
+    return 0 if report.ok else 2

@@ -116,19 +116,19 @@ def run(options: argparse.Namespace) -> int:
     return _print_answer(answered(mailbox, request, options.wait), options.wait, mailbox)
 
 
-def _numbers(given: list[str]) -> dict[str, dict[str, Any]]:
+def _numbers(assignments: list[str]) -> dict[str, dict[str, Any]]:
     from rewardkit.errors import RewardKitError, near_miss
 
-    found: dict[str, dict[str, Any]] = {}
-    for text in given:
+    numbers: dict[str, dict[str, Any]] = {}
+    for text in assignments:
         path, equals, value = text.partition("=")
         kind, dot, name = path.strip().partition(".")
         if not equals or not dot or not name or kind not in _KINDS:
             raise RewardKitError(
                 f"--set {text}: write KIND.NAME=VALUE, where KIND is {', '.join(_KINDS)}.{near_miss(kind, _KINDS)}"
             )
-        found.setdefault(kind, {})[name] = _value(value.strip())
-    return found
+        numbers.setdefault(kind, {})[name] = _value(value.strip())
+    return numbers
 
 
 def _value(text: str) -> Any:

@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         trials=_trials(options),
         labels=options.labels,
         discreet=shared,
-        told=_print,
+        output=_print,
     )
     return 0
 

@@ -69,10 +69,14 @@ class Cached(Reward):
             if key in saved and _restored(saved[key], self.bounds, column, row):
                 missing[row] = False
         if missing.any():
-            (found,) = yield [(self.reward, missing)]
-            column.fill(missing, found)
-            kept = {key: row for row, key in keys.items() if missing[row] and found.codes[row] in (SCORED, ABSTAINED)}
-            self._saved.put({key: _written(found, row) for key, row in kept.items()})  # a failure may pass
+            (fresh_column,) = yield [(self.reward, missing)]
+            column.fill(missing, fresh_column)
+            cacheable_rows = {
+                key: row for row, key in keys.items() if missing[row] and fresh_column.codes[row] in (SCORED, ABSTAINED)
+            }
+            self._saved.put(
+                {key: _written(fresh_column, row) for key, row in cacheable_rows.items()}
+            )  # a failure may pass
         return column
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
@@ -101,12 +105,14 @@ class Cached(Reward):
             if row in batch.rollouts.broken:  # the reward fails it
                 continue
             try:
-                arguments = {one.name: _plain(_argument(one.source, batch, row)) for one in parameters}
+                arguments = {
+                    parameter.name: _plain(_argument(parameter.source, batch, row)) for parameter in parameters
+                }
             except _Unwritable as unwritable:
                 _warn_once(self.name, str(unwritable))
                 continue
-            said = json.dumps(arguments, sort_keys=True, separators=(",", ":"))
-            keys[row] = hashlib.sha256(f"{self._identity} {said}".encode(errors="surrogatepass")).hexdigest()
+            arguments_json = json.dumps(arguments, sort_keys=True, separators=(",", ":"))
+            keys[row] = hashlib.sha256(f"{self._identity} {arguments_json}".encode(errors="surrogatepass")).hexdigest()
         return keys
 
     def __repr__(self) -> str:
@@ -138,8 +144,8 @@ def _of_trajectory(batch: Batch, row: int) -> Any:
     """Return the key that identifies a trajectory: its messages and the record of its environment."""
     records = (batch.rollouts.records or [None] * batch.size)[row]
     cut = batch.rollouts.cut is not None and batch.rollouts.cut[row]
-    seen = [[one.name, dict(one.arguments), one.text, one.error] for one in records or ()]
-    return [list(batch.messages(row)), seen, bool(cut), described(batch.rollouts.is_error)]
+    record_fields = [[record.name, dict(record.arguments), record.text, record.error] for record in records or ()]
+    return [list(batch.messages(row)), record_fields, bool(cut), described(batch.rollouts.is_error)]
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
@@ -167,11 +173,11 @@ def _plain(value: Any, depth: int = 0) -> Any:
 _warned: set[str] = set()
 
 
-def _warn_once(name: str, what: str) -> None:
+def _warn_once(name: str, unwritable: str) -> None:
     if name not in _warned:
         _warned.add(name)
         warn(
-            f"cached: {name!r} reads {what}, of which no key can be made, so such rows are scored each time. "
+            f"cached: {name!r} reads {unwritable}, of which no key can be made, so such rows are scored each time. "
             "Remove rk.cached, or put text or numbers into the column"
         )
 

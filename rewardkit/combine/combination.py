@@ -39,12 +39,12 @@ class Lexicographic(Reward):
         columns: list[Column] = yield [(reward, rows) for reward in self.rewards]
         # The rewards are the digits of one number, the most significant first.
         total = np.zeros(len(rows))
-        for place, (reward, column) in enumerate(zip(self.rewards, columns, strict=True), 1):
+        for rank, (reward, column) in enumerate(zip(self.rewards, columns, strict=True), 1):
             low, high = reward.bounds
             digit = self.levels * np.clip((column.values - low) / ((high - low) or 1.0), 0.0, 1.0)
-            if place < len(columns):  # nothing comes after the last digit, so it keeps its fraction
+            if rank < len(columns):  # nothing comes after the last digit, so it keeps its fraction
                 digit = np.floor(digit + TOLERANCE)
-            total += np.where(column.contributing, digit, 0.0) / (self.levels + 1.0) ** place
+            total += np.where(column.contributing, digit, 0.0) / (self.levels + 1.0) ** rank
         highest = 1.0 - (self.levels + 1.0) ** -len(columns)
         return Column.combined([(column, True) for column in columns], np.minimum(total / highest, 1.0), rows)
 

@@ -183,8 +183,8 @@ class Curriculum(Reward):
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         rewards, values = iter(children), iter(numbers)
-        made = curriculum([stage.rebuilt(rewards, values) for stage in self.stages])
-        return made.named(self.label) if self.label else made
+        reward = curriculum([stage.rebuilt(rewards, values) for stage in self.stages])
+        return reward.named(self.label) if self.label else reward
 
     def __repr__(self) -> str:
         return f"curriculum({list(self.stages)!r})" + f".named({self.label!r})" * bool(self.label)
@@ -216,8 +216,8 @@ def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
             the last one has one, or the ends do not ascend.
         RewardTypeError: an item is not a stage.
     """
-    given = stages[0] if len(stages) == 1 and not isinstance(stages[0], Stage) else stages
-    listed: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else (given,)
+    collection = stages[0] if len(stages) == 1 and not isinstance(stages[0], Stage) else stages
+    listed: tuple[Any, ...] = tuple(collection) if isinstance(collection, Iterable) else (collection,)
     if not listed:
         raise RewardDefinitionError("curriculum needs at least one stage: rk.curriculum([rk.Stage(name, reward)])")
     for stage in listed:

@@ -23,13 +23,13 @@ def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple
         RewardDefinitionError: there are fewer than `least` (1 or 2).
         RewardTypeError: an item is not a reward, or they are a mapping.
     """
-    given = rewards[0] if len(rewards) == 1 and not _is_item(rewards[0]) else rewards
-    if isinstance(given, Mapping):
+    collection = rewards[0] if len(rewards) == 1 and not _is_item(rewards[0]) else rewards
+    if isinstance(collection, Mapping):
         raise RewardTypeError(
-            f"{where} takes rewards without weights or names, but got the mapping {shorten(given)}. Pass the rewards "
-            "one by one, or as one list"
+            f"{where} takes rewards without weights or names, but got the mapping {shorten(collection)}. Pass the "
+            "rewards one by one, or as one list"
         )
-    items = tuple(given) if isinstance(given, Iterable) else (given,)
+    items = tuple(collection) if isinstance(collection, Iterable) else (collection,)
     if len(items) < least:
         raise RewardDefinitionError(f"{where} needs at least {'one reward' if least == 1 else 'two rewards'}")
     return tuple(reward_of(item, f"{where}: an item") for item in items)
@@ -42,14 +42,14 @@ def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Rew
         RewardDefinitionError: there is nothing, or a weight is not finite.
         RewardTypeError: an item is neither a weight nor a reward.
     """
-    given: Any = items[0] if len(items) == 1 and not (_is_item(items[0]) or isinstance(items[0], tuple)) else items
-    if isinstance(given, Mapping):
-        pairs = [_mapped(key, value, where) for key, value in given.items()]
-    elif isinstance(given, Iterable) and not isinstance(given, str):
-        pairs = [_pair(item, where) for item in given]
+    collection: Any = items[0] if len(items) == 1 and not (_is_item(items[0]) or isinstance(items[0], tuple)) else items
+    if isinstance(collection, Mapping):
+        pairs = [_mapped(key, value, where) for key, value in collection.items()]
+    elif isinstance(collection, Iterable) and not isinstance(collection, str):
+        pairs = [_pair(item, where) for item in collection]
     else:
         raise RewardTypeError(
-            f"{where} takes rewards, (weight, reward) pairs, or one list or mapping of them, got {shorten(given)}"
+            f"{where} takes rewards, (weight, reward) pairs, or one list or mapping of them, got {shorten(collection)}"
         )
     flat: list[tuple[Weight, Reward]] = []
     for weight, reward in pairs:

@@ -153,9 +153,9 @@ def mean(*items: Any, weights: Iterable[Weight] | None = None, kind: Kind = "ari
     if weights is None:
         return Mean(tuple(weighted_items(items, "mean")), kind)
     rewards = listed_rewards("mean with weights=", items, least=1)
-    given = tuple(as_weight(weight, "mean: a weight") for weight in weights)
-    if len(given) != len(rewards):
+    factors = tuple(as_weight(weight, "mean: a weight") for weight in weights)
+    if len(factors) != len(rewards):
         raise RewardDefinitionError(
-            f"mean: got {len(given)} weights for {len(rewards)} rewards. Pass one weight for each reward"
+            f"mean: got {len(factors)} weights for {len(rewards)} rewards. Pass one weight for each reward"
         )
-    return Mean(tuple(weighted_items(tuple(zip(given, rewards, strict=True)), "mean")), kind)
+    return Mean(tuple(weighted_items(tuple(zip(factors, rewards, strict=True)), "mean")), kind)

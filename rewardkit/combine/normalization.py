@@ -196,8 +196,8 @@ class Normalized(Reward):
                 mean, deviation = float(values.mean()), float(values.std(ddof=1)) + EPSILON
         else:
             trained = batch.progress if batch.progress is not None and batch.progress.training else None
-            known = None if trained is None else trained.states.get(self.moments)
-            mean, deviation = self.moments.moments(known or self.moments.init())
+            state = None if trained is None else trained.states.get(self.moments)
+            mean, deviation = self.moments.moments(state or self.moments.init())
         return np.asarray((values - mean) / deviation)
 
     def __repr__(self) -> str:

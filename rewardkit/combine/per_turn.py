@@ -54,25 +54,25 @@ class Reduction:
             values: one for each turn; None if the reward abstained.
             before: for ``"progress"``: the value before the first turn.
         """
-        known = [(place, value) for place, value in enumerate(values) if value is not None]
-        if not known:
+        turn_values = [(turn, value) for turn, value in enumerate(values) if value is not None]
+        if not turn_values:
             return None
         shares = [0.0] * len(values)
         if self.reduce == "progress":
             # discount**t * v_t - discount**s * v_s, where s is the last turn before t that has a value.
-            held = before
-            for place, value in known:
-                now = self.discount ** (place + 1) * value
-                shares[place], held = now - held, now
+            previous = before
+            for turn, value in turn_values:
+                now = self.discount ** (turn + 1) * value
+                shares[turn], previous = now - previous, now
         elif self.reduce == "lowest":
-            place, value = min(known, key=lambda one: one[1])
-            shares[place] = value
+            turn, value = min(turn_values, key=lambda pair: pair[1])
+            shares[turn] = value
         elif self.reduce == "last":
-            place, value = known[-1]
-            shares[place] = value
+            turn, value = turn_values[-1]
+            shares[turn] = value
         else:
-            for place, value in known[: self.turns or None] if self.reduce == "sum" else known:
-                shares[place] = value if self.reduce == "sum" else value / len(known)
+            for turn, value in turn_values[: self.turns or None] if self.reduce == "sum" else turn_values:
+                shares[turn] = value if self.reduce == "sum" else value / len(turn_values)
         return shares
 
     def bounds(self, low: float, high: float) -> Bounds:
@@ -117,10 +117,10 @@ class PerTurn(Reward):
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         batch = evaluation.batch
         owners, counts, sub = self._pieces(batch, np.flatnonzero(rows).tolist())
-        found, faults = (yield SubBatch(self.reward, sub)) if len(sub) else (Column.empty(0), [])
+        piece_column, faults = (yield SubBatch(self.reward, sub)) if len(sub) else (Column.empty(0), [])
         column, start = Column.empty(batch.size), 0
         for row, count in counts.items():
-            self._fill(column, row, found, range(start, start + count))
+            self._fill(column, row, piece_column, range(start, start + count))
             start += count
         first = {owners[fault.row]: fault for fault in reversed(faults)}
         label = evaluation.label(self)
@@ -139,16 +139,16 @@ class PerTurn(Reward):
         completions: list[Any] = []
         trajectories: list[Trajectory] = []
         for row in rows:
-            whole = batch.trajectory(row)
-            if not whole.turns:
+            full_trajectory = batch.trajectory(row)
+            if not full_trajectory.turns:
                 counts[row] = 0
                 continue
-            parts = pieces(batch.completions[row], whole, prefixes=self.score_of == "prefixes")
-            given = [([], whole.upto(0)), *parts] if self._leads else parts
-            counts[row] = len(given)
-            owners += [row] * len(given)
-            completions += [messages for messages, _ in given]
-            trajectories += [trajectory for _, trajectory in given]
+            parts = pieces(batch.completions[row], full_trajectory, prefixes=self.score_of == "prefixes")
+            row_pieces = [([], full_trajectory.upto(0)), *parts] if self._leads else parts
+            counts[row] = len(row_pieces)
+            owners += [row] * len(row_pieces)
+            completions += [messages for messages, _ in row_pieces]
+            trajectories += [trajectory for _, trajectory in row_pieces]
         broken = batch.rollouts.broken
         return (
             owners,
@@ -161,36 +161,48 @@ class PerTurn(Reward):
                 context={name: batch.context[name] for name in ("trainer_state",) if name in batch.context},
                 rollouts=RolloutInfo(
                     trajectories=trajectories,
-                    broken={place: broken[row] for place, row in enumerate(owners) if row in broken},
+                    broken={position: broken[row] for position, row in enumerate(owners) if row in broken},
                 ),
             ),
         )
 
-    def _fill(self, column: Column, row: int, found: Column, places: range) -> None:
-        """Put the number of one row into `column`; `places` are those of its pieces in `found`."""
-        if not places:
+    def _fill(self, column: Column, row: int, piece_column: Column, positions: range) -> None:
+        """Put the number of one row into `column`; `positions` are those of its pieces in `piece_column`."""
+        if not positions:
             column.values[row], column.codes[row], column.notes[row] = 0.0, SCORED, _NO_TURN
             return
         failed = next(
-            (place for place in places if found.codes[place] == FAILED and np.isnan(found.values[place])), None
+            (
+                position
+                for position in positions
+                if piece_column.codes[position] == FAILED and np.isnan(piece_column.values[position])
+            ),
+            None,
         )
         if failed is not None:
-            column.codes[row], column.notes[row] = FAILED, found.notes.get(failed, "")
+            column.codes[row], column.notes[row] = FAILED, piece_column.notes.get(failed, "")
             return
-        values = [None if np.isnan(found.values[place]) else float(found.values[place]) for place in places]
+        values = [
+            None if np.isnan(piece_column.values[position]) else float(piece_column.values[position])
+            for position in positions
+        ]
         before = values.pop(0) if self._leads else None
-        turns = places[self._leads :]
+        turns = positions[self._leads :]
         shares = self.reduction.shares(values, before or 0.0)
         if shares is None:
             column.codes[row] = ABSTAINED
             return
         column.values[row], column.turns[row] = math.fsum(shares), shares
-        column.codes[row] = ERRORED if any(found.codes[place] == ERRORED for place in places) else SCORED
+        column.codes[row] = (
+            ERRORED if any(piece_column.codes[position] == ERRORED for position in positions) else SCORED
+        )
         worst = min(
-            (place for place in turns if place in found.notes), key=lambda place: found.values[place], default=None
+            (position for position in turns if position in piece_column.notes),
+            key=lambda position: piece_column.values[position],
+            default=None,
         )
         if worst is not None:
-            column.notes[row] = f"turn {turns.index(worst) + 1}: {found.notes[worst]}"
+            column.notes[row] = f"turn {turns.index(worst) + 1}: {piece_column.notes[worst]}"
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         (reward,) = children
@@ -286,11 +298,17 @@ def per_turn(
         )
     if isinstance(reward, str):
         leads = int(reduce == "progress")
-        shown = expression("per_turn", reward, **_options(reduction, where, leads))
+        call_text = expression("per_turn", reward, **_options(reduction, where, leads))
         values = Parameter("values", reward, annotation=list[float | None])
         function = OfColumn(reward, reduction)
         return primitive(
-            function, "per_turn", shown, Parameter("trajectory", "trajectory"), values, bounds=bounds, may_abstain=True
+            function,
+            "per_turn",
+            call_text,
+            Parameter("trajectory", "trajectory"),
+            values,
+            bounds=bounds,
+            may_abstain=True,
         )
     item = reward_of(reward, "per_turn")
     if why := _obstacle(item):

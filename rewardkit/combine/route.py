@@ -70,22 +70,22 @@ class Route(Reward):
         """Return each branch with its rows."""
         chosen = self._branch(batch, rows)
         for row in np.flatnonzero(rows & (chosen < 0))[:1].tolist():
-            key, known = batch.columns[self.by][row], [key for key, _ in self.branches]
+            key, branch_keys = batch.columns[self.by][row], [key for key, _ in self.branches]
             raise RewardFailure(
                 f"route by {self.by!r}: row {row} has {shorten(key)}, which is not one of "
-                f"{', '.join(map(shorten, known))}.{_hint(key, known)}"
+                f"{', '.join(map(shorten, branch_keys))}.{_hint(key, branch_keys)}"
             )
         return [(reward, chosen == position) for position, reward in enumerate(self.children)]
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         chosen = self._chosen(evaluation.batch, rows)
-        for reward, own in chosen:
-            evaluation.unrouted(reward, rows & ~own)
+        for reward, branch_rows in chosen:
+            evaluation.unrouted(reward, rows & ~branch_rows)
         columns: list[Column] = yield chosen
         result = Column.empty(len(rows))
-        for column, (_, own) in zip(columns, chosen, strict=True):
-            result.fill(own, column)
-        result.shares = tuple(Share(1.0, own) for _, own in chosen)
+        for column, (_, branch_rows) in zip(columns, chosen, strict=True):
+            result.fill(branch_rows, column)
+        result.shares = tuple(Share(1.0, branch_rows) for _, branch_rows in chosen)
         return result
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
@@ -99,13 +99,13 @@ class Route(Reward):
         return f"route({{{branches}}}, by={self.by!r}{default})" + f".named({self.label!r})" * bool(self.label)
 
 
-def _hint(key: Any, known: Iterable[Any]) -> str:
+def _hint(key: Any, branch_keys: Iterable[Any]) -> str:
     """Return the fix for a cell without a branch."""
-    same = next((other for other in known if str(other) == str(key)), None)
+    same = next((other for other in branch_keys if str(other) == str(key)), None)
     if same is not None:
         types = type(key).__name__, type(same).__name__
         return f" The cell is of type {types[0]}, the key of type {types[1]}. Write the key as {key!r}"
-    return f"{near_miss(str(key), map(str, known))} Add a branch for it, or pass default="
+    return f"{near_miss(str(key), map(str, branch_keys))} Add a branch for it, or pass default="
 
 
 def route(branches: Mapping[Any, RewardLike], by: str, default: RewardLike | None = None) -> Reward:

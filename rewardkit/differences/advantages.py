@@ -62,7 +62,11 @@ class Gradients:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
         arrays = ("groups", "before", "after", "sizes")
-        counts = {one.name: json_ready(getattr(self, one.name)) for one in fields(self) if one.name not in arrays}
+        counts = {
+            attribute.name: json_ready(getattr(self, attribute.name))
+            for attribute in fields(self)
+            if attribute.name not in arrays
+        }
         return {"count": self.count, "completions": self.compared, **counts}
 
     @property
@@ -73,14 +77,14 @@ class Gradients:
     @property
     def flipped(self) -> Rows:
         """(n,) whether the sign of the advantage flips."""
-        found: Rows = _signs(self.before) * _signs(self.after) < 0
-        return found
+        flips: Rows = _signs(self.before) * _signs(self.after) < 0
+        return flips
 
     @property
     def turned(self) -> Rows:
         """(n,) whether the sign of the advantage changes in any way, also from or to 0."""
-        found: Rows = _signs(self.before) != _signs(self.after)
-        return found
+        turns: Rows = _signs(self.before) != _signs(self.after)
+        return turns
 
 
 def gradients(before: Floats, after: Floats, groups: Numbers) -> Gradients | None:
@@ -93,11 +97,11 @@ def gradients(before: Floats, after: Floats, groups: Numbers) -> Gradients | Non
     signs = _signs(old), _signs(new)
     silent = _silent(before, numbers), _silent(after, numbers)
     best = _best(before, numbers), _best(after, numbers)
-    kept = np.zeros(len(sizes), dtype=np.bool_)
-    kept[numbers[best[0] & best[1]]] = True
+    stable = np.zeros(len(sizes), dtype=np.bool_)
+    stable[numbers[best[0] & best[1]]] = True
     speaks = several & ~silent[0] & ~silent[1]
     correlations = _spearman(before, after, numbers)[speaks]
-    known = correlations[~np.isnan(correlations)]
+    defined = correlations[~np.isnan(correlations)]
     return Gradients(
         numbers,
         old,
@@ -107,12 +111,12 @@ def gradients(before: Floats, after: Floats, groups: Numbers) -> Gradients | Non
         int((signs[0] * signs[1] < 0).sum()),
         int(((signs[0] <= 0) & (signs[1] > 0)).sum()),
         int(((signs[0] >= 0) & (signs[1] < 0)).sum()),
-        int((speaks & ~kept).sum()),
+        int((speaks & ~stable).sum()),
         int((several & silent[0]).sum()),
         int((several & silent[1]).sum()),
         int((several & silent[1] & ~silent[0]).sum()),
         int((several & silent[0] & ~silent[1]).sum()),
-        float(known.mean()) if len(known) else None,
+        float(defined.mean()) if len(defined) else None,
         float(np.abs(new - old).max()),
     )
 
@@ -122,8 +126,8 @@ def _advantages(totals: Floats, numbers: Numbers) -> Floats:
 
 
 def _signs(advantages: Floats) -> Floats:
-    found: Floats = np.sign(np.round(advantages, _DIGITS))
-    return found
+    signs: Floats = np.sign(np.round(advantages, _DIGITS))
+    return signs
 
 
 def _extremes(totals: Floats, numbers: Numbers) -> tuple[Floats, Floats]:
@@ -150,12 +154,12 @@ def _best(totals: Floats, numbers: Numbers) -> Rows:
 
 def _spearman(before: Floats, after: Floats, numbers: Numbers) -> Floats:
     """Return the rank correlation of each group, over the completions that have both totals; NaN if it has none."""
-    both = ~(np.isnan(before) | np.isnan(after))
+    complete = ~(np.isnan(before) | np.isnan(after))
     count = int(numbers.max()) + 1
-    left, right = (centered_ranks(totals[both], numbers[both]) for totals in (before, after))
+    left, right = (centered_ranks(totals[complete], numbers[complete]) for totals in (before, after))
 
     def summed(values: Floats) -> Floats:
-        return np.bincount(numbers[both], values, minlength=count).astype(np.float64)
+        return np.bincount(numbers[complete], values, minlength=count).astype(np.float64)
 
     spread = np.sqrt(summed(left * left) * summed(right * right))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -23,15 +23,15 @@ def reached(root: Path, changed: Collection[str], files: Collection[str]) -> set
         files: all files of the repository.
     """
     modules = {path: (root / path).read_bytes() for path in files if path.endswith(".py")}
-    known = _Files(frozenset((*files, *changed)))
+    file_index = _Files(frozenset((*files, *changed)))
     used: dict[str, set[str]] = {}
-    found: set[str] = set()
+    affected: set[str] = set()
     todo = list(changed)
     while todo:
         path = todo.pop()
-        if path in found:
+        if path in affected:
             continue
-        found.add(path)
+        affected.add(path)
         here = PurePosixPath(path)
         is_package = here.name == "__init__.py"
         word = here.parent.name if is_package else here.stem if here.suffix == ".py" else here.name
@@ -40,10 +40,10 @@ def reached(root: Path, changed: Collection[str], files: Collection[str]) -> set
                 todo.append(user)
             elif word.encode() in text:  # only then it is worth reading
                 if user not in used:
-                    used[user] = set(known.used(user, _parsed(root / user)))
+                    used[user] = set(file_index.used(user, _parsed(root / user)))
                 if path in used[user]:
                     todo.append(user)
-    return {path for path in found if path in modules}
+    return {path for path in affected if path in modules}
 
 
 def may_define_rewards(root: Path, path: str) -> bool:
@@ -52,12 +52,16 @@ def may_define_rewards(root: Path, path: str) -> bool:
     tree = _parsed(root / path)
     if tree is None or name in _TESTS or name.startswith("test_") or name.endswith("_test.py"):
         return False
-    statements = [one for one in tree.body if not (isinstance(one, ast.If) and "__name__" in ast.dump(one.test))]
-    if any(_is_work(name) for one in statements for name in _called(one)):
+    statements = [
+        statement
+        for statement in tree.body
+        if not (isinstance(statement, ast.If) and "__name__" in ast.dump(statement.test))
+    ]
+    if any(_is_work(name) for statement in statements for name in _called(statement)):
         return False
-    if any(_takes_completions(one) for one in statements):
+    if any(_takes_completions(statement) for statement in statements):
         return True
-    return _imports_rewardkit(tree) and any(_is_composed(one) for one in statements)
+    return _imports_rewardkit(tree) and any(_is_composed(statement) for statement in statements)
 
 
 def _called(statement: ast.stmt) -> Iterator[str]:
@@ -77,7 +81,7 @@ def _takes_completions(statement: ast.stmt) -> bool:
     if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     arguments = (*statement.args.posonlyargs, *statement.args.args, *statement.args.kwonlyargs)
-    return not _COMPLETIONS.isdisjoint(one.arg for one in arguments)
+    return not _COMPLETIONS.isdisjoint(argument.arg for argument in arguments)
 
 
 def _is_composed(statement: ast.stmt) -> bool:
@@ -91,7 +95,7 @@ def _imports_rewardkit(tree: ast.Module) -> bool:
         name.partition(".")[0] == "rewardkit"
         for node in ast.walk(tree)
         for name in (
-            [one.name for one in node.names]
+            [alias.name for alias in node.names]
             if isinstance(node, ast.Import)
             else [node.module or ""]
             if isinstance(node, ast.ImportFrom)
@@ -117,34 +121,34 @@ class _Files:
     @cached_property
     def data(self) -> dict[str, list[str]]:
         """The paths of files that are not Python, by their names."""
-        found: dict[str, list[str]] = {}
+        paths_by_name: dict[str, list[str]] = {}
         for path in self.paths:
             if not path.endswith(".py"):
-                found.setdefault(PurePosixPath(path).name, []).append(path)
-        return found
+                paths_by_name.setdefault(PurePosixPath(path).name, []).append(path)
+        return paths_by_name
 
     def used(self, path: str, tree: ast.Module | None) -> Iterator[str]:
         """Yield the files that a module imports, or whose names are in one of its strings."""
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Import):
-                for one in node.names:
-                    yield from self._imported(_folders(path), one.name.split("."))
+                for alias in node.names:
+                    yield from self._imported(_folders(path), alias.name.split("."))
             elif isinstance(node, ast.ImportFrom):
                 module = node.module.split(".") if node.module else []
                 folders = _folders(path) if node.level == 0 else (_above(path, node.level),)
-                for one in node.names:
-                    yield from self._imported(folders, [*module, one.name])
+                for alias in node.names:
+                    yield from self._imported(folders, [*module, alias.name])
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield from self.data.get(node.value.replace("\\", "/").rpartition("/")[2], ())
 
     def _imported(self, folders: Iterable[str], names: Sequence[str]) -> Iterator[str]:
         """Yield the files of a dotted name, and of the packages on the way."""
-        for place in folders:
+        for prefix in folders:
             for name in names:
-                if (file := f"{place}{name}.py") in self.paths:
+                if (file := f"{prefix}{name}.py") in self.paths:
                     yield file
-                place = f"{place}{name}/"
-                if (init := f"{place}__init__.py") in self.paths:
+                prefix = f"{prefix}{name}/"
+                if (init := f"{prefix}__init__.py") in self.paths:
                     yield init
 
 

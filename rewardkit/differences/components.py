@@ -51,9 +51,9 @@ def component_changes(before: Side, after: Side) -> tuple[ComponentChange, ...]:
     lost = [name for name in olds if name not in partners]
     fresh = [name for name in news if name not in partners]
     partners |= dict(_renamed(before, after, lost, fresh))
-    taken = set(partners.values())
+    matched = set(partners.values())
     pairs: list[tuple[str | None, str | None]] = [(partners.get(name), name) for name in news]
-    pairs += [(name, None) for name in olds if name not in taken]
+    pairs += [(name, None) for name in olds if name not in matched]
     return (*(_change(before, after, *pair) for pair in pairs), _of_totals(before, after))
 
 
@@ -63,28 +63,28 @@ def _renamed(before: Side, after: Side, lost: Iterable[str], fresh: Iterable[str
     for alike in (_same_structure, _same_scores):
         fits = {new: [old for old in left if alike(before, after, old, new)] for new in right}
         for new, olds in fits.items():
-            if len(olds) == 1 and sum(olds[0] in others for others in fits.values()) == 1:
+            if len(olds) == 1 and sum(olds[0] in candidates for candidates in fits.values()) == 1:
                 yield new, olds[0]
                 left.remove(olds[0])
                 right.remove(new)
 
 
 def _same_structure(before: Side, after: Side, old: str, new: str) -> bool:
-    found = before.structures.get(old)
-    return found is not None and found == after.structures.get(new)
+    structure = before.structures.get(old)
+    return structure is not None and structure == after.structures.get(new)
 
 
 def _same_scores(before: Side, after: Side, old: str, new: str) -> bool:
     """Whether each scores all completions the same, but not all with the same score."""
     values = before.components[old]
-    known = values[~np.isnan(values)]
-    varied = len(known) > 0 and float(known.max() - known.min()) > TOLERANCE
+    scored = values[~np.isnan(values)]
+    varied = len(scored) > 0 and float(scored.max() - scored.min()) > TOLERANCE
     return varied and not _different(before, after, old, new).any()
 
 
 def _different(before: Side, after: Side, old: str, new: str) -> Rows:
-    found: Rows = differ(before.components[old], after.components[new]) | (before.codes[old] != after.codes[new])
-    return found
+    changed: Rows = differ(before.components[old], after.components[new]) | (before.codes[old] != after.codes[new])
+    return changed
 
 
 def _change(before: Side, after: Side, old: str | None, new: str | None) -> ComponentChange:
@@ -112,10 +112,10 @@ def _of_totals(before: Side, after: Side) -> ComponentChange:
 
 
 def _mean(values: np.typing.NDArray[np.float64]) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
+    scored = values[~np.isnan(values)]
+    return float(scored.mean()) if len(scored) else None
 
 
 def _largest(before: np.typing.NDArray[np.float64], after: np.typing.NDArray[np.float64]) -> float:
-    known = np.abs(after - before)
-    return float(known[~np.isnan(known)].max(initial=0.0))
+    deltas = np.abs(after - before)
+    return float(deltas[~np.isnan(deltas)].max(initial=0.0))

@@ -35,21 +35,21 @@ _READ = 2_048
 """Any size: rows that are held in memory at once."""
 
 
-def groups_of(found: Saved, sources: Mapping[str, str]) -> Numbers | None:
+def groups_of(saved: Saved, sources: Mapping[str, str]) -> Numbers | None:
     """Return the (n,) group of each row.
 
     Rows next to each other with the same prompt are one group, so the next epoch has its own groups. If completions of
     a prompt are scattered over the data, all rows with that prompt are one group.
     """
     prompt = sources.get("prompt", "prompt")
-    names = [name for name in (prompt, *found.apart) if name in found.kinds]
+    names = [name for name in (prompt, *saved.apart) if name in saved.kinds]
     if not names:
         return None
-    known: dict[bytes, int] = {}
+    prompt_numbers: dict[bytes, int] = {}
     parts = []
-    for chunk in found.chunks(_READ):
+    for chunk in saved.chunks(_READ):
         keys = zip(*(chunk.column(name) for name in names), strict=True)
-        parts.append([known.setdefault(_digest(key), len(known)) for key in keys])
+        parts.append([prompt_numbers.setdefault(_digest(key), len(prompt_numbers)) for key in keys])
     prompts = np.concatenate([np.array(part, dtype=np.int64) for part in parts])
     starts = np.flatnonzero(np.diff(prompts, prepend=-1))
     sizes = np.diff(np.append(starts, len(prompts)))
@@ -115,9 +115,9 @@ def diff(
         RewardKitError: a reward cannot be loaded, or cannot score the data.
     """
     source = _source(data, columns, limit)
-    found = source.open()
+    saved = source.open()
     cases = () if regressions is None else _cases(Path(regressions))
-    before, after = _sides((old, new), source, found, tuple(without), cases)
+    before, after = _sides((old, new), source, saved, tuple(without), cases)
     _check_left_out(without, (before, after))
     return difference(before, after, source, cases, examples)
 
@@ -163,39 +163,39 @@ def _source(data: Any, columns: Mapping[str, str] | None, limit: int | None) -> 
 
 
 def _sides(
-    pair: tuple[Any, Any], source: Data, found: Saved, leave_out: tuple[str, ...], cases: tuple[Regression, ...]
+    pair: tuple[Any, Any], source: Data, saved: Saved, leave_out: tuple[str, ...], cases: tuple[Regression, ...]
 ) -> tuple[Side, Side]:
     """Score both rewards: named ones in separate processes at the same time, the others in this one."""
-    named = {place: target_of(one) if isinstance(one, str) else one for place, one in enumerate(pair)}
-    for one in named.values():
-        if isinstance(one, Recorded):
-            one.check(source.address)
+    named = {index: target_of(target) if isinstance(target, str) else target for index, target in enumerate(pair)}
+    for target in named.values():
+        if isinstance(target, Recorded):
+            target.check(source.address)
     sides: dict[int, Side] = {}
     with ExitStack() as stack:
         jobs = {
-            place: Job(str(one), stack.enter_context(one.placed()), source, leave_out, cases)
-            for place, one in named.items()
-            if isinstance(one, Placed)
+            index: Job(str(target), stack.enter_context(target.placed()), source, leave_out, cases)
+            for index, target in named.items()
+            if isinstance(target, Placed)
         }
         sides |= dict(zip(jobs, scored_elsewhere(list(jobs.values())), strict=True))
-    for place, one in named.items():
-        if place not in sides and not isinstance(one, Recorded):
-            reward = tree_of(one, "diff: a reward")
-            name = reward.name or ("the old reward", "the new reward")[place]
-            sides[place] = scored(name, reward, found, sources=source.sources, leave_out=leave_out, exploits=cases)
+    for index, target in named.items():
+        if index not in sides and not isinstance(target, Recorded):
+            reward = tree_of(target, "diff: a reward")
+            name = reward.name or ("the old reward", "the new reward")[index]
+            sides[index] = scored(name, reward, saved, sources=source.sources, leave_out=leave_out, exploits=cases)
     omitted = list(dict.fromkeys(name for side in sides.values() for name in side.omitted))
-    for place, one in named.items():
-        if isinstance(one, Recorded):
-            sides[place] = recorded(one.run, found, omitted or leave_out)
+    for index, target in named.items():
+        if isinstance(target, Recorded):
+            sides[index] = recorded(target.run, saved, omitted or leave_out)
     return sides[0], sides[1]
 
 
 def _check_left_out(names: Sequence[str], sides: Sequence[Side]) -> None:
-    found = {name for side in sides for name in side.left_out}
-    known = list(dict.fromkeys(name for side in sides for name in side.components))
+    left_out = {name for side in sides for name in side.left_out}
+    components = list(dict.fromkeys(name for side in sides for name in side.components))
     for name in names:
-        if name not in found:
+        if name not in left_out:
             raise DataError(
-                f"neither reward has a component {name!r} to leave out.{near_miss(name, known)} Components: "
-                f"{', '.join(known)}; {EXPENSIVE!r} means judges, reward models and programs"
+                f"neither reward has a component {name!r} to leave out.{near_miss(name, components)} Components: "
+                f"{', '.join(components)}; {EXPENSIVE!r} means judges, reward models and programs"
             )

@@ -152,8 +152,8 @@ class Differences:
             names = [change.after for change in self.components[:-1] if change.state == "changed"]
             inner = f"component {names[0]!r} does" if len(names) == 1 else f"{len(names)} components do"
             return f"No completion's score changes{f' (but {inner})' if names else ''}."
-        *others, last = self._changes()
-        text = f"{', '.join(others)} and {last}" if others else last
+        *leading, last = self._changes()
+        text = f"{', '.join(leading)} and {last}" if leading else last
         return f"{text[0].upper()}{text[1:]}."
 
     def _changes(self) -> Iterator[str]:
@@ -241,12 +241,12 @@ class Differences:
         ``pandas.DataFrame(differences.columns)`` makes a frame.
         """
         columns: dict[str, Any] = {"total/before": self.before.total, "total/after": self.after.total}
-        if (known := self.gradients) is not None:
+        if (comparison := self.gradients) is not None:
             columns |= {
-                "group": known.groups,
-                "advantage/before": known.before,
-                "advantage/after": known.after,
-                "flips": known.flipped,
+                "group": comparison.groups,
+                "advantage/before": comparison.before,
+                "advantage/after": comparison.after,
+                "flips": comparison.flipped,
             }
         for change in self.components[:-1]:
             for side, scores, name in (("before", self.before, change.before), ("after", self.after, change.after)):
@@ -429,12 +429,12 @@ def _examples(differences: Differences, data: Saved, sources: Mapping[str, str],
     rows = _most_affected(differences)[: _CANDIDATES * limit].tolist()
     names = sorted({*differences.before.columns, *differences.after.columns})
     texts = dict(_read(data, sources, rows, names))
-    shown: dict[tuple[str, str], Example] = {}
+    examples: dict[tuple[str, str], Example] = {}
     for row in rows:
         prompt, completion, columns = texts[row]
-        if len(shown) < limit:
-            shown.setdefault((prompt, completion), _example(differences, row, prompt, completion, columns))
-    return tuple(shown.values())
+        if len(examples) < limit:
+            examples.setdefault((prompt, completion), _example(differences, row, prompt, completion, columns))
+    return tuple(examples.values())
 
 
 def _most_affected(differences: Differences) -> np.typing.NDArray[np.int64]:
@@ -452,10 +452,10 @@ def _most_affected(differences: Differences) -> np.typing.NDArray[np.int64]:
 def _read(
     data: Saved, sources: Mapping[str, str], rows: Sequence[int], names: Sequence[str]
 ) -> Iterator[tuple[int, tuple[str, str, dict[str, str]]]]:
-    wanted, start = set(rows), 0
+    row_set, start = set(rows), 0
     for chunk in data.chunks(_READ):
-        for row in range(start, start + len(chunk)) if wanted else ():
-            if row in wanted:
+        for row in range(start, start + len(chunk)) if row_set else ():
+            if row in row_set:
                 yield row, _texts(chunk.part(row - start, row - start + 1), data, sources, names)
         start += len(chunk)
 
@@ -596,8 +596,8 @@ class Limits:
             (self.failures, failing, size, "completions can no longer be scored", "--max-new-failures"),
         )
         sentences = [
-            f"{count:,} of {of:,} {what}, more than {option} {limit}"
-            for limit, count, of, what, option in measured
+            f"{count:,} of {of:,} {description}, more than {option} {limit}"
+            for limit, count, of, description, option in measured
             if limit is not None and limit.exceeded(count, of)
         ]
         if paid := len(differences.exploits.newly_paid):

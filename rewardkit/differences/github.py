@@ -177,12 +177,12 @@ def _own_comments(job: Job, token: str) -> Iterator[dict[str, Any]]:
     page = 1
     while True:
         address = f"{job.api}/repos/{job.repository}/issues/{job.number}/comments?per_page={_PAGE}&page={page}"
-        found = _asked(address, token)
-        for one in found:
-            user = one.get("user") or {}
-            if str(one.get("body")).startswith(MARK) and (user.get("type") == "Bot" or user.get("login") == me):
-                yield one
-        if len(found) < _PAGE:
+        comments = _asked(address, token)
+        for comment in comments:
+            user = comment.get("user") or {}
+            if str(comment.get("body")).startswith(MARK) and (user.get("type") == "Bot" or user.get("login") == me):
+                yield comment
+        if len(comments) < _PAGE:
             return
         page += 1
 

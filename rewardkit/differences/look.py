@@ -65,7 +65,7 @@ class Seen:
 
     @property
     def broken(self) -> set[str]:
-        return {one.law for one in self.found}
+        return {finding.law for finding in self.found}
 
 
 @dataclass(frozen=True)
@@ -95,32 +95,36 @@ class Inspection:
         Raises:
             RewardDefinitionError: the file cannot be imported, or has no such reward.
         """
-        return [seen for target in self.targets for seen in self._all(load(target))]
+        return [inspected for target in self.targets for inspected in self._all(load(target))]
 
-    def _all(self, found: Sequence[Loaded]) -> list[Seen]:
-        inner = {id(one) for loaded in found for one in _within(loaded.reward)}
-        return [Seen(one.name, part=True) if id(one.reward) in inner else self._seen(one) for one in found]
+    def _all(self, rewards: Sequence[Loaded]) -> list[Seen]:
+        inner = {id(entry) for loaded in rewards for entry in _within(loaded.reward)}
+        return [Seen(entry.name, part=True) if id(entry.reward) in inner else self._seen(entry) for entry in rewards]
 
     def _seen(self, loaded: Loaded) -> Seen:
         try:
             options = {name: loaded.constants[name] for name in _EXAMPLES_OF if name in loaded.constants}
-            own = _of_sample(loaded.reward, self.sample)
-            sets = [one for one in (options, own) if one.get("examples")] or [{"examples": [{}]}]
-            found, held = self._checked(loaded, {**own, **loaded.constants} if sets[0] is own else loaded.constants)
-            made = [row for one in sets for row in _made(loaded.reward, one)] if self.makes else []
+            sample_options = _of_sample(loaded.reward, self.sample)
+            sets = [candidate for candidate in (options, sample_options) if candidate.get("examples")] or [
+                {"examples": [{}]}
+            ]
+            findings, held_laws = self._checked(
+                loaded, {**sample_options, **loaded.constants} if sets[0] is sample_options else loaded.constants
+            )
+            made_rows = [row for candidate in sets for row in _made(loaded.reward, candidate)] if self.makes else []
         except RewardKitError as error:
             return Seen(loaded.name, reason=str(error))
-        return Seen(loaded.name, tuple(made), found, held)
+        return Seen(loaded.name, tuple(made_rows), findings, held_laws)
 
     def _checked(self, loaded: Loaded, constants: Mapping[str, Any]) -> tuple[tuple[Found, ...], tuple[str, ...]]:
         from rewardkit.check.labels import bound_with
 
         if not self.laws:
             return (), ()
-        given = Loaded(loaded.name, loaded.reward, {**constants, "laws": None, "without": ()})
-        report = bound_with(given, options={"budget": self.budget, "components": False}, laws=self.laws).report()
-        found = tuple(Found(one.law, str(one)) for one in report.findings)
-        return found, tuple(one.law for one in report.results if one.outcome == "held")
+        subject = Loaded(loaded.name, loaded.reward, {**constants, "laws": None, "without": ()})
+        report = bound_with(subject, options={"budget": self.budget, "components": False}, laws=self.laws).report()
+        findings = tuple(Found(entry.law, str(entry)) for entry in report.findings)
+        return findings, tuple(entry.law for entry in report.results if entry.outcome == "held")
 
 
 def _within(reward: Any) -> Iterator[Any]:
@@ -150,16 +154,18 @@ def _of_sample(reward: Any, sample: Data | None) -> dict[str, Any]:
     samples = arranged(tree, records, completion=sample.sources.get("completion", "completion"))
     totals = Scorer(tree).score(samples.batch, strict=False).total
     named, takes_all = asked_for(tree)
-    found: dict[int, list[int]] = {}
+    members_by_group: dict[int, list[int]] = {}
     for position, group in enumerate(samples.groups.tolist()):
-        found.setdefault(group, []).append(position)
+        members_by_group.setdefault(group, []).append(position)
     examples, good, bad = [], [], []
-    for members in list(found.values())[:_EXAMPLES]:
+    for members in list(members_by_group.values())[:_EXAMPLES]:
         row = rows[int(samples.rows[members[0]])]
-        kept = {name: value for name, value in row.items() if takes_all or name in named or name == "prompt"}
-        kept.pop("completion", None)
-        ranked = sorted(members, key=lambda one: (-totals[one] if totals[one] == totals[one] else 0.0, one))
-        examples.append(kept)
+        example = {name: value for name, value in row.items() if takes_all or name in named or name == "prompt"}
+        example.pop("completion", None)
+        ranked = sorted(
+            members, key=lambda member: (-totals[member] if totals[member] == totals[member] else 0.0, member)
+        )
+        examples.append(example)
         good.append([samples.batch.completions[ranked[0]]])
         bad.append([samples.batch.completions[ranked[-1]]] if totals[ranked[-1]] < totals[ranked[0]] else [])
     return {"examples": examples, "good": good, "bad": bad}

@@ -119,11 +119,11 @@ def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
     Raises:
         RewardKitError: a reward cannot be loaded or cannot score the data, or its process dies.
     """
-    found = done_elsewhere(jobs)
-    for one in found:
-        if isinstance(one, RewardKitError):
-            raise one
-    return found
+    outcomes = done_elsewhere(jobs)
+    for outcome in outcomes:
+        if isinstance(outcome, RewardKitError):
+            raise outcome
+    return outcomes
 
 
 def done_elsewhere(

@@ -43,11 +43,11 @@ class Recorded:
             )
 
 
-def recorded(address: str, found: Saved, leave_out: Sequence[str]) -> Side:
+def recorded(address: str, saved: Saved, leave_out: Sequence[str]) -> Side:
     """Return the recorded scores of the first completions of a run, in its order; see `side_of`.
 
     Args:
-        found: the completions of the run.
+        saved: the completions of the run.
 
     Raises:
         DataError: the record has other rows.
@@ -58,10 +58,10 @@ def recorded(address: str, found: Saved, leave_out: Sequence[str]) -> Side:
     run = open_run(address)
     kinds = {"components": run.components, "outcomes": run.components, "terms": run.terms}
     chosen = ["total", *(f"{kind}/{name}" for kind, names in kinds.items() for name in names)]
-    table = training_scores(run, chosen, found.size)
-    if len(table["total"]) != found.size:
+    table = training_scores(run, chosen, saved.size)
+    if len(table["total"]) != saved.size:
         raise DataError(
-            f"{address} has {len(table['total'])} recorded completions, but {found.size} were read. Try again"
+            f"{address} has {len(table['total'])} recorded completions, but {saved.size} were read. Try again"
         )
     return side_of(run, address, table, leave_out)
 
@@ -87,9 +87,9 @@ def side_of(run: Run, address: str, table: Mapping[str, Any], leave_out: Sequenc
     for name in left_out:
         total = total - np.nan_to_num(_floats(table[f"terms/{name}"]))
     values = {name: _floats(table[f"components/{name}"]) for name in run.components if name not in left_out}
-    known = {name: column for name, column in values.items() if not np.isnan(column).all()}
-    codes = {name: _codes(table[f"outcomes/{name}"]) for name in known}
-    return Side(f"{address}, as recorded", total, known, codes, left_out=left_out, omitted=left_out)
+    evaluated = {name: column for name, column in values.items() if not np.isnan(column).all()}
+    codes = {name: _codes(table[f"outcomes/{name}"]) for name in evaluated}
+    return Side(f"{address}, as recorded", total, evaluated, codes, left_out=left_out, omitted=left_out)
 
 
 def _floats(column: Any) -> Floats:

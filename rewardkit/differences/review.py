@@ -49,25 +49,27 @@ class File:
     names: tuple[str, ...] = ()
 
 
-def named(found: Changes, rewards: Sequence[str]) -> Iterator[File]:
+def named(changes: Changes, rewards: Sequence[str]) -> Iterator[File]:
     """Yield the files of ``path.py:name`` targets, named from the working directory."""
     names: dict[str, list[str]] = {}
     for target in rewards:
         source, name = split(target)
         path = Path(source).resolve()
-        if not path.is_relative_to(found.root.resolve()):
-            raise RewardKitError(f"{source} is not in the repository {found.root}. Pass a file of this repository")
-        names.setdefault(path.relative_to(found.root.resolve()).as_posix(), []).extend([name] if name else [])
+        if not path.is_relative_to(changes.root.resolve()):
+            raise RewardKitError(f"{source} is not in the repository {changes.root}. Pass a file of this repository")
+        names.setdefault(path.relative_to(changes.root.resolve()).as_posix(), []).extend([name] if name else [])
     for named, listed in names.items():
-        yield File(named, found.before(named), tuple(listed))
+        yield File(named, changes.before(named), tuple(listed))
 
 
-def touched(found: Changes) -> Iterator[File]:
+def touched(changes: Changes) -> Iterator[File]:
     """Yield the files affected by the change that look like modules of rewards."""
-    tracked = [path for path in git("ls-files", "-z", folder=found.root).split("\0") if (found.root / path).is_file()]
-    for path in sorted(reached(found.root, [*found.files, *found.removed], tracked)):
-        if may_define_rewards(found.root, path):
-            yield File(path, found.before(path))
+    tracked = [
+        path for path in git("ls-files", "-z", folder=changes.root).split("\0") if (changes.root / path).is_file()
+    ]
+    for path in sorted(reached(changes.root, [*changes.files, *changes.removed], tracked)):
+        if may_define_rewards(changes.root, path):
+            yield File(path, changes.before(path))
 
 
 # The report of a review, on each reward that a change touches, and on the change as a whole.
@@ -147,28 +149,28 @@ class Reviewed:
         }
 
 
-def _made_blocks(made: Differences) -> Iterator[Block]:
+def _made_blocks(differences: Differences) -> Iterator[Block]:
     """Say which completions made for the reward get another total, the largest change first."""
-    changed = int(made.affected.sum())
-    if not changed and made.changed_components:
-        yield Paragraph(f"Of {len(made):,} {MADE}, none gets another total, but a component differs.")
+    changed = int(differences.affected.sum())
+    if not changed and differences.changed_components:
+        yield Paragraph(f"Of {len(differences):,} {MADE}, none gets another total, but a component differs.")
     elif changed:
-        yield Paragraph(f"Of {len(made):,} {MADE}, {changed:,} get another total.")
+        yield Paragraph(f"Of {len(differences):,} {MADE}, {changed:,} get another total.")
         changes = (
             f"{short(old, 4)} -> {short(new, 4)}: {excerpt(example.completion, _WIDTH)}"
-            for example in made.examples
+            for example in differences.examples
             for old, new in [example.totals]
         )
         yield Code("\n".join(changes))
 
 
-def _made_values(made: Differences) -> dict[str, Any]:
+def _made_values(differences: Differences) -> dict[str, Any]:
     """Return less of the comparison on completions that no model wrote: they have no groups."""
     return {
-        "completions": len(made),
-        "changed": int(made.changed.sum()),
-        "failures": int(made.failing.sum()),
-        "examples": made.to_dict()["examples"],
+        "completions": len(differences),
+        "changed": int(differences.changed.sum()),
+        "failures": int(differences.failing.sum()),
+        "examples": differences.to_dict()["examples"],
     }
 
 
@@ -274,14 +276,20 @@ class Sides:
     def of(cls, file: File, tree: Tree, revision: str, options: Options) -> Sides:
         now = str(tree.root / file.now)
         here = Path.cwd()
-        places, paths = [Place(Named(now), here, (str(here), *sys.path))], [now]
+        locations, paths = [Place(Named(now), here, (str(here), *sys.path))], [now]
         if file.before:
             paths.append(str(tree.folder / file.before))
-            places.append(Place(Named(paths[1]), tree.cwd, (str(tree.cwd), *path_in(tree))))
+            locations.append(Place(Named(paths[1]), tree.cwd, (str(tree.cwd), *path_in(tree))))
         cases = () if options.regressions is None else tuple(load(options.regressions))
         lossless = tuple(case for case in cases if case.lossless)
         return cls(
-            file, revision[:10], tuple(places), tuple(paths), _sample(Path(now), tree.root, options), lossless, options
+            file,
+            revision[:10],
+            tuple(locations),
+            tuple(paths),
+            _sample(Path(now), tree.root, options),
+            lossless,
+            options,
         )
 
     def looks(self, laws: Sequence[tuple[str, ...]], budget: float, names: Sequence[str] = ()) -> list[Any]:
@@ -294,20 +302,20 @@ class Sides:
         makes = self.options.makes and not names
         each: list[tuple[str, ...]] = [(name,) for name in names] or [self.file.names] * 2
         tasks = [
-            Inspection(self.file.now, place, _targets(path, named), self.sample, some, budget, makes)
-            for place, path, named, some in zip(self.places, self.paths, each, laws, strict=False)
+            Inspection(self.file.now, location, _targets(path, named), self.sample, law_names, budget, makes)
+            for location, path, named, law_names in zip(self.places, self.paths, each, laws, strict=False)
         ]
-        found = done_elsewhere(tasks, self.options.timeout)
-        return found if len(found) == 2 else [*found, []]
+        outcomes = done_elsewhere(tasks, self.options.timeout)
+        return outcomes if len(outcomes) == 2 else [*outcomes, []]
 
     def compared(self, before: Seen, after: Seen) -> Reviewed:
         """Score everything with both rewards."""
         name = f"{self.file.now}:{after.name}"
-        notes = tuple(one.reason for one in (after,) if one.reason)
-        data = [one for one in (self.sample, _data(before, after)) if one is not None]
+        notes = tuple(entry.reason for entry in (after,) if entry.reason)
+        data = [entry for entry in (self.sample, _data(before, after)) if entry is not None]
         if not data:
-            said = "There are no completions to compare on: commit a sample, or define EXAMPLES in the module."
-            return Reviewed(name, "same", notes=(*notes, said))
+            note = "There are no completions to compare on: commit a sample, or define EXAMPLES in the module."
+            return Reviewed(name, "same", notes=(*notes, note))
         new, old = self._scored(before, after, data)
         if (
             self.sample is not None
@@ -319,21 +327,21 @@ class Sides:
             new, old = self._scored(before, after, data)
             notes = (*notes, f"Compared on the sample alone, since other completions cannot be scored: {new}")
         if isinstance(new, RewardKitError):
-            both = "Neither version can be scored. " if isinstance(old, RewardKitError) else ""
-            return Reviewed(name, "failed", f"{both}{new}")
+            prefix = "Neither version can be scored. " if isinstance(old, RewardKitError) else ""
+            return Reviewed(name, "failed", f"{prefix}{new}")
         if isinstance(old, RewardKitError):
             return Reviewed(name, "changed", f"The version before cannot be scored: {old}", notes=notes)
-        found = [
-            difference(was, now, one, self.cases, self.options.examples)
-            for was, now, one in zip(old, new, data, strict=True)
+        comparisons = [
+            difference(was, now, entry, self.cases, self.options.examples)
+            for was, now, entry in zip(old, new, data, strict=True)
         ]
         broken, still = self._broken(before, after)
-        state: State = "changed" if broken or any(map(_changes, found)) else "same"
+        state: State = "changed" if broken or any(map(_changes, comparisons)) else "same"
         return Reviewed(
             name,
             state,
-            sample=found[0] if self.sample is not None else None,
-            made=found[-1] if len(found) > (self.sample is not None) else None,
+            sample=comparisons[0] if self.sample is not None else None,
+            made=comparisons[-1] if len(comparisons) > (self.sample is not None) else None,
             broken=broken,
             still=still,
             notes=notes,
@@ -343,13 +351,13 @@ class Sides:
         """Return the scores of the new and the old reward on all data, or errors."""
         names = (f"{self.file.now}:{after.name}", f"{self.revision}:{self.file.before}:{before.name}")
         tasks = [
-            Several(tuple(self._job(place, f"{path}:{seen.name}", said, one) for one in data))
-            for place, path, seen, said in zip(self.places, self.paths, (after, before), names, strict=True)
+            Several(tuple(self._job(location, f"{path}:{inspected.name}", label, dataset) for dataset in data))
+            for location, path, inspected, label in zip(self.places, self.paths, (after, before), names, strict=True)
         ]
         return done_elsewhere(tasks, self.options.timeout)
 
-    def _job(self, place: Place, target: str, name: str, data: Data) -> Job:
-        return Job(name, replace(place, source=Named(target)), data, self.options.without, self.cases)
+    def _job(self, location: Place, target: str, name: str, data: Data) -> Job:
+        return Job(name, replace(location, source=Named(target)), data, self.options.without, self.cases)
 
     def _broken(self, before: Seen, after: Seen) -> tuple[tuple[Found, ...], tuple[str, ...]]:
         """Return the laws that only the new reward breaks, and the names of laws that both break."""
@@ -359,10 +367,12 @@ class Sides:
         new, old = self.looks((laws, laws), _AGAIN * self.options.budget, names=(after.name, before.name))
         if not isinstance(new, list) or not isinstance(old, list):
             return (), ()
-        held = {law for one in old for law in one.held}
-        broken = {law for one in old for law in one.broken}
-        found = [one for seen in new for one in seen.found]
-        return tuple(one for one in found if one.law in held), tuple(sorted({one.law for one in found} & broken))
+        held_laws = {law for entry in old for law in entry.held}
+        broken = {law for entry in old for law in entry.broken}
+        findings = [entry for inspected in new for entry in inspected.found]
+        return tuple(entry for entry in findings if entry.law in held_laws), tuple(
+            sorted({entry.law for entry in findings} & broken)
+        )
 
 
 def _targets(path: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -385,34 +395,36 @@ def _data(before: Seen, after: Seen) -> Data | None:
 
 def _sample(path: Path, root: Path, options: Options) -> Data | None:
     """Return the committed completions for the rewards of a file."""
-    beside = [path.with_name(f"{path.stem}.sample{suffix}") for suffix in (".jsonl", ".json", ".csv", ".parquet")]
-    places = [options.sample] if options.sample is not None else [one for one in beside if one.is_file()]
-    if not places:
+    siblings = [path.with_name(f"{path.stem}.sample{suffix}") for suffix in (".jsonl", ".json", ".csv", ".parquet")]
+    candidates = (
+        [options.sample] if options.sample is not None else [sibling for sibling in siblings if sibling.is_file()]
+    )
+    if not candidates:
         return None
-    place = places[0].resolve()
-    name = place.relative_to(root).as_posix() if place.is_relative_to(root) else str(place)
-    return Data(name, str(place), sources=options.sources, limit=options.limit)
+    sample_path = candidates[0].resolve()
+    name = sample_path.relative_to(root).as_posix() if sample_path.is_relative_to(root) else str(sample_path)
+    return Data(name, str(sample_path), sources=options.sources, limit=options.limit)
 
 
 _REQUIREMENTS = ("requirements", "constraints", "pyproject.toml", "poetry.lock", "uv.lock", "environment.yml")
 
 
-def reviewed(found: Changes, rewards: Sequence[str], options: Options) -> Review:
+def reviewed(changes: Changes, rewards: Sequence[str], options: Options) -> Review:
     """Review the named rewards, or those that the change touches.
 
     Raises:
         RewardKitError: git or a file fails, or a named reward is in no file.
     """
-    files = list(named(found, rewards) if rewards else touched(found))
-    notes = tuple(_notes(found, options))
-    removed = () if rewards else found.removed
+    files = list(named(changes, rewards) if rewards else touched(changes))
+    notes = tuple(_notes(changes, options))
+    removed = () if rewards else changes.removed
     if not files and not removed:
         return Review((), notes)
-    with checked_out(found.base, Path.cwd()) as tree:
-        sides = [Sides.of(file, tree, found.base, options) for file in files]
-        listed = [one for side in sides for one in _of_file(side)]
-        gone = [Reviewed(path, "removed") for path in removed if may_define_rewards(tree.folder, path)]
-    return Review((*listed, *gone), notes)
+    with checked_out(changes.base, Path.cwd()) as tree:
+        sides = [Sides.of(file, tree, changes.base, options) for file in files]
+        listed = [entry for side in sides for entry in _of_file(side)]
+        removals = [Reviewed(path, "removed") for path in removed if may_define_rewards(tree.folder, path)]
+    return Review((*listed, *removals), notes)
 
 
 def _of_file(side: Sides) -> Iterator[Reviewed]:
@@ -437,23 +449,23 @@ def _of_file(side: Sides) -> Iterator[Reviewed]:
 
 def _paired(old: Sequence[Seen], new: Sequence[Seen]) -> Iterator[tuple[Seen | None, Seen | None]]:
     """Pair rewards by name, without the parts of others; if one is left on each side, it has another name now."""
-    before, known = {one.name: one for one in old}, {one.name for one in new}
-    lost = [one for one in old if one.name not in known and not one.part]
-    fresh = [one for one in new if one.name not in before and not one.part]
+    before, new_names = {inspected.name: inspected for inspected in old}, {inspected.name for inspected in new}
+    lost = [inspected for inspected in old if inspected.name not in new_names and not inspected.part]
+    fresh = [inspected for inspected in new if inspected.name not in before and not inspected.part]
     if len(lost) == len(fresh) == 1:
         before[fresh[0].name] = lost.pop()
-    yield from ((before.get(one.name), one) for one in new if not one.part)
-    yield from ((one, None) for one in lost)
+    yield from ((before.get(inspected.name), inspected) for inspected in new if not inspected.part)
+    yield from ((inspected, None) for inspected in lost)
 
 
-def _notes(found: Changes, options: Options) -> Iterator[str]:
-    names = [path for path in found.files if PurePosixPath(path).name.startswith(_REQUIREMENTS)]
+def _notes(changes: Changes, options: Options) -> Iterator[str]:
+    names = [path for path in changes.files if PurePosixPath(path).name.startswith(_REQUIREMENTS)]
     if names:
         yield (
             f"{', '.join(names)} also changed. Both versions were scored with the packages that are installed now, so "
             "the effects of other package versions do not show."
         )
-    samples = [path for path in found.files if _is_sample(found.root / path, options)]
+    samples = [path for path in changes.files if _is_sample(changes.root / path, options)]
     if samples:
         yield f"{', '.join(samples)} also changed. Both versions were scored on its new rows."
 

@@ -79,7 +79,7 @@ class Side:
 def scored(
     name: str,
     reward: Reward,
-    found: Saved,
+    saved: Saved,
     *,
     sources: Mapping[str, str] | None = None,
     leave_out: Sequence[str] = (),
@@ -99,12 +99,12 @@ def scored(
         RunStopped: every row would fail.
     """
     reward, left_out, omitted = without(reward, leave_out)
-    columns = Columns.of_saved(reward, found, sources)
+    columns = Columns.of_saved(reward, saved, sources)
     scorer = columns.scorer
     with preserved_rng(seed=0):  # both sides draw the same random numbers
-        parts = [replace(part, notes={}) for _, part in columns.scores(found.chunks(_BATCH), _BATCH)]
+        parts = [replace(part, notes={}) for _, part in columns.scores(saved.chunks(_BATCH), _BATCH)]
         scores = Scores.joined(parts)
-        unsteady = None if scorer.waits else _unsteady(columns, found, scores.total)
+        unsteady = None if scorer.waits else _unsteady(columns, saved, scores.total)
         paid = tuple(_paid(scorer, case) for case in exploits)
     return Side(
         name,
@@ -123,15 +123,15 @@ def scored(
     )
 
 
-def _unsteady(columns: Columns, found: Saved, before: Floats) -> NotReproducible | None:
+def _unsteady(columns: Columns, saved: Saved, before: Floats) -> NotReproducible | None:
     """Score the first batch again, since a reward may compare all of its completions; None if nothing changes."""
-    _, again = next(columns.scores(found.chunks(_BATCH), _BATCH))
+    _, again = next(columns.scores(saved.chunks(_BATCH), _BATCH))
     after = again.total
-    tried = len(after)
-    changed = differ(before[:tried], after)
+    size = len(after)
+    changed = differ(before[:size], after)
     if not changed.any():
         return None
-    return NotReproducible(int(changed.sum()), tried, float(np.nanmax(np.abs(after - before[:tried]), initial=0.0)))
+    return NotReproducible(int(changed.sum()), size, float(np.nanmax(np.abs(after - before[:size]), initial=0.0)))
 
 
 def differ(before: Floats, after: Floats) -> np.typing.NDArray[np.bool_]:
@@ -152,9 +152,11 @@ def _paid(scorer: Scorer, case: Regression) -> tuple[float, float]:
     }
     prompts = None if case.prompt is None else [case.prompt] * size
     alone = [
-        score(scorer, Work([one], prompts and prompts[:1], None, {name: cells[:1] for name, cells in columns.items()}))
-        for one in (case.completion, *case.good)
+        score(
+            scorer, Work([entry], prompts and prompts[:1], None, {name: cells[:1] for name, cells in columns.items()})
+        )
+        for entry in (case.completion, *case.good)
     ]
-    totals = [float(one.total[0]) for one in alone]
+    totals = [float(entry.total[0]) for entry in alone]
     rights = [total for total in totals[1:] if not np.isnan(total)]
     return totals[0], min(rights, default=float("nan"))

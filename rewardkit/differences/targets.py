@@ -117,13 +117,13 @@ def split_named(text: str) -> tuple[str, str]:
 
 def _file(revision: str, source: str, root: Path, folder: Path, cwd: Path) -> tuple[Path, str]:
     """Return the working directory and the path of a file of a revision, named from here or from the top."""
-    given = Path(source)
-    if given.is_absolute() and given.resolve().is_relative_to(root):
-        return cwd, str(folder / given.resolve().relative_to(root))
+    source_path = Path(source)
+    if source_path.is_absolute() and source_path.resolve().is_relative_to(root):
+        return cwd, str(folder / source_path.resolve().relative_to(root))
     for start in (cwd, folder):
-        if (start / given).is_file():
-            return cwd, str(start / given)
-    alike = sorted(path.relative_to(folder).as_posix() for path in folder.rglob(given.name))[:3]
+        if (start / source_path).is_file():
+            return cwd, str(start / source_path)
+    alike = sorted(path.relative_to(folder).as_posix() for path in folder.rglob(source_path.name))[:3]
     hint = f" Did you mean {revision}:{', '.join(alike)}?" if alike else ""
     raise RewardDefinitionError(f"the revision {revision} has no file {source}.{hint}")
 

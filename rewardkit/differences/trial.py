@@ -82,34 +82,34 @@ class Trial:
         if hasattr(os, "nice"):
             os.nice(_NICENESS)
         reward, _, omitted = without(self.place.source.load(), self.leave_out)
-        found = recorded_since(self.run_folder, self.since)
-        columns = Columns.of_saved(reward, found)
+        saved = recorded_since(self.run_folder, self.since)
+        columns = Columns.of_saved(reward, saved)
         scheduled = columns.scorer.scheduled
-        held: list[TriedPart] = []
+        pending: list[TriedPart] = []
         written, last = 0, time.monotonic()
         with preserved_rng(seed=0):
-            for chunk, scores in columns.scores(found.chunks(_BATCH), _BATCH):
+            for chunk, scores in columns.scores(saved.chunks(_BATCH), _BATCH):
                 keys = np.array([chunk.column(name) for name in KEYS], dtype=np.int64).T
                 why = {row: "; ".join(reasons) for row, reasons in scores.errors.items()}
-                held.append(TriedPart(keys, scores.total, why, omitted, scheduled))
+                pending.append(TriedPart(keys, scores.total, why, omitted, scheduled))
                 if time.monotonic() - last > _SECONDS:
-                    written, held, last = self._write(written, held), [], time.monotonic()
-        self._write(written, held)
-        return found.size
+                    written, pending, last = self._write(written, pending), [], time.monotonic()
+        self._write(written, pending)
+        return saved.size
 
     def _write(self, number: int, parts: list[TriedPart]) -> int:
         """Write some parts as one file; return the number of the next one."""
-        place = _file(Path(self.folder), number)
-        made = place.with_suffix(".tmp")
-        made.write_bytes(pickle.dumps(parts))
-        made.replace(place)
+        path = _file(Path(self.folder), number)
+        draft = path.with_suffix(".tmp")
+        draft.write_bytes(pickle.dumps(parts))
+        draft.replace(path)
         return number + 1
 
 
 def read_parts(folder: Path, number: int) -> Iterator[list[TriedPart]]:
     """Yield the parts in each file from `number` on, as far as they are written."""
-    while (place := _file(folder, number)).is_file():
-        yield pickle.loads(place.read_bytes())
+    while (path := _file(folder, number)).is_file():
+        yield pickle.loads(path.read_bytes())
         number += 1
 
 

@@ -94,9 +94,9 @@ class BatchCache(Generic[C]):
             del self._entries[entry.key]
 
 
-def equal(one: Any, other: Any) -> bool:
+def equal(value: Any, other: Any) -> bool:
     """Whether two arguments are equal; False if they cannot be compared, such as lists of arrays."""
     try:
-        return one is other or bool(one == other)
+        return value is other or bool(value == other)
     except Exception:
         return False

@@ -74,24 +74,24 @@ def _listed(values: list[Any]) -> list[Any] | None:
 
 def kinds(rows: Sequence[Row]) -> list[Places]:
     """Return the places of rows that fit into one batch: with the same columns, all with a prompt or none."""
-    found: dict[Any, list[int]] = {}
-    for place, row in enumerate(rows):
+    positions_by_kind: dict[Any, list[int]] = {}
+    for position, row in enumerate(rows):
         absent = row.prompt is None, row.completion_ids is None, row.cut is None
         kind = (frozenset(row.columns), *absent, row.runs_calls)
-        found.setdefault(kind, []).append(place)
-    return list(found.values())
+        positions_by_kind.setdefault(kind, []).append(position)
+    return list(positions_by_kind.values())
 
 
 def tables(
     scorer: Scorer,
     rows: Sequence[Row],
-    places: Places,
+    positions: Places,
     progress: Progress | None,
     *,
     bugs_stop: bool = False,
     cells_stop: bool = False,
 ) -> Iterator[Scored]:
-    """Yield the scores of the rows at `places`, which fit into one batch; a row that cannot be scored has failed.
+    """Yield the scores of the rows at `positions`, which fit into one batch; a row that cannot be scored has failed.
 
     Args:
         bugs_stop: raise if a reward without a lowest score has a bug.
@@ -103,20 +103,20 @@ def tables(
         CoercionError: with `cells_stop`.
     """
     try:
-        batch = batch_of([rows[place] for place in places], progress)
-        yield Scored(places, scorer.score(batch, strict=False, on_unparsable_gold="fail"))
+        batch = batch_of([rows[position] for position in positions], progress)
+        yield Scored(positions, scorer.score(batch, strict=False, on_unparsable_gold="fail"))
         return
     except (BindingError, CoercionError, RewardBug, RewardFailure) as error:
         if isinstance(error, RunStopped):
             raise
         if (bugs_stop and isinstance(error, RewardBug)) or (cells_stop and isinstance(error, CoercionError)):
             raise
-        if len(places) == 1:
+        if len(positions) == 1:
             final = not isinstance(error, (RewardBug, RewardFailure))
-            yield Scored(places, failed(scorer, rows[places[0]], error), final)
+            yield Scored(positions, failed(scorer, rows[positions[0]], error), final)
             return
-    middle = len(places) // 2
-    for half in (places[:middle], places[middle:]):
+    middle = len(positions) // 2
+    for half in (positions[:middle], positions[middle:]):
         yield from tables(scorer, rows, half, progress, bugs_stop=bugs_stop, cells_stop=cells_stop)
 
 
@@ -155,11 +155,11 @@ class RunExit(BaseException):
 
 def patient(
     score: Callable[[Places], Iterator[Scored]],
-    places: Places,
+    positions: Places,
     seconds: float,
     waiting: Callable[[ScoreTable], None],
 ) -> Iterator[Scored]:
-    """Yield the scores of the rows at `places`; rows that have failed are scored again.
+    """Yield the scores of the rows at `positions`; rows that have failed are scored again.
 
     Args:
         score: scores the rows at some places.
@@ -167,27 +167,27 @@ def patient(
         waiting: a function that is called with failed rows before they are scored again.
     """
     backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, seconds)
-    while len(places):
+    while len(positions):
         last = not backoff.left
         again: list[int] = []
-        for found in score(places):
-            for part, failed in [(found, False)] if last or found.final else _parts(found):
+        for scored in score(positions):
+            for part, failed in [(scored, False)] if last or scored.final else _parts(scored):
                 if failed:
                     waiting(part.table)
                     again += part.places
                 else:
                     yield part
-        places = again
+        positions = again
         if again:
             time.sleep(backoff.pause())
 
 
-def _parts(found: Scored) -> Iterator[tuple[Scored, bool]]:
+def _parts(scored: Scored) -> Iterator[tuple[Scored, bool]]:
     """Yield runs of failed rows, and of other rows."""
-    failed = failed_rows(found.table)
+    failed = failed_rows(scored.table)
     for kind, run in itertools.groupby(range(len(failed)), key=lambda row: bool(failed[row])):
         rows = list(run)
         start, stop = rows[0], rows[-1] + 1
-        whole = stop - start == len(failed)
-        part = found if whole else Scored(found.places[start:stop], found.table.part(start, stop))
+        is_uniform = stop - start == len(failed)
+        part = scored if is_uniform else Scored(scored.places[start:stop], scored.table.part(start, stop))
         yield part, kind

@@ -95,13 +95,13 @@ class Breaker:
     def faults(self) -> str:
         """The failures and errors of a run that ended before a window was full; empty if there were none."""
         with self._lock:
-            said = [
+            descriptions = [
                 f"{name!r} {kind} on {count:,} of {evaluated:,} completions"
                 for name, (evaluated, failed, errored, *_) in self._all.items()
                 for kind, count in (("failed", failed), ("errored", errored))
                 if count and self._count < self._limits.failure_window
             ]
-        return ", ".join(said)
+        return ", ".join(descriptions)
 
     def _verdict(self, names: Sequence[str]) -> RewardBug | RewardFailure | None:
         """Return the error that stops the run. It names the components furthest over a limit."""
@@ -176,13 +176,14 @@ class WrongColumns:
                     suspects.append(name)
             reasons = sorted(set(golds())) if suspects else []
             for name in suspects:
-                own = [reason for component, reason in reasons if component == name]
+                component_reasons = [reason for component, reason in reasons if component == name]
                 self._batches[name] += 1
-                if len(own) > 1 or (own and self._batches[name] > 1):
+                if len(component_reasons) > 1 or (component_reasons and self._batches[name] > 1):
                     return CoercionError(
-                        f"reward {name!r} reads no gold answer in its first batch{'es' * (len(own) == 1)}: {own[0]} "
-                        "If this is the wrong column, name another one. rk.number, rk.choice and rk.math_equal accept "
-                        'such golds with on_unparsable_gold="fail"'
+                        f"reward {name!r} reads no gold answer in its first batch"
+                        f"{'es' * (len(component_reasons) == 1)}: {component_reasons[0]} If this is the wrong column, "
+                        "name another one. rk.number, rk.choice and rk.math_equal accept such golds with "
+                        ' on_unparsable_gold="fail"'
                     )
         return None
 
@@ -201,9 +202,9 @@ def tolerant(scorer: Scorer) -> set[str]:
 def _add(totals: Iterable[Counts], counts: Sequence[Sequence[float]], names: Sequence[str], sign: int = 1) -> None:
     """Add the counts of a batch to each of the `totals`, or subtract them."""
     for sums in totals:
-        for name, own in zip(names, counts, strict=True):
-            before = sums.get(name, (0,) * len(own))
-            sums[name] = [total + sign * int(count) for total, count in zip(before, own, strict=True)]
+        for name, component_counts in zip(names, counts, strict=True):
+            before = sums.get(name, (0,) * len(component_counts))
+            sums[name] = [total + sign * int(count) for total, count in zip(before, component_counts, strict=True)]
 
 
 def _lower_bound(count: int, total: int) -> float:

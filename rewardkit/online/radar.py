@@ -197,10 +197,12 @@ class Radar:
         `scores`."""
         strength = self.strength
         logged = {} if strength is None else {"radar/strength": strength}
-        known = np.zeros(0, dtype=np.bool_) if scores is None else ~np.isnan(scores.own) & ~np.isnan(scores.foreign)
-        if scores is not None and known.any():
-            logged["radar/own"] = float(scores.own[known].mean())
-            logged["radar/foreign"] = float(scores.foreign[known].mean())
+        known_rows = (
+            np.zeros(0, dtype=np.bool_) if scores is None else ~np.isnan(scores.own) & ~np.isnan(scores.foreign)
+        )
+        if scores is not None and known_rows.any():
+            logged["radar/own"] = float(scores.own[known_rows].mean())
+            logged["radar/foreign"] = float(scores.foreign[known_rows].mean())
         return logged
 
     @property
@@ -210,7 +212,7 @@ class Radar:
         if not looks:
             return None
         described = self._described
-        kinds = {one.name: one.kind for one in described}
+        kinds = {description.name: description.kind for description in described}
 
         def joined(name: str) -> Floats:
             return np.concatenate([getattr(look, name) for look in looks])
@@ -228,8 +230,8 @@ class Radar:
             completions=[text for look in looks for text in look.completions],
             prompt_texts=[text for look in looks for text in look.prompts],
             columns=[cells for look in looks for cells in look.columns],
-            reads={one.name: one.reads for one in described if one.name in names},
-            bounds={one.name: one.bounds for one in described if one.name in names},
+            reads={description.name: description.reads for description in described if description.name in names},
+            bounds={description.name: description.bounds for description in described if description.name in names},
             monitored=frozenset(name for name in names if kinds.get(name) == "monitored"),
             foreign=None if np.isnan(foreign.foreign).all() else foreign,
         )
@@ -244,12 +246,12 @@ class Radar:
             self._golds = PermutedGolds(self._reward)
         if not self._golds.possible:
             return None
-        beside = self._beside
-        if beside is not None and not _is_like(beside, batch):
-            beside = None
+        donor = self._beside
+        if donor is not None and not _is_like(donor, batch):
+            donor = None
         seed = int(self._random.integers(2**32))
         with preserved_rng(), Capture(quiet=True):
-            scores = self._golds.scores(batch, groups=chosen.tolist(), beside=beside, seed=seed)
+            scores = self._golds.scores(batch, groups=chosen.tolist(), donor=donor, seed=seed)
         self._beside = _cells_of(batch, chosen)
         return None if np.isnan(scores.foreign).all() else scores
 
@@ -260,7 +262,7 @@ class Radar:
         self._looked_at += 1
         if self._looked_at % self._every:
             return
-        read = {name for one in self._described for name in one.reads if name in batch.columns}
+        read = {name for entry in self._described for name in entry.reads if name in batch.columns}
         ids = batch.completion_ids
         lengths = [len(table.completions[row]) if ids is None else len(ids[row]) for row in rows]
         if ids is None:
@@ -276,7 +278,9 @@ class Radar:
                 np.array(lengths, dtype=np.float64),
                 {name: column.scored[rows] for name, column in table.components.items()},
                 {name: column.codes[rows].astype(np.int64) for name, column in table.components.items()},
-                ForeignScores.unknown(len(rows)) if scores is None else ForeignScores(*(one[rows] for one in scores)),
+                ForeignScores.unknown(len(rows))
+                if scores is None
+                else ForeignScores(*(entry[rows] for entry in scores)),
             )
         )
         if sum(len(look.totals) for look in self._looks) > MOST:
@@ -290,8 +294,8 @@ class Radar:
         self.searches += 1
 
 
-def _is_like(one: Batch, other: Batch) -> bool:
-    return one.columns.keys() == other.columns.keys() and (one.prompts is None) == (other.prompts is None)
+def _is_like(batch: Batch, other: Batch) -> bool:
+    return batch.columns.keys() == other.columns.keys() and (batch.prompts is None) == (other.prompts is None)
 
 
 def _cells_of(batch: Batch, groups: Numbers) -> Batch:

@@ -85,17 +85,17 @@ def _joined(columns: Sequence[Column], starts: Sequence[int]) -> Column:
     )
 
 
-def _names(found: Iterable[Iterable[str]]) -> dict[str, None]:
+def _names(name_lists: Iterable[Iterable[str]]) -> dict[str, None]:
     """Return the names that occur; rows that could not be scored lack some."""
-    return dict.fromkeys(name for names in found for name in names)
+    return dict.fromkeys(name for names in name_lists for name in names)
 
 
 def _passed(tables: Sequence[ScoreTable], name: str) -> tuple[Rows, Rows]:
-    found = []
+    masks = []
     for table in tables:
         nowhere = np.zeros(len(table), dtype=np.bool_)
-        found.append(table.passed.get(name, (nowhere, nowhere)))
-    return np.concatenate([reached for reached, _ in found]), np.concatenate([passed for _, passed in found])
+        masks.append(table.passed.get(name, (nowhere, nowhere)))
+    return np.concatenate([reached for reached, _ in masks]), np.concatenate([passed for _, passed in masks])
 
 
 def _averaged(tables: Sequence[ScoreTable], name: str) -> float:
@@ -106,8 +106,8 @@ def _averaged(tables: Sequence[ScoreTable], name: str) -> float:
 
 
 def _mean(tables: Sequence[ScoreTable], name: str) -> float:
-    found = [(table.metrics[name], len(table)) for table in tables if name in table.metrics]
-    return float(np.average([mean for mean, _ in found], weights=[rows for _, rows in found]))
+    means = [(table.metrics[name], len(table)) for table in tables if name in table.metrics]
+    return float(np.average([mean for mean, _ in means], weights=[rows for _, rows in means]))
 
 
 _ROWS, _SECONDS = 256, 5.0
@@ -180,10 +180,10 @@ class RowRecording:
             )
             waiting.tables.append(table)
             waiting.rows += [_readable(row, text) for row, text in zip(rows, table.completions, strict=True)]
-            for own, held in list(self._waiting.items()):
-                full = len(held.rows) >= _ROWS or _is_past(own, kind)
-                if (full and recorder.ready) or len(held.rows) >= _MOST:
-                    self._write(own)
+            for pending_kind, pending in list(self._waiting.items()):
+                full = len(pending.rows) >= _ROWS or _is_past(pending_kind, kind)
+                if (full and recorder.ready) or len(pending.rows) >= _MOST:
+                    self._write(pending_kind)
             self._start_timer()
 
     def flush(self) -> None:
@@ -222,16 +222,16 @@ class RowRecording:
             self._start_timer()
 
     def _write(self, kind: _Kind) -> None:
-        held, (step, training, num_generations, *_) = self._waiting.pop(kind), kind
+        pending, (step, training, num_generations, *_) = self._waiting.pop(kind), kind
         with self._guard():
-            table, batch = joined(held.tables), batch_of(held.rows, None, num_generations)
+            table, batch = joined(pending.tables), batch_of(pending.rows, None, num_generations)
             self._open().record(
                 Record(
                     table,
                     self._version,
                     step=step,
                     training=training,
-                    max_steps=held.max_steps,
+                    max_steps=pending.max_steps,
                     prompts=batch.prompts,
                     completions=batch.completions,
                     completion_ids=batch.completion_ids,
@@ -279,23 +279,23 @@ def _attempt(files: Files, launch: str) -> int:
         files.put(launch, str(attempt).encode())
         return attempt
     until = time.monotonic() + _CLAIM_SECONDS
-    while not (said := files.get(launch)) and time.monotonic() < until:
+    while not (content := files.get(launch)) and time.monotonic() < until:
         time.sleep(0.01)  # another process begins the attempt
-    return int(said) if said.isdigit() else next_attempt(files.location)
+    return int(content) if content.isdigit() else next_attempt(files.location)
 
 
 def _launch() -> str:
     """Return a name for what started this process together with others."""
-    given = os.environ.get
-    if launch := given("REWARDKIT_LAUNCH"):
+    variable = os.environ.get
+    if launch := variable("REWARDKIT_LAUNCH"):
         return launch
     ray = sys.modules.get("ray")
     if ray is not None and ray.is_initialized():
         here = ray.get_runtime_context()  # every cluster counts its jobs from 1
         return f"ray-{here.get_session_name()}-{here.get_job_id()}"
     host = socket.gethostname()
-    if given("RANK") and given("MASTER_PORT"):
-        if given("LOCAL_WORLD_SIZE") == given("WORLD_SIZE"):
+    if variable("RANK") and variable("MASTER_PORT"):
+        if variable("LOCAL_WORLD_SIZE") == variable("WORLD_SIZE"):
             return f"torch-{host}-{os.getppid()}"
-        return f"torch-{given('MASTER_ADDR')}-{given('MASTER_PORT')}-{given('TORCHELASTIC_RUN_ID', '')}"
+        return f"torch-{variable('MASTER_ADDR')}-{variable('MASTER_PORT')}-{variable('TORCHELASTIC_RUN_ID', '')}"
     return f"group-{host}-{os.getpgrp()}"

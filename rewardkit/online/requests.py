@@ -116,36 +116,36 @@ class Requests:
 
     def _start(self, loop: asyncio.AbstractEventLoop, waiting: _Loop) -> None:
         waiting.scheduled = False
-        taken: list[_Waiting] = []
+        batch: list[_Waiting] = []
         rest: list[_Waiting] = []
-        for one in waiting.rows:
-            if not one.future.done():  # others passed their deadline
-                fits = len(taken) < LARGEST and (not taken or one.options == taken[0].options)
-                (taken if fits else rest).append(one)
+        for request in waiting.rows:
+            if not request.future.done():  # others passed their deadline
+                fits = len(batch) < LARGEST and (not batch or request.options == batch[0].options)
+                (batch if fits else rest).append(request)
         waiting.rows = rest
-        if taken:
+        if batch:
             waiting.running += 1
-            score = partial(self.scorer.score, [one.row for one in taken], **taken[0].options)
+            score = partial(self.scorer.score, [request.row for request in batch], **batch[0].options)
             scoring = loop.run_in_executor(self._pool, score)
-            scoring.add_done_callback(lambda done: self._finish(done, taken, loop, waiting))
+            scoring.add_done_callback(lambda future: self._finish(future, batch, loop, waiting))
         self._schedule(loop, waiting)
 
     def _finish(
         self,
-        done: asyncio.Future[list[RowScore]],
-        taken: list[_Waiting],
+        future: asyncio.Future[list[RowScore]],
+        batch: list[_Waiting],
         loop: asyncio.AbstractEventLoop,
         waiting: _Loop,
     ) -> None:
         waiting.running -= 1
-        error = asyncio.CancelledError() if done.cancelled() else done.exception()
-        scores = [] if error is not None else done.result()
-        for place, one in enumerate(taken):
-            if not one.future.done():
+        error = asyncio.CancelledError() if future.cancelled() else future.exception()
+        scores = [] if error is not None else future.result()
+        for index, request in enumerate(batch):
+            if not request.future.done():
                 if error is None:
-                    one.future.set_result(scores[place])
+                    request.future.set_result(scores[index])
                 else:
-                    one.future.set_exception(error)
+                    request.future.set_exception(error)
         self._schedule(loop, waiting)
 
     @property

@@ -117,13 +117,13 @@ class RowScore:
             raise RewardFailure(f"this completion has no score: {self.why}")
         return self.total
 
-    def numbers(self, taken: Container[str] = ()) -> dict[str, float | None]:
+    def numbers(self, reserved: Container[str] = ()) -> dict[str, float | None]:
         """Return the numbers for a trainer's log: the terms by name, and the components as ``components/<name>``.
 
         Args:
-            taken: names with a meaning in that log; a term of such a name gets ``terms/`` before it.
+            reserved: names with a meaning in that log; a term of such a name gets ``terms/`` before it.
         """
-        terms = {f"terms/{name}" if name in taken else name: value for name, value in self.terms.items()}
+        terms = {f"terms/{name}" if name in reserved else name: value for name, value in self.terms.items()}
         return terms | {f"{COMPONENTS}{name}": value for name, value in self.components.items()}
 
 
@@ -143,7 +143,7 @@ def row_scores(table: ScoreTable) -> list[RowScore]:
             totals[row],
             {name: values[row] for name, values in terms.items()},
             {name: values[row] for name, values in raw.items()},
-            {name: _OUTCOMES[found[row]] for name, found in codes.items()},
+            {name: _OUTCOMES[row_codes[row]] for name, row_codes in codes.items()},
             {name: column.notes[row] for name, column in table.components.items() if row in column.notes},
             tuple(dict.fromkeys(fault.explanation for fault in faults.get(row, ()))),
             row in unparsable,

@@ -123,16 +123,16 @@ class RowScorer:
         if not rows:
             raise RewardDefinitionError("examples= is empty: pass rows of the dataset, such as [{'answer': '42'}]")
         unread: dict[str, int] = {}
-        for places in kinds(rows):
-            batch = batch_of([rows[place] for place in places], None)
+        for positions in kinds(rows):
+            batch = batch_of([rows[position] for position in positions], None)
             for fault in self.scorer.score(batch, strict=True, on_unparsable_gold="fail").faults:
                 if fault.unparsable and fault.component not in tolerant(self.scorer):
-                    unread.setdefault(f"{fault.component}: {fault.reason}", places[fault.row] // len(_PROBES))
+                    unread.setdefault(f"{fault.component}: {fault.reason}", positions[fault.row] // len(_PROBES))
         if unread:
             listed = [f"  example {number}: {reason}" for reason, number in list(unread.items())[:_SHOWN]]
             more = [f"  ... and {len(unread) - _SHOWN:,} more"] if len(unread) > _SHOWN else []
-            said = f"{len(unread):,} gold answer{'s' * (len(unread) > 1)} of examples= cannot be read:"
-            raise CoercionError("\n".join([said, *listed, *more]))
+            summary = f"{len(unread):,} gold answer{'s' * (len(unread) > 1)} of examples= cannot be read:"
+            raise CoercionError("\n".join([summary, *listed, *more]))
 
     def score(
         self,
@@ -166,18 +166,18 @@ class RowScorer:
         if self._stopped is not None:
             raise self._stopped
         clean, moment = [self._clean(row) for row in rows], Moment(progress, step, training, num_generations)
-        found: list[RowScore | None] = [None] * len(clean)
+        scores: list[RowScore | None] = [None] * len(clean)
         try:
-            for places, table, _ in self._tables(clean, moment, patience, strict):
-                for place, score in zip(places, row_scores(table), strict=True):
-                    found[place] = score
-                self._record(table, [clean[place] for place in places], moment)
-                self._count(table, whole=strict)
+            for positions, table, _ in self._tables(clean, moment, patience, strict):
+                for position, score in zip(positions, row_scores(table), strict=True):
+                    scores[position] = score
+                self._record(table, [clean[position] for position in positions], moment)
+                self._count(table, is_complete=strict)
         except (RewardBug, CoercionError) as error:
             if not strict and (self._bugs_stop if isinstance(error, RewardBug) else self._cells_stop):
                 self._stopped = self._stopped or error
             raise
-        return [score for score in found if score is not None]
+        return [score for score in scores if score is not None]
 
     def refuse(self, row: Row, why: str, *, recorded: bool = True) -> RowScore:
         """Count a row that has failed before it was scored; return its scores.
@@ -206,8 +206,8 @@ class RowScorer:
                 bugs_stop=self._bugs_stop,
                 cells_stop=self._cells_stop,
             )
-            for places in kinds(rows):
-                yield from patient(score, places, patience, self._waits)
+            for positions in kinds(rows):
+                yield from patient(score, positions, patience, self._waits)
         elif rows:
             batch = batch_of(rows, moment.progress, moment.num_generations)
             yield Scored(range(len(rows)), self.scorer.score(batch, strict=strict, on_unparsable_gold="fail"))
@@ -232,9 +232,9 @@ class RowScorer:
         if token := self.special_tokens.missed(row.completion):
             if not self._warned:
                 self._warned = True
-                seen = "only the last one is removed" if self.offers.end_token else "a reward sees them as text"
+                note = "only the last one is removed" if self.offers.end_token else "a reward sees them as text"
                 warn(
-                    f"{self.offers.trainer} hands over completions with special tokens, such as {token!r}, and {seen}. "
+                    f"{self.offers.trainer} hands over completions with special tokens, such as {token!r}, and {note}. "
                     "Pass special_tokens=tokenizer, or a list: special_tokens=[...]"
                 )
             if self.offers.end_token:
@@ -243,11 +243,11 @@ class RowScorer:
             return row
         return replace(row, completion=completion)
 
-    def _count(self, table: ScoreTable, *, whole: bool = False) -> None:
+    def _count(self, table: ScoreTable, *, is_complete: bool = False) -> None:
         """Count and log the faults of scored rows.
 
         Args:
-            whole: they are a batch of the trainer, so a column without gold answers stops now.
+            is_complete: they are a batch of the trainer, so a column without gold answers stops now.
         """
         self._faults.add(table)
         start = 0
@@ -260,7 +260,7 @@ class RowScorer:
                 self._rows += len(part)
                 self._golds |= unparsable_golds(part)
                 counts, names = self._counts.tolist(), list(part.components)
-                if self._columns is not None and (self._rows == _ROWS or (whole and start == len(table))):
+                if self._columns is not None and (self._rows == _ROWS or (is_complete and start == len(table))):
                     stop = self._columns.add(counts, names, self._golds.copy)
                 if self._rows == _ROWS:
                     stop = stop or self._breaker.add(counts, names)

@@ -26,24 +26,24 @@ class SpecialTokens:
     tokens: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, given: Any) -> SpecialTokens:
+    def of(cls, source: Any) -> SpecialTokens:
         """Return the special tokens of a tokenizer of transformers, or a list of texts.
 
         Raises:
-            RewardTypeError: `given` is neither.
+            RewardTypeError: `source` is neither.
         """
-        if isinstance(given, SpecialTokens):
-            return given
-        known = getattr(given, "all_special_tokens", None)
-        if known is not None:
-            added = getattr(given, "added_tokens_decoder", None)
+        if isinstance(source, SpecialTokens):
+            return source
+        known_tokens = getattr(source, "all_special_tokens", None)
+        if known_tokens is not None:
+            added = getattr(source, "added_tokens_decoder", None)
             more = [str(token) for token in added.values() if token.special] if isinstance(added, Mapping) else []
-            return cls(_sorted([*map(str, known), *more]))
-        if isinstance(given, str) or not isinstance(given, Iterable):
+            return cls(_sorted([*map(str, known_tokens), *more]))
+        if isinstance(source, str) or not isinstance(source, Iterable):
             raise RewardTypeError(
-                f"special_tokens= takes a tokenizer or a list of texts, such as ['<|im_end|>'], got {shorten(given)}"
+                f"special_tokens= takes a tokenizer or a list of texts, such as ['<|im_end|>'], got {shorten(source)}"
             )
-        listed = list(given)
+        listed = list(source)
         if not all(isinstance(token, str) and token for token in listed):
             raise RewardTypeError(f"special_tokens= takes texts that are not empty, got {shorten(listed)}")
         return cls(_sorted(listed))
@@ -74,8 +74,8 @@ class SpecialTokens:
     def missed(self, completion: Any) -> str:
         """Return a likely special token at the end of a text if no tokens are known; else empty."""
         # Any limit: special tokens are shorter.
-        found = None if self.tokens or not isinstance(completion, str) else _LOOKS_SPECIAL.search(completion[-64:])
-        return found[1] if found else ""
+        match = None if self.tokens or not isinstance(completion, str) else _LOOKS_SPECIAL.search(completion[-64:])
+        return match[1] if match else ""
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

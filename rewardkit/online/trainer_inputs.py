@@ -42,8 +42,10 @@ class TrainerInputs:
     def check(self, scorer: Scorer) -> None:
         """Raise RewardDefinitionError if the reward needs an input that the trainer does not pass."""
         nodes = _nodes(scorer.reward)
-        if whole := [node for node in nodes if node.facts.together == "batch" or (_of_batch(node) and not self.batch)]:
-            self._refuse(whole, "a batch of the trainer never arrives as a whole")
+        if batch_nodes := [
+            node for node in nodes if node.facts.together == "batch" or (_of_batch(node) and not self.batch)
+        ]:
+            self._refuse(batch_nodes, "a batch of the trainer never arrives as a whole")
         if not self.groups and (compare := [node for node in nodes if node.facts.together == "group"]):
             self._refuse(compare, "completions arrive one at a time, without the others of their prompt")
         if scorer.followers:
@@ -63,10 +65,10 @@ class TrainerInputs:
             for name, needed in _asked(node):
                 if arrives[name]:
                     continue
-                said = f"{self.trainer}: the reward {node.name!r} asks for {name!r}, which does not arrive with the"
+                message = f"{self.trainer}: the reward {node.name!r} asks for {name!r}, which does not arrive with the"
                 if needed:
-                    raise RewardDefinitionError(f"{said} completions.{self._instead}")
-                warn(f"{said} completions, so it scores without.{self._instead}")
+                    raise RewardDefinitionError(f"{message} completions.{self._instead}")
+                warn(f"{message} completions, so it scores without.{self._instead}")
 
     def _refuse(self, nodes: list[Reward], why: str) -> None:
         names = [node.name or repr(node) for node in nodes]
@@ -88,13 +90,13 @@ def _asked(node: Reward) -> Iterator[tuple[str, bool]]:
     for parameter in binding.parameters:
         if parameter.source in ("prompt", "completion_ids"):
             yield parameter.source, parameter.default is MISSING
-    given: Mapping[str, inspect.Parameter] = {}
+    parameters: Mapping[str, inspect.Parameter] = {}
     if binding.foreign:
         with contextlib.suppress(TypeError, ValueError):  # compiled code without a readable signature
-            given = inspect.signature(binding.original).parameters
+            parameters = inspect.signature(binding.original).parameters
     for name, source in (("prompts", "prompt"), ("completion_ids", "completion_ids")):
-        if name in given:
-            yield source, given[name].default is inspect.Parameter.empty
+        if name in parameters:
+            yield source, parameters[name].default is inspect.Parameter.empty
 
 
 def _of_batch(node: Reward) -> bool:

@@ -37,8 +37,8 @@ def progress_of(
     if not isinstance(step, int) or not isinstance(max_steps, int):
         return None
     epoch = getattr(state, "epoch", None)
-    known = {"epoch": float(epoch)} if isinstance(epoch, (int, float)) else {}
-    return Progress(step, max(max_steps, 1), training, means=means, states=states, **known)
+    options = {"epoch": float(epoch)} if isinstance(epoch, (int, float)) else {}
+    return Progress(step, max(max_steps, 1), training, means=means, states=states, **options)
 
 
 def nan_to_none(values: Floats) -> list[float | None]:

@@ -67,8 +67,8 @@ def packed(reward: Reward) -> Packed:
     try:
         result.data = _dumped(reward)
     except Exception as error:  # a lock, a connection, a model
-        said = str(error) if isinstance(error, _Unstorable) else f"{type(error).__name__}: {error}"
-        result.why_not = shorten_line(said)
+        reason = str(error) if isinstance(error, _Unstorable) else f"{type(error).__name__}: {error}"
+        result.why_not = shorten_line(reason)
     with suppress(Exception):  # objects of users may do anything when they are looked at
         result.sources = _sources(reward)
     return result
@@ -81,19 +81,19 @@ def _dumped(reward: Reward) -> bytes:
     registered: list[ModuleType] = []
 
     class Packer(cloudpickle.Pickler):  # type: ignore[misc]
-        def reducer_override(self, one: Any) -> Any:
-            size = getattr(one, "nbytes", 0)
+        def reducer_override(self, target: Any) -> Any:
+            size = getattr(target, "nbytes", 0)
             if isinstance(size, int) and size > MOST_BYTES:
-                raise _Unstorable(f"it contains {type(one).__name__} of {size:,} bytes")
-            if isinstance(one, (FunctionType, type, ModuleType)) and _is_local(one):
-                for name, value in vars(one).items() if isinstance(one, ModuleType) else _constants(one):
+                raise _Unstorable(f"it contains {type(target).__name__} of {size:,} bytes")
+            if isinstance(target, (FunctionType, type, ModuleType)) and _is_local(target):
+                for name, value in vars(target).items() if isinstance(target, ModuleType) else _constants(target):
                     if _is_secret(name, value):
                         raise _Unstorable(f"its code reads {name}, which looks like a secret")
-                module = sys.modules.get(_module_of(one))
+                module = sys.modules.get(_module_of(target))
                 if module is not None and module.__name__ not in cloudpickle.list_registry_pickle_by_value():
                     cloudpickle.register_pickle_by_value(module)
                     registered.append(module)
-            return with_function(one, _is_local) or super().reducer_override(one)
+            return with_function(target, _is_local) or super().reducer_override(target)
 
     written = _Limited()
     try:
@@ -111,9 +111,9 @@ class _Limited(io.BytesIO):
         return super().write(data)
 
 
-def _is_local(one: Any) -> bool:
+def _is_local(definition: Any) -> bool:
     """Whether a function or class is of the user's own code, which may change or vanish."""
-    name = _module_of(one)
+    name = _module_of(definition)
     if not isinstance(name, str) or _is_ours(name):
         return False
     module = sys.modules.get(name)
@@ -126,79 +126,79 @@ def _is_ours(module: str) -> bool:
     return root in ("rewardkit", "rewardkit_adapters")
 
 
-def _module_of(one: Any) -> Any:
-    return one.__name__ if isinstance(one, ModuleType) else getattr(one, "__module__", None)
+def _module_of(definition: Any) -> Any:
+    return definition.__name__ if isinstance(definition, ModuleType) else getattr(definition, "__module__", None)
 
 
 def _sources(reward: Reward) -> dict[str, str]:
     """Return a text for each file: the constants, then functions and classes in their order in the file."""
-    places: dict[str, list[tuple[int, int, str]]] = {}
+    pieces_by_file: dict[str, list[tuple[int, int, str]]] = {}
     constants: dict[str, dict[str, str]] = {}
-    for one in _reached(reward):
-        file = _label(one.__module__)
-        for name, value in _constants(one):
-            shown = "..." if _is_secret(name, value) else _ADDRESS.sub("", shorten(value, _LONGEST_CONSTANT))
-            constants.setdefault(file, {})[name] = f"{name} = {shown}"
+    for definition in _reached(reward):
+        file = _label(definition.__module__)
+        for name, value in _constants(definition):
+            value_text = "..." if _is_secret(name, value) else _ADDRESS.sub("", shorten(value, _LONGEST_CONSTANT))
+            constants.setdefault(file, {})[name] = f"{name} = {value_text}"
         with suppress(OSError, TypeError):  # typed into an interpreter
-            lines, start = inspect.getsourcelines(one)
+            lines, start = inspect.getsourcelines(definition)
             text = textwrap.dedent("".join(lines)).strip("\n")
-            places.setdefault(file, []).append((start, start + len(lines), text))
+            pieces_by_file.setdefault(file, []).append((start, start + len(lines), text))
     texts = {}
-    for file in dict.fromkeys([*places, *constants]):
+    for file in dict.fromkeys([*pieces_by_file, *constants]):
         above = "\n".join(sorted(constants.get(file, {}).values()))
-        pieces = [text for _, _, text in _outermost(places.get(file, []))]
+        pieces = [text for _, _, text in _outermost(pieces_by_file.get(file, []))]
         texts[file] = "\n\n\n".join(filter(None, [above, *pieces]))[:_MOST_CHARACTERS] + "\n"
     return texts
 
 
 def _reached(reward: Reward) -> Iterator[Any]:
     """Yield the functions and classes of the user that a reward uses, however indirectly."""
-    seen: dict[int, Any] = {}  # keeps them alive, so that ids stay unique
+    visited: dict[int, Any] = {}  # keeps them alive, so that ids stay unique
     todo: list[Any] = [reward]
-    while todo and len(seen) < _MOST_OBJECTS:
-        one = todo.pop()
-        if id(one) in seen or isinstance(one, (str, bytes, int, float, ModuleType)):
+    while todo and len(visited) < _MOST_OBJECTS:
+        target = todo.pop()
+        if id(target) in visited or isinstance(target, (str, bytes, int, float, ModuleType)):
             continue
-        seen[id(one)] = one
-        if isinstance(one, (FunctionType, type)):
-            if _is_local(one):
-                yield one
-                todo += _parts_of(one)
-        elif isinstance(one, (dict, MappingProxyType)):
-            todo += list(one.values())[:_MOST_ITEMS]
-        elif isinstance(one, (tuple, list, set, frozenset)):
-            todo += list(one)[:_MOST_ITEMS]
-        elif isinstance(one, MethodType):
-            todo += [one.__func__, one.__self__]
-        elif isinstance(one, partial):
-            todo += [one.func, one.args, one.keywords]
-        elif _is_local(type(one)) or _is_ours(type(one).__module__):  # not into models and clients
-            todo += [type(one), *getattr(one, "__dict__", {}).values()]
-            todo += [getattr(one, field.name) for field in fields(one)] if is_dataclass(one) else []
+        visited[id(target)] = target
+        if isinstance(target, (FunctionType, type)):
+            if _is_local(target):
+                yield target
+                todo += _parts_of(target)
+        elif isinstance(target, (dict, MappingProxyType)):
+            todo += list(target.values())[:_MOST_ITEMS]
+        elif isinstance(target, (tuple, list, set, frozenset)):
+            todo += list(target)[:_MOST_ITEMS]
+        elif isinstance(target, MethodType):
+            todo += [target.__func__, target.__self__]
+        elif isinstance(target, partial):
+            todo += [target.func, target.args, target.keywords]
+        elif _is_local(type(target)) or _is_ours(type(target).__module__):  # not into models and clients
+            todo += [type(target), *getattr(target, "__dict__", {}).values()]
+            todo += [getattr(target, field.name) for field in fields(target)] if is_dataclass(target) else []
 
 
-def _parts_of(one: FunctionType | type) -> Iterator[Any]:
-    if not isinstance(one, FunctionType):
-        yield from one.__bases__
-        yield from vars(one).values()
+def _parts_of(definition: FunctionType | type) -> Iterator[Any]:
+    if not isinstance(definition, FunctionType):
+        yield from definition.__bases__
+        yield from vars(definition).values()
         return
-    names = set(_names(one.__code__))
-    for value in [one.__globals__[name] for name in names if name in one.__globals__]:
+    names = set(_names(definition.__code__))
+    for value in [definition.__globals__[name] for name in names if name in definition.__globals__]:
         yield value
         if isinstance(value, ModuleType) and _is_local(value):
             yield from (vars(value)[name] for name in names if name in vars(value))
-    yield from (one.__defaults__ or ())
-    for cell in one.__closure__ or ():
+    yield from (definition.__defaults__ or ())
+    for cell in definition.__closure__ or ():
         with suppress(ValueError):  # not assigned yet
             yield cell.cell_contents
 
 
-def _constants(one: FunctionType | type) -> Iterator[tuple[str, Any]]:
+def _constants(definition: FunctionType | type) -> Iterator[tuple[str, Any]]:
     """Yield the global variables that a function reads, without functions, classes and modules."""
-    if not isinstance(one, FunctionType):
+    if not isinstance(definition, FunctionType):
         return
-    for name in _names(one.__code__):
-        value = one.__globals__.get(name, len)
+    for name in _names(definition.__code__):
+        value = definition.__globals__.get(name, len)
         if not (callable(value) or isinstance(value, ModuleType)):
             yield name, value
 
@@ -211,10 +211,10 @@ def _is_secret(name: str, value: Any) -> bool:
     return re.fullmatch(r"[\w+/=.:-]{16,}", value) is not None and re.search(r"\d", value) is not None
 
 
-def _outermost(places: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+def _outermost(pieces: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
     """Yield the pieces of a file in order, without those that are inside another one."""
     last = -1
-    for start, end, text in sorted(places, key=lambda place: (place[0], -place[1])):
+    for start, end, text in sorted(pieces, key=lambda piece: (piece[0], -piece[1])):
         if end > last:
             yield start, end, text
             last = end
@@ -266,5 +266,9 @@ def described_components(scorer: Scorer) -> tuple[ComponentDescription, ...]:
 def _read_by(component: Reward) -> tuple[str, ...]:
     """Return the example columns that its function reads, and ``"prompt"`` or ``"example"`` if it reads these."""
     binding = binding_of(component)
-    read = [one for one in (() if binding is None else binding.parameters) if one.is_column or one.source in _DATA]
-    return tuple(dict.fromkeys(one.source for one in read))
+    read = [
+        parameter
+        for parameter in (() if binding is None else binding.parameters)
+        if parameter.is_column or parameter.source in _DATA
+    ]
+    return tuple(dict.fromkeys(parameter.source for parameter in read))

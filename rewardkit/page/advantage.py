@@ -93,7 +93,7 @@ def explained(watched: Watched, row: int, *, by: str = "") -> Explained:
     """
     scores = watched.scores
     batch, derivation = _derived(watched, row)
-    place = int(np.flatnonzero(batch == row)[0])
+    index = int(np.flatnonzero(batch == row)[0])
     group = batch[(scores.group[batch] == scores.group[row]) & (scores.rank[batch] == scores.rank[row])]
     lines = _Lines(watched)
     if np.isnan(scores.total[row]):
@@ -106,7 +106,7 @@ def explained(watched: Watched, row: int, *, by: str = "") -> Explained:
         lines.minus(f"mean of the group ({len(group):,})", float(np.nanmean(scores.total[group])))
     else:
         note, how = _note(derivation, group, scores), _HOW[derivation.way]
-        equation = _add_steps(lines, derivation, place, len(group), len(batch))
+        equation = _add_steps(lines, derivation, index, len(group), len(batch))
     if np.isfinite(scores.advantage[row]):
         lines.result("advantage", float(scores.advantage[row]))
     steps, zero = lines.placed()
@@ -116,9 +116,9 @@ def explained(watched: Watched, row: int, *, by: str = "") -> Explained:
 def _derived(watched: Watched, row: int) -> tuple[Integers, Derivation | None]:
     """Return the rows of the batch of a completion, over all processes, and how their advantages were computed."""
     scores = watched.scores
-    known: dict[tuple[int, int], tuple[Integers, Derivation | None]] = watched.cached("derivations", dict)
+    derivations: dict[tuple[int, int], tuple[Integers, Derivation | None]] = watched.cached("derivations", dict)
     key = int(scores.attempt[row]), int(scores.part[row])
-    if key not in known:
+    if key not in derivations:
         rows = np.flatnonzero((scores.attempt == key[0]) & (scores.part == key[1]))
         _, groups = np.unique(np.stack([scores.rank[rows], scores.group[rows]]), axis=1, return_inverse=True)
         derivation = derive(
@@ -128,46 +128,46 @@ def _derived(watched: Watched, row: int) -> tuple[Integers, Derivation | None]:
             groups.reshape(-1),
             {name: values[rows] for name, values in scores.components.items()},
         )
-        if len(known) >= _KEPT:
-            known.clear()
-        known[key] = rows, derivation
-    return known[key]
+        if len(derivations) >= _KEPT:
+            derivations.clear()
+        derivations[key] = rows, derivation
+    return derivations[key]
 
 
 def _add_terms(lines: _Lines, terms: dict[str, float], details: dict[str, str] | None = None) -> None:
-    known = {name: value for name, value in terms.items() if not np.isnan(value)}
-    for name, value in list(known.items())[:MAX_TERMS]:
+    finite_terms = {name: value for name, value in terms.items() if not np.isnan(value)}
+    for name, value in list(finite_terms.items())[:MAX_TERMS]:
         lines.plus(name, value, (details or {}).get(name, ""))
-    rest = list(known.values())[MAX_TERMS:]
+    rest = list(finite_terms.values())[MAX_TERMS:]
     if rest:
         lines.plus(f"{len(rest)} more terms", sum(rest))
 
 
-def _add_steps(lines: _Lines, derivation: Derivation, place: int, members: int, size: int) -> str:
+def _add_steps(lines: _Lines, derivation: Derivation, index: int, members: int, size: int) -> str:
     """Add the lines before the result; return the calculation as an equation."""
     each = derivation.way == "each"
     details = {
-        name: f"{_weight(column.weight)}({_number(column.scores[place])} − {_subtrahend(column.spread.means[place])}) "
-        f"÷ ({_spread(column.spread.deviations[place])})"
+        name: f"{_weight(column.weight)}({_number(column.scores[index])} − {_subtrahend(column.spread.means[index])}) "
+        f"÷ ({_spread(column.spread.deviations[index])})"
         for name, column in derivation.columns.items()
     }
-    _add_terms(lines, {name: float(addend[place]) for name, addend in derivation.addends.items()}, details)
-    value, mean = float(derivation.values[place]), float(derivation.means[place])
+    _add_terms(lines, {name: float(addend[index]) for name, addend in derivation.addends.items()}, details)
+    value, mean = float(derivation.values[index]), float(derivation.means[index])
     lines.sum("sum of normalized columns" if each else "total", value)
     lines.minus(f"mean of the batch ({size:,})" if each else f"mean of the group ({members:,})", mean)
     equation = f"{_number(value)} − {_subtrahend(mean)}"
     if derivation.deviations is not None:
-        spread = float(derivation.deviations[place])
-        whole = derivation.way != "group"
-        lines.divide(f"spread of the {'batch' if whole else 'group'}", spread)
+        spread = float(derivation.deviations[index])
+        is_batch_spread = derivation.way != "group"
+        lines.divide(f"spread of the {'batch' if is_batch_spread else 'group'}", spread)
         equation = f"({equation}) ÷ ({_spread(spread)})"
-    return f"{equation} = {_number(float(derivation.advantages[place]), sign=True)}"
+    return f"{equation} = {_number(float(derivation.advantages[index]), sign=True)}"
 
 
 def _note(derivation: Derivation, group: Integers, scores: Scores) -> str:
     totals = scores.total[group]
-    known = totals[~np.isnan(totals)]
-    if derivation.way != "each" and len(known) and (known == known[0]).all():
+    finite_totals = totals[~np.isnan(totals)]
+    if derivation.way != "each" and len(finite_totals) and (finite_totals == finite_totals[0]).all():
         return "All completions of the group have the same total, so none of them is reinforced or discouraged."
     return ""
 
@@ -216,21 +216,21 @@ class _Lines:
 
 def _dots(scores: Scores, group: Integers, row: int, by: str) -> tuple[list[Dot], tuple[str, str], int]:
     values: Floats = scores.components.get(by, scores.total)[group]
-    known = values[np.isfinite(values)]
-    if not len(known):
+    finite = values[np.isfinite(values)]
+    if not len(finite):
         return [], ("", ""), len(values)
-    low, high = float(known.min()), float(known.max())
+    low, high = float(finite.min()), float(finite.max())
     dots = [
         Dot(
-            key_text(scores.key(int(one))),
+            key_text(scores.key(int(member))),
             (float(value) - low) / (high - low) if high > low else 0.5,
             _number(float(value)),
-            int(one) == row,
+            int(member) == row,
         )
-        for one, value in zip(group.tolist(), values.tolist(), strict=True)
+        for member, value in zip(group.tolist(), values.tolist(), strict=True)
         if np.isfinite(value)
     ]
-    return dots[:MAX_DOTS], (_number(low), _number(high)), len(values) - len(known)
+    return dots[:MAX_DOTS], (_number(low), _number(high)), len(values) - len(finite)
 
 
 def _weight(weight: float) -> str:

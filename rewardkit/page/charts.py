@@ -31,7 +31,7 @@ def spec_of(
     components: Sequence[str],
     *,
     smoothing: float = 0.0,
-    shown: Range | None = None,
+    zoom: Range | None = None,
     extent: Range | None = None,
     marks: Sequence[tuple[int, str]] = (),
     areas: Sequence[tuple[int, int, str, str]] = (),
@@ -39,7 +39,7 @@ def spec_of(
     """Return the spec for `browser/rewardkit_chart.js`: the same panel of one or more runs.
 
     Args:
-        shown: the steps to which the user has zoomed.
+        zoom: the steps to which the user has zoomed.
         extent: the first and last step of all graphs, so that they have the same axis.
         areas: steps to shade: the first, the last, a label and a CSS color.
     """
@@ -50,7 +50,7 @@ def spec_of(
     count = sum(len(panel.lines) for _, panel in runs)
     for number, (run, panel) in enumerate(runs):
         for line in panel.lines[: _LINES - len(lines)]:
-            x, drawn = _line(line, 0.0 if panel.exact else smoothing, shown, band=not several, raw=count == 1)
+            x, drawn = _line(line, 0.0 if panel.exact else smoothing, zoom, band=not several, raw=count == 1)
             if x not in steps:
                 steps.append(x)
             drawn["steps"] = steps.index(x)
@@ -71,8 +71,8 @@ def spec_of(
         "steps": steps,
         "lines": lines,
         "left_out": count - len(lines),
-        "range": list(shown or extent or (None, None)),
-        "zoomed": shown is not None,
+        "range": list(zoom or extent or (None, None)),
+        "zoomed": zoom is not None,
         "areas": [list(area) for area in areas],
         "summary": summary_of(lines, steps, first.unit),
         "marks": [[step, one_line(name[:8])] for step, name in marks],
@@ -88,9 +88,9 @@ def extent_of(panels: Iterable[Panel]) -> Range | None:
 
 def summary_of(lines: Sequence[Mapping[str, Any]], steps: Sequence[Sequence[float | None]], unit: str) -> str:
     """Return a graph as text, for readers who cannot see it."""
-    told = [_told(line, steps[line["steps"]], unit) for line in lines[:_TOLD]]
+    phrases = [_told(line, steps[line["steps"]], unit) for line in lines[:_TOLD]]
     rest = [f"and {len(lines) - _TOLD} more lines"] if len(lines) > _TOLD else []
-    return "; ".join([*filter(None, told), *rest])
+    return "; ".join([*filter(None, phrases), *rest])
 
 
 def _told(line: Mapping[str, Any], steps: Sequence[float | None], unit: str) -> str:
@@ -99,12 +99,12 @@ def _told(line: Mapping[str, Any], steps: Sequence[float | None], unit: str) -> 
         return ""
     values = [y for _, y in points]
     (first, start), (last, end) = points[0], points[-1]
-    said = {y: f"{100 * y:.3g} %" if unit == "share" else f"{y:,.4g}" for y in (start, end, min(values), max(values))}
+    labels = {y: f"{100 * y:.3g} %" if unit == "share" else f"{y:,.4g}" for y in (start, end, min(values), max(values))}
     if len(points) == 1:
-        return f"{line['name']}: {said[start]} at step {first:,.0f}"
+        return f"{line['name']}: {labels[start]} at step {first:,.0f}"
     return (
-        f"{line['name']}: from {said[start]} at step {first:,.0f} to {said[end]} at step {last:,.0f}, "
-        f"between {said[min(values)]} and {said[max(values)]}"
+        f"{line['name']}: from {labels[start]} at step {first:,.0f} to {labels[end]} at step {last:,.0f}, "
+        f"between {labels[min(values)]} and {labels[max(values)]}"
     )
 
 
@@ -118,7 +118,7 @@ def series_color(number: int) -> str:
 
 
 def _line(
-    line: Line, smoothing: float, shown: Range | None, *, band: bool, raw: bool
+    line: Line, smoothing: float, zoom: Range | None, *, band: bool, raw: bool
 ) -> tuple[list[float | None], dict[str, Any]]:
     """Return the steps and the values: `y`, and optionally a `band` and the `raw` values before smoothing."""
     columns = {"y": smoothed(line.y, smoothing)}
@@ -127,8 +127,8 @@ def _line(
     if smoothing and raw:
         columns["raw"] = line.y
     x = line.x
-    if shown is not None:
-        inside = np.flatnonzero((x >= shown[0]) & (x <= shown[1]))
+    if zoom is not None:
+        inside = np.flatnonzero((x >= zoom[0]) & (x <= zoom[1]))
         # Keep one point beyond each end, so that lines reach the edges.
         cut = slice(max(inside[0] - 1, 0), inside[-1] + 2) if len(inside) else slice(0, 0)
         x, columns = x[cut], {name: values[cut] for name, values in columns.items()}
@@ -141,12 +141,12 @@ def _line(
 
 def _plain(values: Floats) -> list[float | None]:
     """Return the numbers for JSON, rounded to the visible digits."""
-    known = np.isfinite(values)
-    largest = float(np.abs(values[known]).max()) if known.any() else 0.0
+    finite = np.isfinite(values)
+    largest = float(np.abs(values[finite]).max()) if finite.any() else 0.0
     # Five significant digits: no screen shows more, and the message to the browser is shorter.
     digits = 5 - int(np.ceil(np.log10(largest))) if largest > 0 else 0
     rounded = np.round(values, min(max(digits, 0), 15))
-    return [value if sound else None for value, sound in zip(rounded.tolist(), known.tolist(), strict=True)]
+    return [value if sound else None for value, sound in zip(rounded.tolist(), finite.tolist(), strict=True)]
 
 
 def rows_of(runs: Sequence[tuple[str, Panel]]) -> tuple[list[str], list[list[Any]]]:

@@ -92,19 +92,19 @@ def _pieces(words: Sequence[str], equal: Sequence[tuple[int, int]]) -> list[tupl
 
 def _without_crumbs(blocks: Iterator[Block], left: Sequence[str], right: Sequence[str]) -> Iterator[Block]:
     """Drop blocks of only white space and punctuation between two changes, and join adjacent blocks."""
-    held: Block | None = None
+    pending: Block | None = None
     for block in blocks:
-        start, beside, length = block
+        start, right_start, length = block
         crumb = not any(word[0].isalnum() for word in left[start : start + length])
-        inner = (start or beside) and (start + length < len(left) or beside + length < len(right))
-        if held is not None and (start, beside) == (held[0] + held[2], held[1] + held[2]):
-            held = (held[0], held[1], held[2] + length)
+        inner = (start or right_start) and (start + length < len(left) or right_start + length < len(right))
+        if pending is not None and (start, right_start) == (pending[0] + pending[2], pending[1] + pending[2]):
+            pending = (pending[0], pending[1], pending[2] + length)
         elif not (crumb and inner):
-            if held is not None:
-                yield held
-            held = block
-    if held is not None:
-        yield held
+            if pending is not None:
+                yield pending
+            pending = block
+    if pending is not None:
+        yield pending
 
 
 def _blocks(left: Sequence[str], right: Sequence[str]) -> Iterator[Block]:
@@ -127,22 +127,22 @@ def _middle(left: Sequence[str], right: Sequence[str], low: int, high: int, star
         yield from _common(left[low:high], right[start:stop], low, start)
         return
     # The text between two anchors may still be too long. Then it counts as changed.
-    for index, beside in [*_anchors(left, right, low, high, start, stop), (high, stop)]:
-        if (index - low) * (beside - start) <= _CELLS:
-            yield from _common(left[low:index], right[start:beside], low, start)
-        if index < high and beside < stop:
-            yield index, beside, 1
-        low, start = index + 1, beside + 1
+    for index, right_index in [*_anchors(left, right, low, high, start, stop), (high, stop)]:
+        if (index - low) * (right_index - start) <= _CELLS:
+            yield from _common(left[low:index], right[start:right_index], low, start)
+        if index < high and right_index < stop:
+            yield index, right_index, 1
+        low, start = index + 1, right_index + 1
 
 
-def _common(left: Sequence[str], right: Sequence[str], offset: int, beside: int) -> Iterator[Block]:
+def _common(left: Sequence[str], right: Sequence[str], offset: int, right_offset: int) -> Iterator[Block]:
     from rapidfuzz.distance import LCSseq
 
     if not left or not right:
         return
     for step in LCSseq.opcodes(left, right):
         if step.tag == "equal":
-            yield offset + step.src_start, beside + step.dest_start, step.src_end - step.src_start
+            yield offset + step.src_start, right_offset + step.dest_start, step.src_end - step.src_start
 
 
 def _anchors(
@@ -151,15 +151,19 @@ def _anchors(
     """Return the longest chain, in order on both sides, of word runs that occur once on each side."""
     runs_left, runs_right = _runs(left, low, high), _runs(right, start, stop)
     once_left, once_right = Counter(runs_left), Counter(runs_right)
-    place = {run: start + index for index, run in enumerate(runs_right) if once_right[run] == 1}
-    pairs = [(low + index, place[run]) for index, run in enumerate(runs_left) if once_left[run] == 1 and run in place]
+    right_indices = {run: start + index for index, run in enumerate(runs_right) if once_right[run] == 1}
+    pairs = [
+        (low + index, right_indices[run])
+        for index, run in enumerate(runs_left)
+        if once_left[run] == 1 and run in right_indices
+    ]
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []
-    for number, (_, beside) in enumerate(pairs):
-        position = bisect_left(ends, beside)
+    for number, (_, right_index) in enumerate(pairs):
+        position = bisect_left(ends, right_index)
         before.append(last[position - 1] if position else -1)
-        ends[position : position + 1] = [beside]
+        ends[position : position + 1] = [right_index]
         last[position : position + 1] = [number]
     chain = []
     number = last[-1] if last else -1

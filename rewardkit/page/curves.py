@@ -87,7 +87,7 @@ class Metrics:
         import pyarrow as pa
 
         table = mean_metrics(run)
-        found: dict[bool, dict[str, Series]] = {True: {}, False: {}}
+        series: dict[bool, dict[str, Series]] = {True: {}, False: {}}
         if table.num_rows:
             names = table["name"].cast(pa.string()).combine_chunks().dictionary_encode()
             codes = np.asarray(names.indices) * 2 + np.asarray(table["training"].to_numpy(zero_copy_only=False))
@@ -97,8 +97,8 @@ class Metrics:
             listed = names.dictionary.to_pylist()
             for start, end in zip(starts, [*starts[1:], len(codes)], strict=True):
                 name, training = listed[codes[start] // 2], bool(codes[start] % 2)
-                found[training][name] = steps[start:end], values[start:end]
-        return cls(found[True], found[False])
+                series[training][name] = steps[start:end], values[start:end]
+        return cls(series[True], series[False])
 
     def named(self, prefix: str) -> dict[str, Series]:
         """Return the training metrics below a prefix, without it: ``weights/`` gives ``{"format": ...}``."""
@@ -110,9 +110,11 @@ class ByStep:
 
     def __init__(self, step: Integers, rows: Rows) -> None:
         self.rows = rows if not rows.all() else slice(None)
-        taken = step[self.rows]
-        self.starts = np.flatnonzero(np.r_[True, np.diff(taken) != 0]) if len(taken) else np.empty(0, dtype=np.int64)
-        self.steps = taken[self.starts].astype(np.float64)
+        row_steps = step[self.rows]
+        self.starts = (
+            np.flatnonzero(np.r_[True, np.diff(row_steps) != 0]) if len(row_steps) else np.empty(0, dtype=np.int64)
+        )
+        self.steps = row_steps[self.starts].astype(np.float64)
 
     def aligned(self, series: Series) -> Series:
         """Return a series with a point at every step, NaN where it has no value, so that its line has a gap there."""
@@ -130,9 +132,9 @@ class ByStep:
 
     def mean(self, values: Floats) -> Floats:
         """Return (t,) the mean over the rows of each step, without NaN."""
-        known = ~np.isnan(values)
+        finite = ~np.isnan(values)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(self.sum(np.where(known, values, 0.0)) / self.sum(known.astype(np.float64)))
+            return np.asarray(self.sum(np.where(finite, values, 0.0)) / self.sum(finite.astype(np.float64)))
 
     def mean_and_deviation(self, values: Floats) -> tuple[Floats, Floats]:
         mean = self.mean(values)
@@ -145,17 +147,17 @@ class ByStep:
 def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[Panel]:
     """Return all graphs that have data."""
     training, evaluation = ByStep(scores.step, scores.training), ByStep(scores.step, ~scores.training)
-    order = {name: place for place, name in enumerate(components)}
+    order = {name: index for index, name in enumerate(components)}
 
     def of_batches(
         prefix: str, key: str, title: str, about: str, unit: str = "", *, exact: bool = False, section: str = "Reward"
     ) -> Panel:
         """Graph metrics that every batch has, unless their component did not exist yet."""
-        named = sorted(metrics.named(prefix).items(), key=lambda one: order.get(one[0], len(order)))
+        named = sorted(metrics.named(prefix).items(), key=lambda entry: order.get(entry[0], len(order)))
         lines = [Line(name, *training.aligned(series), name) for name, series in named]
         return Panel(key, title, about, lines, unit, exact, section)
 
-    found = [
+    candidates = [
         _total(scores, training, evaluation),
         _components(scores, training, evaluation, components),
         Panel(
@@ -180,7 +182,7 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
         of_batches("seconds/", "seconds", "Time", "Seconds spent in each component.", "seconds"),
         *_others(metrics),
     ]
-    drawn = [replace(panel, lines=[line for line in panel.lines if np.isfinite(line.y).any()]) for panel in found]
+    drawn = [replace(panel, lines=[line for line in panel.lines if np.isfinite(line.y).any()]) for panel in candidates]
     return [panel for panel in drawn if panel.lines]
 
 
@@ -213,10 +215,10 @@ def thinned(x: Floats, columns: Sequence[Floats], most: int) -> tuple[Floats, li
     starts = np.unique(np.linspace(0, len(x), most, endpoint=False).astype(np.int64))
 
     def means(values: Floats) -> Floats:
-        known = np.isfinite(values)
+        finite = np.isfinite(values)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(
-                np.add.reduceat(np.where(known, values, 0.0), starts) / np.add.reduceat(known.astype(float), starts)
+                np.add.reduceat(np.where(finite, values, 0.0), starts) / np.add.reduceat(finite.astype(float), starts)
             )
 
     return means(x), [means(values) for values in columns]
@@ -232,8 +234,8 @@ def _means(steps: ByStep, columns: Mapping[str, Floats], dashed: bool = False, p
 
 def _total(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
     mean, deviation = training.mean_and_deviation(scores.total)
-    seen = scores.total[~np.isnan(scores.total)]
-    ends = (float(seen.min()), float(seen.max())) if len(seen) else (0.0, 0.0)
+    totals = scores.total[~np.isnan(scores.total)]
+    ends = (float(totals.min()), float(totals.max())) if len(totals) else (0.0, 0.0)
     low, high = (np.clip(mean + sign * deviation, *ends) for sign in (-1, 1))
     lines = [Line("total", training.steps, mean, low=low, high=high, by="total")]
     lines.append(Line("total (evaluation)", evaluation.steps, evaluation.mean(scores.total), dashed=True))
@@ -242,8 +244,8 @@ def _total(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
 
 
 def _components(scores: Scores, training: ByStep, evaluation: ByStep, components: Sequence[str]) -> Panel:
-    known = {name: scores.components[name] for name in components if name in scores.components}
-    lines = [*_means(training, known), *_means(evaluation, known, dashed=True)]
+    component_scores = {name: scores.components[name] for name in components if name in scores.components}
+    lines = [*_means(training, component_scores), *_means(evaluation, component_scores, dashed=True)]
     return Panel("components", "Components", "The mean raw score of each component, before weighting.", lines)
 
 

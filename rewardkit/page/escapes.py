@@ -25,7 +25,7 @@ def escape(text: str) -> str:
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
     if text.isascii():
-        return _ASCII.sub(lambda found: _escaped(found[0]), text)
+        return _ASCII.sub(lambda match: _escaped(match[0]), text)
     escapes = {ord(character): _escaped(character) for character in set(text) if _needs_escape(character)}
     return text.translate(escapes) if escapes else text
 
@@ -33,8 +33,8 @@ def escape(text: str) -> str:
 def one_line(text: str, limit: int = 200) -> str:
     """Return the beginning of `text` on one line, for a table cell or a title."""
     # Four times: spaces are joined only after the cut.
-    shown = _SPACES.sub(" ", escape(text[: limit * 4])).strip()
-    return shown if len(shown) <= limit and len(text) <= limit * 4 else f"{shown[:limit].rstrip()}…"
+    line = _SPACES.sub(" ", escape(text[: limit * 4])).strip()
+    return line if len(line) <= limit and len(text) <= limit * 4 else f"{line[:limit].rstrip()}…"
 
 
 def _needs_escape(character: str) -> bool:

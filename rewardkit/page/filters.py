@@ -57,14 +57,14 @@ class Filter:
         return cls(tuple(words), tuple(conditions))
 
     def rows(
-        self, texts: Sequence[str], columns: Mapping[str, Column], others: Iterable[str] = ()
+        self, texts: Sequence[str], columns: Mapping[str, Column], other_names: Iterable[str] = ()
     ) -> tuple[NDArray[np.int64], list[str]]:
         """Return the rows that pass, and messages about conditions that could not be applied.
 
         Args:
             texts: (n,) the texts to search, casefolded.
             columns: (n,) each: numbers or texts.
-            others: further names that a message may suggest.
+            other_names: further names that a message may suggest.
         """
         passed = np.ones(len(texts), dtype=bool)
         complaints = []
@@ -73,8 +73,8 @@ class Filter:
             column = columns.get(condition.name)
             if column is None:
                 # The user may be searching for "12:30" or "a=b" literally.
-                known = ", ".join(dict.fromkeys([*columns, *others]))
-                complaints.append(f"There is no column {condition.name!r}. Use one of: {known}.")
+                column_names = ", ".join(dict.fromkeys([*columns, *other_names]))
+                complaints.append(f"There is no column {condition.name!r}. Use one of: {column_names}.")
                 words.append(f"{condition.name}{condition.operator}{condition.value}".casefold())
             elif isinstance(column, np.ndarray):
                 try:

@@ -61,14 +61,14 @@ class Line:
         """
         try:
             record = json.loads(text)
-            own = record[OWN]
-            attempt, rank, part, row = (int(own[name]) for name in KEY)
-            label = Label(str(own["label"]), str(own.get("note", "")))
+            label_fields = record[OWN]
+            attempt, rank, part, row = (int(label_fields[name]) for name in KEY)
+            label = Label(str(label_fields["label"]), str(label_fields.get("note", "")))
         except (KeyError, TypeError) as error:
             raise ValueError(str(error)) from None
         if label.label not in LABELS:
             raise ValueError(label.label)
-        return cls(text, record, str(own["run"]), (attempt, rank, part, row), label)
+        return cls(text, record, str(label_fields["run"]), (attempt, rank, part, row), label)
 
     @classmethod
     def of(cls, run: str, key: Key, label: Label, facts: Mapping[str, Any], columns: Mapping[str, Any]) -> Line:
@@ -82,10 +82,10 @@ class Line:
             columns: prompt, completion and the columns of the data.
         """
         note = label.note[:LONGEST_NOTE]
-        place = dict(zip(KEY, key, strict=True))
+        key_fields = dict(zip(KEY, key, strict=True))
         time = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        own = {"label": label.label, "note": note, "run": run, **place, **facts, "time": time}
-        record = {**columns, VERDICT: label.label == "good", OWN: own}
+        label_fields = {"label": label.label, "note": note, "run": run, **key_fields, **facts, "time": time}
+        record = {**columns, VERDICT: label.label == "good", OWN: label_fields}
         return cls(json.dumps(record, ensure_ascii=False), record, run, key, Label(label.label, note))
 
 
@@ -190,13 +190,13 @@ class LabelFile:
     def _read(self) -> bool:
         try:
             state = self.path.stat()
-            seen: tuple[int, ...] = (state.st_ino, state.st_mtime_ns, state.st_size)
-            if seen == self._seen:
+            signature: tuple[int, ...] = (state.st_ino, state.st_mtime_ns, state.st_size)
+            if signature == self._seen:
                 return False
             texts = self.path.read_text(encoding="utf-8").split("\n")  # a text may have other line separators
         except FileNotFoundError:
-            seen, texts = (), []
-            if self._seen == seen:
+            signature, texts = (), []
+            if self._seen == signature:
                 return False
         except (OSError, UnicodeDecodeError) as error:
             raise RewardKitError(f"{self.path} cannot be read: {error}") from None
@@ -210,7 +210,7 @@ class LabelFile:
                         f"{self.path}, line {number} is not a label of `rewardkit view --labels`. Delete the line, or "
                         "pass another file"
                     ) from None
-        self._seen, self._lines = seen, lines
+        self._seen, self._lines = signature, lines
         self.number += 1
         return True
 

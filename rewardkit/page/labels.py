@@ -117,10 +117,10 @@ def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
 
 def columns_of(watched: Recorded, row: int) -> dict[str, Any]:
     """Return prompt, completion and the columns of the data, whole."""
-    (found,) = whole_rows(watched.run, [watched.scores.key(row)])
+    (record,) = whole_rows(watched.run, [watched.scores.key(row)])
     return {
-        **json.loads(found["columns"] or "{}"),
-        **{name: text_or_messages(found, name) for name in ("prompt", "completion")},
+        **json.loads(record["columns"] or "{}"),
+        **{name: text_or_messages(record, name) for name in ("prompt", "completion")},
     }
 
 
@@ -145,7 +145,7 @@ def regressions_of(lines: Iterable[Line]) -> tuple[str, int]:
         columns = dict(group.columns)
         prompt = columns.pop("prompt", None)
         if good:
-            cases += [Regression(one, good, prompt, columns, "labeled as an exploit") for one in exploits]
+            cases += [Regression(exploit, good, prompt, columns, "labeled as an exploit") for exploit in exploits]
         else:
             lacking += len(exploits)
     return _jsonl(map(asdict, cases)), lacking
@@ -159,18 +159,18 @@ class _Group:
     labeled: dict[str, list[Any]]
 
     def of(self, *labels: str) -> list[Any]:
-        return [one for label in labels for one in self.labeled.get(label, ())]
+        return [completion for label in labels for completion in self.labeled.get(label, ())]
 
 
 def _groups(lines: Iterable[Line]) -> Iterable[_Group]:
-    found: dict[str, _Group] = {}
+    groups: dict[str, _Group] = {}
     for line in lines:
         columns = {name: value for name, value in line.record.items() if name not in ("completion", VERDICT, OWN)}
-        group = found.setdefault(json.dumps(columns, sort_keys=True), _Group(columns, {}))
+        group = groups.setdefault(json.dumps(columns, sort_keys=True), _Group(columns, {}))
         same = group.labeled.setdefault(line.label.label, [])
         if line.record["completion"] not in same:
             same.append(line.record["completion"])
-    return found.values()
+    return groups.values()
 
 
 def _jsonl(records: Iterable[Any]) -> str:

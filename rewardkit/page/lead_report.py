@@ -96,27 +96,27 @@ class LeadReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON, with all completions of each lead."""
-        found = [self._values(number) for number in range(len(self.leads))]
+        lead_values = [self._values(number) for number in range(len(self.leads))]
         return {
             "run": self.run,
             "steps": self.steps,
             "completions": self.completions,
             "strength": self.strength,
-            "leads": [values for lead, values in zip(self.leads, found, strict=True) if not lead.is_fact],
-            "facts": [values for lead, values in zip(self.leads, found, strict=True) if lead.is_fact],
+            "leads": [values for lead, values in zip(self.leads, lead_values, strict=True) if not lead.is_fact],
+            "facts": [values for lead, values in zip(self.leads, lead_values, strict=True) if lead.is_fact],
             "remark": self.remark or self.too_short,
         }
 
     def _values(self, number: int) -> dict[str, Any]:
         lead, opinion = self.leads[number], self.opinions[number]
-        given = {field.name: getattr(lead, field.name) for field in fields(lead) if field.name != "rows"}
+        lead_fields = {field.name: getattr(lead, field.name) for field in fields(lead) if field.name != "rows"}
         examples = [
             {name: value for name, value in vars(example).items() if name != "opinion"}
             | ({} if (verdict := example.opinion) is None else {"verdict": verdict.verdict, "reason": verdict.reason})
             for example in self.examples[number]
         ]
         counts = {} if opinion is None else {"second_opinion": opinion.counts}
-        values: dict[str, Any] = json_ready({**given, **counts, "examples": examples})
+        values: dict[str, Any] = json_ready({**lead_fields, **counts, "examples": examples})
         return values
 
     def _document(self, examples: int) -> Document:
@@ -172,14 +172,14 @@ def lead_report(
     examples = _examples(watched, leads)
     opinions: dict[int, SecondOpinion] = {}
     if judge is not None:
-        asked = [number for number, lead in enumerate(leads) if not lead.is_fact]
-        given = second_opinions(
-            [leads[number] for number in asked],
+        numbers = [number for number, lead in enumerate(leads) if not lead.is_fact]
+        judge_opinions = second_opinions(
+            [leads[number] for number in numbers],
             evidence,
             judge,
             batch_of=lambda rows: recorded_batch(watched, rows),
         )
-        opinions = dict(zip(asked, given, strict=True))
+        opinions = dict(zip(numbers, judge_opinions, strict=True))
     return LeadReport(
         run=os.fspath(path),
         steps=len(np.unique(evidence.steps[watched.scores.training])),
@@ -203,27 +203,27 @@ def _examples(watched: Watched, leads: Sequence[Lead]) -> dict[int, Example]:
             int(scores.step[row]),
             float(scores.total[row]),
             scores.prompt_ids[scores.prompt[row]],
-            batch.prompt_texts[place],
-            _written(batch, place),
+            batch.prompt_texts[batch_row],
+            _written(batch, batch_row),
         )
-        for place, row in enumerate(rows.tolist())
+        for batch_row, row in enumerate(rows.tolist())
     }
 
 
-def _written(batch: Batch, place: int) -> str:
+def _written(batch: Batch, batch_row: int) -> str:
     """Return a completion; if it calls tools, all turns."""
-    trajectory = batch.trajectory(place)
-    return Transcript(show_thinking=True)(trajectory) if trajectory.calls else batch.texts[place]
+    trajectory = batch.trajectory(batch_row)
+    return Transcript(show_thinking=True)(trajectory) if trajectory.calls else batch.texts[batch_row]
 
 
 def _of_lead(lead: Lead, examples: dict[int, Example], opinion: SecondOpinion | None) -> list[Example]:
     if opinion is None:
         return [examples[row] for row in lead.rows]
-    return [replace(examples[one.row], opinion=one) for one in opinion.rows]
+    return [replace(examples[row_opinion.row], opinion=row_opinion) for row_opinion in opinion.rows]
 
 
 def _remark(evidence: Evidence, *, rescored: bool) -> str:
-    known = evidence.foreign is not None and not np.isnan(evidence.foreign.foreign).all()
-    if known:
+    has_foreign = evidence.foreign is not None and not np.isnan(evidence.foreign.foreign).all()
+    if has_foreign:
         return ""
     return _NOTHING_FOREIGN if rescored else _NOT_FOREIGN

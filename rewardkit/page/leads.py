@@ -48,17 +48,19 @@ def rescored(watched: Watched, reward: RewardLike, *, most: int = MOST) -> Forei
         RewardKitError: as `Scorer.score`, for example if the run does not have a column that the reward reads.
     """
     golds, scores = PermutedGolds(reward), watched.scores
-    found = ForeignScores.unknown(len(scores))
+    foreign_scores = ForeignScores.unknown(len(scores))
     before: Batch | None = None
     for number, rows in enumerate(sampled_batches(scores, most) if golds.possible else ()):
         batch = recorded_batch(watched, rows)
         if before is None:
             Scorer(reward).check(batch)
-        beside = before if before is not None and before.columns.keys() == batch.columns.keys() else None
-        for whole, part in zip(found, golds.scores(batch, beside=beside, draws=DRAWS, seed=number), strict=True):
-            whole[rows] = part
+        donor = before if before is not None and before.columns.keys() == batch.columns.keys() else None
+        for column, part in zip(
+            foreign_scores, golds.scores(batch, donor=donor, draws=DRAWS, seed=number), strict=True
+        ):
+            column[rows] = part
         before = batch
-    return found
+    return foreign_scores
 
 
 def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
@@ -67,17 +69,19 @@ def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
     batches = np.stack([scores.step, scores.attempt, scores.rank, scores.part], axis=1)[rows]
     _, batch_of = np.unique(batches, axis=0, return_inverse=True)
     members = np.split(rows[np.argsort(batch_of, kind="stable")], np.cumsum(np.bincount(batch_of))[:-1])
-    groups = sum(len(np.unique(scores.group[own])) for own in members)
+    groups = sum(len(np.unique(scores.group[batch_rows])) for batch_rows in members)
     size = len(rows) / max(groups, 1)
     each = max(FEWEST, int(most / (size * max(len(members), 1)))) if len(rows) > most else groups
-    share = min(1.0, most / max(sum(min(each * size, len(own)) for own in members), 1.0))
+    share = min(1.0, most / max(sum(min(each * size, len(batch_rows)) for batch_rows in members), 1.0))
     chosen = np.unique(np.linspace(0, len(members) - 1, max(1, int(share * len(members)))).round().astype(np.int64))
     draws = np.random.default_rng(0)
-    for place in chosen.tolist() if len(rows) else ():
-        own = members[place]
-        there = np.unique(scores.group[own])
-        kept = own[np.isin(scores.group[own], draws.choice(there, min(each, len(there)), replace=False))]
-        yield kept[np.lexsort((scores.row[kept], scores.group[kept]))]
+    for index in chosen.tolist() if len(rows) else ():
+        batch_rows = members[index]
+        batch_groups = np.unique(scores.group[batch_rows])
+        sampled = batch_rows[
+            np.isin(scores.group[batch_rows], draws.choice(batch_groups, min(each, len(batch_groups)), replace=False))
+        ]
+        yield sampled[np.lexsort((scores.row[sampled], scores.group[sampled]))]
 
 
 def recorded_batch(watched: Watched, rows: Integers) -> Batch:
@@ -223,12 +227,12 @@ def _unfinished(scores: Scores) -> Floats:
 
 def _foreign(scores: Scores) -> ForeignScores | None:
     """Return the radar's record for the newest version of the reward: other versions paid for other things."""
-    known = np.flatnonzero(~np.isnan(scores.foreign_total))
-    if not known.size:
+    rescored_rows = np.flatnonzero(~np.isnan(scores.foreign_total))
+    if not rescored_rows.size:
         return None
-    other = scores.version != scores.version[known[-1]]
-    found = scores.foreign_own, scores.foreign_total, scores.foreign_form
-    return ForeignScores(*(np.where(other, np.nan, one) for one in found))
+    other = scores.version != scores.version[rescored_rows[-1]]
+    columns = scores.foreign_own, scores.foreign_total, scores.foreign_form
+    return ForeignScores(*(np.where(other, np.nan, column) for column in columns))
 
 
 def _prompts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[str]]:

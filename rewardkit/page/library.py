@@ -29,19 +29,19 @@ class Library:
 
     def names(self) -> list[str]:
         """Return the names of all runs, sorted."""
-        places: dict[str, Path] = {}
+        paths: dict[str, Path] = {}
         for folder in self.folders:
             for path in _runs(folder):
                 inside = path.relative_to(folder)
                 name = folder.name if inside == Path() else inside.as_posix()
-                if name in places:
+                if name in paths:
                     name = f"{folder.name}/{name}"
                 number = 2
-                while places.get(name, path) != path:
+                while paths.get(name, path) != path:
                     name, number = f"{name} ({number})", number + 1
-                places[name] = path
-        self._places = places
-        return sorted(places)
+                paths[name] = path
+        self._places = paths
+        return sorted(paths)
 
     def path(self, name: str) -> Path:
         """Return the folder of a run. The name is only looked up, never joined to a path.
@@ -60,10 +60,10 @@ class Library:
 
 def _runs(folder: Path) -> Iterator[Path]:
     """Yield the folders with a run.json, possibly `folder` itself. Symbolic links are not followed."""
-    found = looked = 0
+    run_count = looked = 0
     waiting = [(folder, 0)]
     # Ten folders for each run: any limit, for a folder that is no folder of runs.
-    while waiting and found < _MOST and looked < 10 * _MOST:
+    while waiting and run_count < _MOST and looked < 10 * _MOST:
         path, depth = waiting.pop(0)
         looked += 1
         try:
@@ -72,7 +72,7 @@ def _runs(folder: Path) -> Iterator[Path]:
         except OSError:
             continue
         if any(entry.name == "run.json" and entry.is_file(follow_symlinks=False) for entry in listed):
-            found += 1
+            run_count += 1
             yield path
             listed = [entry for entry in listed if entry.name not in _OF_A_RUN]
         if depth < _DEPTH:

@@ -35,20 +35,20 @@ class Prompts:
     @classmethod
     def of(cls, run: Run, scores: Scores, before: Prompts | None) -> Prompts:
         """Read the prompts of all rows. Only texts that `before` does not have are read."""
-        known: dict[str, tuple[str, str, str]] = {}
+        by_id: dict[str, tuple[str, str, str]] = {}
         if before is not None:
-            known = dict(zip(before.ids, zip(before.texts, before.questions, before.columns, strict=True), strict=True))
-        if any(prompt not in known for prompt in scores.prompt_ids):
-            known |= {name: (text, question, columns) for name, text, question, columns in prompts(run)}
-        found = [known.get(prompt, ("", "", "")) for prompt in scores.prompt_ids]
-        texts, questions, columns = ([one[place] for one in found] for place in range(3))
+            by_id = dict(zip(before.ids, zip(before.texts, before.questions, before.columns, strict=True), strict=True))
+        if any(prompt not in by_id for prompt in scores.prompt_ids):
+            by_id |= {name: (text, question, columns) for name, text, question, columns in prompts(run)}
+        entries = [by_id.get(prompt, ("", "", "")) for prompt in scores.prompt_ids]
+        texts, questions, columns = ([entry[index] for entry in entries] for index in range(3))
         return cls(scores.prompt_ids, texts, questions, columns, _numbers(scores, texts))
 
     def with_tried(self, scores: Scores) -> Prompts:
         """Return the same prompts with the results of a reward on trial: new (its mean total) and flips."""
-        size, tried = len(self.ids), scores.tried
-        flips = np.bincount(scores.prompt, np.nan_to_num(tried[FLIP]), size).astype(np.float64)
-        numbers = {"new": prompt_means(scores.prompt, tried[NEW], size), "flips": flips}
+        size, trial_columns = len(self.ids), scores.tried
+        flips = np.bincount(scores.prompt, np.nan_to_num(trial_columns[FLIP]), size).astype(np.float64)
+        numbers = {"new": prompt_means(scores.prompt, trial_columns[NEW], size), "flips": flips}
         return replace(self, numbers={**self.numbers, **numbers})
 
     @cached_property
@@ -95,10 +95,10 @@ def _numbers(scores: Scores, texts: list[str]) -> dict[str, Floats]:
 
 def _tokens(scores: Scores, size: int) -> Floats:
     """Return (p,) the length of each prompt in tokens, as the newest batch that knows it; NaN if none does."""
-    found = np.full(size, np.nan)
-    known = ~np.isnan(scores.prompt_length)
-    found[scores.prompt[known]] = scores.prompt_length[known]
-    return found
+    lengths = np.full(size, np.nan)
+    has_length = ~np.isnan(scores.prompt_length)
+    lengths[scores.prompt[has_length]] = scores.prompt_length[has_length]
+    return lengths
 
 
 def first_visits(scores: Scores) -> Floats:
@@ -123,9 +123,9 @@ def example_columns(text: str) -> dict[str, str]:
 
 def ranges(visits: Integers) -> str:
     """Return epochs or steps as a short text: ``"1–3, 5"``."""
-    known = np.unique(visits)
-    parts = np.split(known, np.flatnonzero(np.diff(known) != 1) + 1)
-    return ", ".join(f"{one[0]:,}" if len(one) == 1 else f"{one[0]:,}–{one[-1]:,}" for one in parts if len(one))
+    distinct = np.unique(visits)
+    parts = np.split(distinct, np.flatnonzero(np.diff(distinct) != 1) + 1)
+    return ", ".join(f"{part[0]:,}" if len(part) == 1 else f"{part[0]:,}–{part[-1]:,}" for part in parts if len(part))
 
 
 def numbers_or_texts(values: Sequence[str]) -> Column:

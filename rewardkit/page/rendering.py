@@ -77,8 +77,8 @@ def formula(latex: str, *, block: bool = False) -> Node | None:
     except Exception:  # the converter raises many types of errors, IndexError and RecursionError among them
         return None
     # The converter drops unknown commands, and a model must not be able to hide a word in that way.
-    shown = html.unescape("".join(element.itertext()))
-    return node if shown.strip() and _letters(shown) >= _letters(_COMMANDS.sub("", latex)) else None
+    visible_text = html.unescape("".join(element.itertext()))
+    return node if visible_text.strip() and _letters(visible_text) >= _letters(_COMMANDS.sub("", latex)) else None
 
 
 def _letters(text: str) -> int:
@@ -222,16 +222,16 @@ class _Tree:
 
     def _mathematics(self, token: Token) -> Node:
         self._formulas += 1
-        found = formula(token.content, block=token.block) if self._formulas <= _FORMULAS else None
-        if found is None:
+        element = formula(token.content, block=token.block) if self._formulas <= _FORMULAS else None
+        if element is None:
             return "code", {"class": "unreadable"}, [f"{token.markup}{token.content}{token.info}"]
-        self._nodes += _size(found)
-        return ("div", {"class": "formula"}, [found]) if token.block else found
+        self._nodes += _size(element)
+        return ("div", {"class": "formula"}, [element]) if token.block else element
 
 
 def _address(token: Token, name: str) -> str:
     """Return the address of a link or an image, and its title."""
-    return " ".join(str(token.attrs[one]) for one in (name, "title") if token.attrs.get(one))
+    return " ".join(str(token.attrs[attribute]) for attribute in (name, "title") if token.attrs.get(attribute))
 
 
 def _size(node: Node) -> int:
@@ -292,9 +292,11 @@ def _block_mathematics(state: StateBlock, first: int, last: int, silent: bool) -
     """Read a formula that begins with a line and ends with one, whatever the lines between look like."""
     start = state.bMarks[first] + state.tShift[first]
     line = state.src[start : state.eMarks[first]]
-    begin, end = next(((one, other) for one, other, block in _DELIMITERS if block and line.startswith(one)), ("", ""))
+    begin, end = next(
+        ((opening, other) for opening, other, block in _DELIMITERS if block and line.startswith(opening)), ("", "")
+    )
     if not begin:
-        opened = next((one for one in _ENVIRONMENTS if line.startswith(one)), "")
+        opened = next((opening for opening in _ENVIRONMENTS if line.startswith(opening)), "")
         if not opened:
             return False
         end = opened.replace("begin", "end")

@@ -106,7 +106,7 @@ class Scores:
         columns: dict[str, Any] = {**numbers, **{name: _integers(table, name) for name in (*KEY, "step", "group")}}
         prompt, prompt_ids = _codes(table, "prompt_id")
         version, versions = _codes(table, "version")
-        found = cls(
+        scores = cls(
             **columns,
             training=np.asarray(table["training"].to_numpy(zero_copy_only=False), dtype=bool),
             prompt=prompt,
@@ -120,20 +120,20 @@ class Scores:
             stop=_texts(table, "stop"),
             tools=_texts(table, "tools"),
         )
-        return found.in_order()
+        return scores.in_order()
 
     def in_order(self) -> Scores:
         """Return the rows sorted by step. Within a step, they stay in the order of recording."""
         if (np.diff(self.step) >= 0).all():
             return self
         order = np.argsort(self.step, kind="stable")
-        return Scores(**{one.name: _taken(getattr(self, one.name), order) for one in fields(self)})
+        return Scores(**{attribute.name: _taken(getattr(self, attribute.name), order) for attribute in fields(self)})
 
     def with_tried(self, columns: dict[str, Floats]) -> Scores:
         """Return the same rows with the (n,) results of a reward on trial."""
-        found = copy.copy(self)  # with everything that was computed before
-        object.__setattr__(found, "tried", columns)
-        return found
+        scores = copy.copy(self)  # with everything that was computed before
+        object.__setattr__(scores, "tried", columns)
+        return scores
 
     def joined(self, new: Scores) -> Scores:
         """Return these rows followed by the rows of `new`."""
@@ -141,21 +141,21 @@ class Scores:
         version, versions = _joined_codes(self.version, self.versions, new.version, new.versions)
         sizes = len(self), len(new)
         values: dict[str, Any] = {}
-        for one in fields(self):
-            old, late = getattr(self, one.name), getattr(new, one.name)
+        for attribute in fields(self):
+            old, late = getattr(self, attribute.name), getattr(new, attribute.name)
             if isinstance(old, np.ndarray):
-                values[one.name] = np.concatenate([old, late])
+                values[attribute.name] = np.concatenate([old, late])
             elif isinstance(old, dict):
                 names = dict.fromkeys([*old, *late])
-                missing = np.int8(_UNKNOWN) if one.name == "outcomes" else np.nan
-                values[one.name] = {
+                missing = np.int8(_UNKNOWN) if attribute.name == "outcomes" else np.nan
+                values[attribute.name] = {
                     name: np.concatenate(
                         [old.get(name, np.full(sizes[0], missing)), late.get(name, np.full(sizes[1], missing))]
                     )
                     for name in names
                 }
             else:
-                values[one.name] = old if sizes[0] else late
+                values[attribute.name] = old if sizes[0] else late
         coded = {"prompt": prompt, "prompt_ids": prompt_ids, "version": version, "versions": versions}
         return Scores(**{**values, **coded}).in_order()
 
@@ -173,9 +173,9 @@ class Scores:
     @cached_property
     def by_epoch(self) -> bool:
         """Whether visits are epochs (the run has at least two) or steps."""
-        known = self.epoch[self.training]
-        known = known[~np.isnan(known)]
-        return bool(len(known)) and float(known.max()) > 1.0
+        epochs = self.epoch[self.training]
+        epochs = epochs[~np.isnan(epochs)]
+        return bool(len(epochs)) and float(epochs.max()) > 1.0
 
     @cached_property
     def visit(self) -> Integers:
@@ -211,8 +211,8 @@ class Scores:
             return None
         attempt, rank, part, row = key
         same = (self.part == part) & (self.row == row) & (self.rank == rank) & (self.attempt == attempt)
-        found = np.flatnonzero(same)
-        return int(found[0]) if len(found) else None
+        matches = np.flatnonzero(same)
+        return int(matches[0]) if len(matches) else None
 
     @cached_property
     def index(self) -> RowIndex:
@@ -247,14 +247,14 @@ class RowIndex:
         """Return (m,) the row of each of the (m, columns) keys; -1 if there is none."""
         if not len(self._sorted):
             return np.full(len(keys), -1)
-        places, there = [], np.ones(len(keys), dtype=np.bool_)
+        positions, is_present = [], np.ones(len(keys), dtype=np.bool_)
         for values, column in zip(self._values, keys.T, strict=True):
-            place = np.minimum(np.searchsorted(values, column), len(values) - 1)
-            there &= values[place] == column
-            places.append(place)
-        numbers = self._packed(places)
-        found = np.minimum(np.searchsorted(self._sorted, numbers), len(self._sorted) - 1)
-        return np.where(there & (self._sorted[found] == numbers), self._order[found], -1)
+            position = np.minimum(np.searchsorted(values, column), len(values) - 1)
+            is_present &= values[position] == column
+            positions.append(position)
+        numbers = self._packed(positions)
+        indices = np.minimum(np.searchsorted(self._sorted, numbers), len(self._sorted) - 1)
+        return np.where(is_present & (self._sorted[indices] == numbers), self._order[indices], -1)
 
     def _packed(self, columns: Sequence[Integers]) -> Integers:
         numbers = np.zeros(len(columns[0]), dtype=np.int64)
@@ -299,8 +299,8 @@ def _texts(table: pyarrow.Table, name: str) -> Texts:
 
 def _outcomes(table: pyarrow.Table, name: str) -> NDArray[np.int8]:
     codes, names = _codes(table, name)
-    known = {outcome: code for code, outcome in enumerate(OUTCOMES)}
-    lookup = np.array([known.get(one, _UNKNOWN) for one in names] or [_UNKNOWN], dtype=np.int8)
+    code_by_name = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+    lookup = np.array([code_by_name.get(outcome_name, _UNKNOWN) for outcome_name in names] or [_UNKNOWN], dtype=np.int8)
     return lookup[codes] if len(codes) else np.empty(0, dtype=np.int8)
 
 

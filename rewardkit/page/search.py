@@ -43,9 +43,9 @@ def columns_of(scores: Scores, labels: Labels | None = None) -> dict[str, Column
 
     If a component has the name of another number, the other number is ``completion.<name>``.
     """
-    others = _others(scores, labels)
-    hidden = {f"completion.{name}": values for name, values in others.items() if name in scores.components}
-    return {**others, **scores.components, **hidden}
+    completion_columns = _others(scores, labels)
+    hidden = {f"completion.{name}": values for name, values in completion_columns.items() if name in scores.components}
+    return {**completion_columns, **scores.components, **hidden}
 
 
 def _others(scores: Scores, labels: Labels | None) -> dict[str, Column]:
@@ -73,15 +73,15 @@ def _of_turns(scores: Scores) -> dict[str, Column]:
     }
 
 
-def plain(asked: Filter, columns: Mapping[str, Column]) -> Filter:
+def plain(query: Filter, columns: Mapping[str, Column]) -> Filter:
     """Return the filter with the names of `columns_of`: ``component.answer`` is ``answer`` there."""
     renamed = []
-    asked = _flagged(asked, columns)
-    for condition in asked.conditions:
+    query = _flagged(query, columns)
+    for condition in query.conditions:
         kind, _, name = condition.name.partition(".")
-        known = condition.name not in columns and kind in ("component", "completion") and name in columns
-        renamed.append(replace(condition, name=name) if known else condition)
-    return Filter(asked.words, tuple(renamed))
+        is_qualified = condition.name not in columns and kind in ("component", "completion") and name in columns
+        renamed.append(replace(condition, name=name) if is_qualified else condition)
+    return Filter(query.words, tuple(renamed))
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class Split:
 
 
 def split(
-    asked: Filter,
-    own: Mapping[str, Column],
+    query: Filter,
+    prompt_columns: Mapping[str, Column],
     examples: Mapping[str, Column],
     scores: Scores,
     labels: Labels | None = None,
@@ -103,20 +103,24 @@ def split(
     """Split a filter.
 
     Args:
-        asked: the filter as typed.
-        own: the numbers of the prompts.
+        query: the filter as typed.
+        prompt_columns: the numbers of the prompts.
         examples: the columns of the dataset. `Split.prompts` calls them ``column.<name>``.
         scores: the scores of the completions.
         labels: their labels, if the page keeps any.
     """
-    kinds = {"prompt": own, "component": scores.components, "completion": {TEXT: (), **_others(scores, labels)}}
+    kinds = {
+        "prompt": prompt_columns,
+        "component": scores.components,
+        "completion": {TEXT: (), **_others(scores, labels)},
+    }
     kinds["column"] = examples
     prompts, completions, notes = [], [], []
-    asked = _flagged(asked, kinds["completion"])
-    for condition in asked.conditions:
-        kind, name, others = _meaning(condition, kinds)
-        if others:
-            notes.append(_note(condition, kind, others))
+    query = _flagged(query, kinds["completion"])
+    for condition in query.conditions:
+        kind, name, other_kinds = _meaning(condition, kinds)
+        if other_kinds:
+            notes.append(_note(condition, kind, other_kinds))
         if kind in ("component", "completion"):
             qualified = name if name == TEXT else f"{kind}.{name}"
             completions.append(replace(condition, name=qualified))
@@ -124,15 +128,15 @@ def split(
             prompts.append(condition)
         else:
             prompts.append(replace(condition, name=name if kind == "prompt" else f"column.{name}"))
-    return Split(Filter(asked.words, tuple(prompts)), Filter((), tuple(completions)), tuple(notes))
+    return Split(Filter(query.words, tuple(prompts)), Filter((), tuple(completions)), tuple(notes))
 
 
-def _flagged(asked: Filter, columns: Mapping[str, Column]) -> Filter:
+def _flagged(query: Filter, columns: Mapping[str, Column]) -> Filter:
     """Return the filter with ``flip=1`` for the word ``flip``, if a reward is tried."""
-    if FLIP not in columns or FLIP not in asked.words:
-        return asked
-    words = tuple(word for word in asked.words if word != FLIP)
-    return Filter(words, (*asked.conditions, Condition(FLIP, "=", "1")))
+    if FLIP not in columns or FLIP not in query.words:
+        return query
+    words = tuple(word for word in query.words if word != FLIP)
+    return Filter(words, (*query.conditions, Condition(FLIP, "=", "1")))
 
 
 def _meaning(condition: Condition, kinds: Mapping[str, Mapping[str, Column]]) -> tuple[str, str, list[str]]:
@@ -141,33 +145,33 @@ def _meaning(condition: Condition, kinds: Mapping[str, Mapping[str, Column]]) ->
     if rest in kinds.get(prefix, {}):
         return prefix, rest, []
     order = _COMPARED if condition.operator[0] in "<>" else _MATCHED
-    found = [kind for kind in order if condition.name in kinds[kind]]
-    if not found:
+    matching_kinds = [kind for kind in order if condition.name in kinds[kind]]
+    if not matching_kinds:
         return "", condition.name, []
     # Prompts and completions both have a length; the tables say which one they mean.
-    others = [] if set(found) <= {"prompt", "completion"} else found[1:]
-    return found[0], condition.name, others
+    other_kinds = [] if set(matching_kinds) <= {"prompt", "completion"} else matching_kinds[1:]
+    return matching_kinds[0], condition.name, other_kinds
 
 
-def _note(condition: Condition, kind: str, others: list[str]) -> str:
+def _note(condition: Condition, kind: str, other_kinds: list[str]) -> str:
     name, rest = condition.name, f"{condition.operator}{condition.value}"
-    meant = " and ".join(_WORDS[one] for one in (kind, *others))
-    instead = " or ".join(f"{one}.{name}{rest}" for one in others)
-    return f"{name} is {meant}. This searches the {kind}; for the other, type {instead}."
+    description = " and ".join(_WORDS[option] for option in (kind, *other_kinds))
+    instead = " or ".join(f"{option}.{name}{rest}" for option in other_kinds)
+    return f"{name} is {description}. This searches the {kind}; for the other, type {instead}."
 
 
-def prompts_with(watched: Watched, asked: Filter) -> tuple[Rows, list[str]]:
+def prompts_with(watched: Watched, query: Filter) -> tuple[Rows, list[str]]:
     """Return (p,) whether a prompt has such completions, and messages about conditions that could not be applied."""
     scores = watched.scores
-    numbers = tuple(one for one in asked.conditions if one.name != TEXT)
+    numbers = tuple(clause for clause in query.conditions if clause.name != TEXT)
     columns = columns_of(scores, watched.labels)
     rows, complaints = plain(Filter((), numbers), columns).rows([""] * len(scores), columns)
     passed = np.zeros(len(scores.prompt_ids), dtype=np.bool_)
     passed[scores.prompt[rows]] = True
-    for condition in asked.conditions:
+    for condition in query.conditions:
         if condition.name == TEXT:
             matches = np.zeros(len(passed), dtype=np.bool_)
-            found = map(scores.code_of.get, prompts_containing(watched.run, condition.value))
-            matches[[code for code in found if code is not None]] = True
+            codes = map(scores.code_of.get, prompts_containing(watched.run, condition.value))
+            matches[[code for code in codes if code is not None]] = True
             passed &= ~matches if condition.operator == "!=" else matches
     return passed, complaints

@@ -89,9 +89,9 @@ def in_steps(prompts: Integers, scores: Scores, address: Address) -> Integers:
     selection = Selection.of(address)
     if selection is None:
         return prompts
-    there = np.zeros(len(scores.prompt_ids), dtype=np.bool_)
-    there[scores.prompt[rows_in(scores, selection.steps)]] = True
-    return prompts[there[prompts]]
+    has_completion = np.zeros(len(scores.prompt_ids), dtype=np.bool_)
+    has_completion[scores.prompt[rows_in(scores, selection.steps)]] = True
+    return prompts[has_completion[prompts]]
 
 
 def component(by: str, scores: Scores) -> str:
@@ -110,14 +110,14 @@ def measured(scores: Scores, by: str) -> Floats:
     """Return a column of the completions, (n,); the total if there is no such column."""
     if by == "length":
         return scores.length
-    known: Mapping[str, Floats] = scores.components
+    score_columns: Mapping[str, Floats] = scores.components
     if by.startswith("terms/") and by[6:] in scores.terms:
-        known, by = scores.terms, by[6:]
-    return scores.total if by == "total" else known.get(by, scores.total)
+        score_columns, by = scores.terms, by[6:]
+    return scores.total if by == "total" else score_columns.get(by, scores.total)
 
 
-def carried(here: Address, there: Address) -> Address:
-    """Return `there` with the selection of `here`, if both tabs show it."""
-    if here.tab not in _SHARED or there.tab not in _SHARED:
-        return there
-    return there.with_state(**{name: here.get(name) for name in _STATE})
+def carried(here: Address, destination: Address) -> Address:
+    """Return `destination` with the selection of `here`, if both tabs show it."""
+    if here.tab not in _SHARED or destination.tab not in _SHARED:
+        return destination
+    return destination.with_state(**{name: here.get(name) for name in _STATE})

@@ -88,8 +88,10 @@ class Guard:
                 await _refuse(scope, receive, send, 401, text)
                 return
         # Otherwise NiceGUI writes the path prefix that a proxy claims into the page.
-        kept = [(name, value) for name, value in scope["headers"] if not name.lower().startswith(b"x-forwarded-")]
-        scope = {**scope, "headers": kept}
+        trusted_headers = [
+            (name, value) for name, value in scope["headers"] if not name.lower().startswith(b"x-forwarded-")
+        ]
+        scope = {**scope, "headers": trusted_headers}
         if scope["type"] == "websocket":
             await self.app(scope, receive, send)
             return
@@ -132,8 +134,8 @@ class Guard:
             return False
         return cookie is not None and hmac.compare_digest(cookie.value.encode(), str(self._cookie).encode())
 
-    def _is_right(self, given: str) -> bool:
-        return bool(given) and hmac.compare_digest(given.encode(), str(self._token).encode())
+    def _is_right(self, candidate: str) -> bool:
+        return bool(candidate) and hmac.compare_digest(candidate.encode(), str(self._token).encode())
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
         """Lead to the URL without the token, so that it does not end up in histories and logs.
@@ -188,10 +190,10 @@ class _Sender:
         await self._send({"type": "http.response.body", "body": body})
 
 
-def _headers(given: Iterable[tuple[bytes, bytes]], host: str, nonce: str | None) -> list[tuple[bytes, bytes]]:
+def _headers(headers: Iterable[tuple[bytes, bytes]], host: str, nonce: str | None) -> list[tuple[bytes, bytes]]:
     added = {**_FIXED, "content-security-policy": _policy(host, nonce)}
-    kept = [(name, value) for name, value in given if name.decode("latin-1").lower() not in added]
-    return [*kept, *((name.encode(), value.encode("latin-1")) for name, value in added.items())]
+    unchanged = [(name, value) for name, value in headers if name.decode("latin-1").lower() not in added]
+    return [*unchanged, *((name.encode(), value.encode("latin-1")) for name, value in added.items())]
 
 
 def _policy(host: str, nonce: str | None) -> str:
@@ -261,7 +263,7 @@ def serve(
     trials: Trials | None = None,
     labels: Path | None = None,
     discreet: bool = False,
-    told: Callable[[str], None] = print,
+    output: Callable[[str], None] = print,
 ) -> None:
     """Show the runs in `folders` until interrupted.
 
@@ -274,7 +276,7 @@ def serve(
         trials: a reward to try on the runs that are opened.
         labels: the file in which to keep labels of completions; without it, the page writes nothing.
         discreet: whether to keep the token out of the browser's command line, which other users can see.
-        told: called with each line for the user.
+        output: called with each line for the user.
 
     Raises:
         MissingExtraError: the extra ``view`` is not installed.
@@ -303,11 +305,11 @@ def serve(
         guard, log_level="warning", access_log=False, timeout_graceful_shutdown=1, server_header=False
     )
     address = _address(host, listening.getsockname()[1], token)
-    _announce(library, folders, address, told)
+    _announce(library, folders, address, output)
     threading.Thread(target=watcher.prepare, name="rewardkit-prepare", daemon=True).start()
-    with ExitStack() as kept:
+    with ExitStack() as stack:
         if browser:
-            opened = _detour(address, kept.enter_context(TemporaryDirectory())) if discreet and token else address
+            opened = _detour(address, stack.enter_context(TemporaryDirectory())) if discreet and token else address
             # Any time: the server listens already, so an early request waits.
             threading.Timer(0.5, webbrowser.open, [opened]).start()
         _run(uvicorn.Server(config), listening, watcher)
@@ -323,14 +325,14 @@ def _run(server: uvicorn.Server, listening: socket.socket, watcher: Watcher) -> 
         listening.close()
 
 
-def _announce(library: Library, folders: Sequence[Path], address: str, told: Callable[[str], None]) -> None:
-    told(f"Showing the runs in {', '.join(map(str, folders))}: {address}")
+def _announce(library: Library, folders: Sequence[Path], address: str, output: Callable[[str], None]) -> None:
+    output(f"Showing the runs in {', '.join(map(str, folders))}: {address}")
     if not library.names():
-        told(
+        output(
             "There are no runs yet. They appear here as soon as a training records one: "
             "rk.to_trl(reward, record='runs/name')."
         )
-    told("Press Ctrl-C to stop.")
+    output("Press Ctrl-C to stop.")
 
 
 def _detour(address: str, folder: str) -> str:
@@ -368,6 +370,6 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _address(host: str, port: int, token: str | None) -> str:
-    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
-    shown = f"[{shown}]" if ":" in shown else shown
-    return f"http://{shown}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
+    display_host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    display_host = f"[{display_host}]" if ":" in display_host else display_host
+    return f"http://{display_host}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")

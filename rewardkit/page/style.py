@@ -20,9 +20,9 @@ def color_of(name: str, components: Sequence[str]) -> str:
 
 def number_of(name: str, components: Sequence[str]) -> int:
     """Return the number of the color. 0 is the text color. The term ``answer/2`` has the color of ``answer``."""
-    for known in (name, name.split("/")[0], name.split(":")[0]):
-        if known in components:
-            return 1 + list(components).index(known) % len(_LIGHT)
+    for candidate in (name, name.split("/")[0], name.split(":")[0]):
+        if candidate in components:
+            return 1 + list(components).index(candidate) % len(_LIGHT)
     return 0 if not name else 1 + sum(map(ord, name)) % len(_LIGHT)
 
 

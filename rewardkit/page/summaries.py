@@ -48,10 +48,10 @@ class Summaries:
         """Return the summary of a run. Does not raise if the run is broken."""
         with self._lock:
             signature = _signature(path)
-            known = self._known.get(path)
+            cached = self._known.get(path)
             # A running run becomes "stopped" without any new files.
-            if known is not None and known[0] == signature and known[1].state != "running":
-                return known[1]
+            if cached is not None and cached[0] == signature and cached[1].state != "running":
+                return cached[1]
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -95,18 +95,18 @@ def _summary(run: Run) -> Summary:
 
 
 def _mean(values: Floats) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
+    finite = values[~np.isnan(values)]
+    return float(finite.mean()) if len(finite) else None
 
 
 def _signature(path: Path) -> object:
     """Return a value that changes when something is written."""
-    found = []
+    signature = []
     for name in ("run.json", "scores", "versions"):
         try:
             status = (path / name).stat()
         except OSError:
-            found.append((name, 0, 0))
+            signature.append((name, 0, 0))
         else:
-            found.append((name, status.st_mtime_ns, status.st_size))
-    return found
+            signature.append((name, status.st_mtime_ns, status.st_size))
+    return signature

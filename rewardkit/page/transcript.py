@@ -111,14 +111,14 @@ class _Room:
         self.was_short = False
 
     def take(self, text: str, limit: int) -> str:
-        kept = text[: min(limit, self.left)]
-        self.left -= len(kept)
-        self.was_short |= len(kept) < len(text)
-        return kept
+        excerpt = text[: min(limit, self.left)]
+        self.left -= len(excerpt)
+        self.was_short |= len(excerpt) < len(text)
+        return excerpt
 
     def passage(self, text: str, label: str = "") -> Passage:
-        kept = self.take(text, RESULT)
-        return Passage(_first_line(text), escape(kept), len(kept), len(text), label)
+        excerpt = self.take(text, RESULT)
+        return Passage(_first_line(text), escape(excerpt), len(excerpt), len(text), label)
 
 
 def transcript_of(
@@ -142,25 +142,27 @@ def transcript_of(
         longest: the most characters of the whole.
         always: return a conversation even if it is one message with text.
     """
-    said = _parsed(messages)
-    known, plain = RolloutCell.read(rollout), read(completion if said is None else said)
-    if is_plain(plain) and not (always or known.broken or any(turn.reasoning for turn in plain.turns)):
+    parsed_messages = _parsed(messages)
+    cell, plain = RolloutCell.read(rollout), read(completion if parsed_messages is None else parsed_messages)
+    if is_plain(plain) and not (always or cell.broken or any(turn.reasoning for turn in plain.turns)):
         return None
-    trajectory = plain if known.records is None or said is None else read(said, records=known.records)
+    trajectory = (
+        plain if cell.records is None or parsed_messages is None else read(parsed_messages, records=cell.records)
+    )
     marked = _marked(trajectory, completion)
-    room, turns, place = _Room(longest), [], 0
+    room, turns, call_index = _Room(longest), [], 0
     opening = [room.passage(text) for text in trajectory.opening[:MAX_CALLS]]
     for number, (turn, bare) in enumerate(zip(trajectory.turns[:MAX_TURNS], plain.turns, strict=False)):
-        shown = _turn(room, turn, bare, place, known.errors)
+        shown_turn = _turn(room, turn, bare, call_index, cell.errors)
         turns.append(
-            replace(shown, number=number + 1, read=number == marked, shares=tuple((shares or {}).get(number, ())))
+            replace(shown_turn, number=number + 1, read=number == marked, shares=tuple((shares or {}).get(number, ())))
         )
-        place += len(turn.calls)
+        call_index += len(turn.calls)
     return Transcript(
         one_line(stop or trajectory.stop, 40),
         turns,
         opening,
-        escape(known.broken[:RESULT]),
+        escape(cell.broken[:RESULT]),
         max(0, len(trajectory.turns) - MAX_TURNS),
         room.was_short,
     )
@@ -169,10 +171,10 @@ def transcript_of(
 def _parsed(messages: str | None) -> Any:
     """Return the messages in a recorded cell; None if there are none."""
     try:
-        said = json.loads(messages or "null")
+        parsed_messages = json.loads(messages or "null")
     except (ValueError, RecursionError):
         return None
-    return said if isinstance(said, (list, dict)) else None
+    return parsed_messages if isinstance(parsed_messages, (list, dict)) else None
 
 
 def _marked(trajectory: Trajectory, completion: str) -> int:
@@ -181,33 +183,35 @@ def _marked(trajectory: Trajectory, completion: str) -> int:
     return same[-1] if same and completion else len(trajectory.turns) - 1
 
 
-def _turn(room: _Room, turn: Turn, bare: Turn, place: int, errors: Mapping[int, str] | None) -> ShownTurn:
+def _turn(room: _Room, turn: Turn, bare: Turn, call_index: int, errors: Mapping[int, str] | None) -> ShownTurn:
     """Return a turn; `bare` is the same turn without the record of its environment."""
     visible, thinking = turn.visible, turn.thinking.strip()
     thought = room.passage(thinking) if thinking else None
-    kept = room.take(visible, MESSAGE)
+    excerpt = room.take(visible, MESSAGE)
     calls = [
-        _call(room, call, without, None if errors is None else errors.get(place + number, ""))
+        _call(room, call, without, None if errors is None else errors.get(call_index + number, ""))
         for number, (call, without) in enumerate(zip(turn.calls[:MAX_CALLS], bare.calls, strict=False))
     ]
     matched = {id(call.result) for call in bare.calls}
-    heard = [
+    passages = [
         room.passage(result.text, f"result of {one_line(result.name, 60) or 'no known call'}")
         for result in bare.results[:MAX_CALLS]
         if id(result) not in matched
     ]
-    heard += [room.passage(text, "user") for text in turn.heard[:MAX_CALLS]]
-    pieces = [(escape(kept), False)] if kept else []
+    passages += [room.passage(text, "user") for text in turn.heard[:MAX_CALLS]]
+    pieces = [(escape(excerpt), False)] if excerpt else []
     more = max(0, len(turn.calls) - MAX_CALLS)
-    return ShownTurn(0, pieces, len(kept), len(visible), False, thought, calls, more, heard)
+    return ShownTurn(0, pieces, len(excerpt), len(visible), False, thought, calls, more, passages)
 
 
 def _call(room: _Room, call: ToolCall, bare: ToolCall, mark: str | None) -> ShownCall:
     """Return a call; `mark` is its error as a function of the user recognized it, empty for none, None if none did."""
-    whole = str(call)
-    label = one_line(whole, LINE)
+    call_text = str(call)
+    label = one_line(call_text, LINE)
     arguments = None
-    if call.arguments is not None and (len(whole) > LINE or any("\n" in str(one) for one in call.arguments.values())):
+    if call.arguments is not None and (
+        len(call_text) > LINE or any("\n" in str(argument) for argument in call.arguments.values())
+    ):
         arguments = room.passage("\n".join(f"{name} = {_plain(value)}" for name, value in call.arguments.items()))
     state, tone = _state(call, bare, mark)
     result = None if call.result is None else room.passage(call.result.text)
@@ -241,11 +245,14 @@ def aligned(left: Transcript | None, right: Transcript | None) -> tuple[Transcri
     """Return both conversations with the words marked in which their turns differ, turn by turn."""
     if left is None or right is None:
         return left, right
-    ours, theirs = list(left.turns), list(right.turns)
-    for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
-        compared = compare(one.text, other.text).marked()
-        ours[number], theirs[number] = replace(one, pieces=compared.left), replace(other, pieces=compared.right)
-    return replace(left, turns=ours), replace(right, turns=theirs)
+    left_turns, right_turns = list(left.turns), list(right.turns)
+    for number, (turn, other) in enumerate(zip(left_turns, right_turns, strict=False)):
+        compared = compare(turn.text, other.text).marked()
+        left_turns[number], right_turns[number] = (
+            replace(turn, pieces=compared.left),
+            replace(other, pieces=compared.right),
+        )
+    return replace(left, turns=left_turns), replace(right, turns=right_turns)
 
 
 def as_props(transcript: Transcript, *, render: bool = False) -> dict[str, Any]:
@@ -270,11 +277,11 @@ def as_props(transcript: Transcript, *, render: bool = False) -> dict[str, Any]:
 
 def roles_of(messages: str | None) -> list[tuple[str, str]]:
     """Return a conversational prompt as (role, text) pairs, unescaped; empty if it is plain text."""
-    found = []
-    said = _parsed(messages)
-    for message in said if isinstance(said, list) else ():
+    role_texts = []
+    parsed_messages = _parsed(messages)
+    for message in parsed_messages if isinstance(parsed_messages, list) else ():
         if isinstance(message, dict):
             calls = [str(call) for call in Trajectory.of([{**message, "role": "assistant"}]).calls]
             text = "\n".join(filter(None, (content_text(message.get("content")), *calls)))
-            found.append((str(message.get("role") or "assistant"), text))
-    return found
+            role_texts.append((str(message.get("role") or "assistant"), text))
+    return role_texts

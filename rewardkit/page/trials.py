@@ -84,11 +84,11 @@ class Results:
         if not parts:
             return self.found
         rows = self.scores.index.places(np.concatenate([part.keys for part in parts]))
-        known = rows >= 0
+        is_current = rows >= 0
         columns = {name: values.copy() for name, values in self.found.columns.items()}
-        done, errors = self.found.done.copy(), dict(self.found.errors)
-        columns[NEW][rows[known]] = np.concatenate([part.totals for part in parts])[known]
-        done[rows[known]] = True
+        is_scored, errors = self.found.done.copy(), dict(self.found.errors)
+        columns[NEW][rows[is_current]] = np.concatenate([part.totals for part in parts])[is_current]
+        is_scored[rows[is_current]] = True
         start = 0
         for part in parts:
             late = {int(rows[start + row]): why for row, why in part.errors.items()}
@@ -97,11 +97,11 @@ class Results:
         scores, omitted = self.scores, parts[0].omitted
         inside = tuple(name for name in omitted if name in scores.components and name not in scores.terms)
         if not inside:
-            self._compare(columns, done, rows[known], omitted)
-        self.found = TrialScores(columns, done, errors, parts[0].scheduled, omitted, inside)
+            self._compare(columns, is_scored, rows[is_current], omitted)
+        self.found = TrialScores(columns, is_scored, errors, parts[0].scheduled, omitted, inside)
         return self.found
 
-    def _compare(self, columns: dict[str, Floats], done: Rows, rows: Integers, omitted: tuple[str, ...]) -> None:
+    def _compare(self, columns: dict[str, Floats], is_scored: Rows, rows: Integers, omitted: tuple[str, ...]) -> None:
         """Compare the new totals of `rows` with the recorded ones, and the groups that are complete with them."""
         if self._before is None:
             terms = [self.scores.terms[name] for name in omitted if name in self.scores.terms]
@@ -110,12 +110,12 @@ class Results:
         columns[CHANGE][rows] = new[rows] - before[rows]
         touched = np.zeros(len(self._sizes), dtype=np.bool_)
         touched[self._groups[rows]] = True
-        whole = touched & (np.bincount(self._groups, done) == self._sizes) & (self._sizes > 1)
-        members = np.flatnonzero(whole[self._groups])
-        found = gradients(before[members], new[members], self._groups[members]) if len(members) else None
-        if found is not None:
-            columns[FLIP][members] = found.flipped
-            columns[ADVANTAGE][members] = found.after
+        is_complete = touched & (np.bincount(self._groups, is_scored) == self._sizes) & (self._sizes > 1)
+        members = np.flatnonzero(is_complete[self._groups])
+        comparison = gradients(before[members], new[members], self._groups[members]) if len(members) else None
+        if comparison is not None:
+            columns[FLIP][members] = comparison.flipped
+            columns[ADVANTAGE][members] = comparison.after
 
 
 def tried(scores: Scores, parts: Sequence[TriedPart]) -> TrialScores:
@@ -222,35 +222,35 @@ class Trial:
     @property
     def text(self) -> str:
         """The progress, in a few words."""
-        found = self.found
+        scores = self.found
         if self.problem:
             return "failed"
-        if found is None:
+        if scores is None:
             return "starting …"
-        done, size = sum(len(part.totals) for part in self._parts), int(self._watched.scores.training.sum())
-        said = f"{done:,} of {size:,} completions" if self._busy else f"{done:,} completions"
-        failed = f" · {len(found.errors):,} failed" if found.errors else ""
-        flips = "" if found.inside else f" · {found.flips:,} sign flip{'' if found.flips == 1 else 's'}"
-        return said + failed + flips
+        scored_count, size = sum(len(part.totals) for part in self._parts), int(self._watched.scores.training.sum())
+        progress = f"{scored_count:,} of {size:,} completions" if self._busy else f"{scored_count:,} completions"
+        failed = f" · {len(scores.errors):,} failed" if scores.errors else ""
+        flips = "" if scores.inside else f" · {scores.flips:,} sign flip{'' if scores.flips == 1 else 's'}"
+        return progress + failed + flips
 
     @property
     def notes(self) -> list[str]:
         """The limits of the trial, in sentences."""
-        found = self.found
-        said = [self.problem] if self.problem else []
-        if found is not None and found.scheduled:
-            said.append("Its schedules have their end value, as in evaluation.")
-        if found is not None and found.inside:
-            said.append(
-                f"{', '.join(found.inside)} was left out, but is not a separate term, so it cannot be subtracted from "
+        scores = self.found
+        sentences = [self.problem] if self.problem else []
+        if scores is not None and scores.scheduled:
+            sentences.append("Its schedules have their end value, as in evaluation.")
+        if scores is not None and scores.inside:
+            sentences.append(
+                f"{', '.join(scores.inside)} was left out, but is not a separate term, so it cannot be subtracted from "
                 "the recorded totals. Changes and sign flips are not shown. Pass --expensive to score it as well."
             )
-        elif found is not None and found.omitted:
-            said.append(
-                f"Left out: {', '.join(found.omitted)}, also from the recorded totals that the new ones are compared "
+        elif scores is not None and scores.omitted:
+            sentences.append(
+                f"Left out: {', '.join(scores.omitted)}, also from the recorded totals that the new ones are compared "
                 "with. Pass --expensive to score them as well."
             )
-        return said
+        return sentences
 
     def _work(self) -> None:
         tried_at = -1
@@ -290,11 +290,11 @@ class Trial:
         try:
             with (
                 tempfile.TemporaryDirectory(prefix="rewardkit-", ignore_cleanup_errors=True) as folder,
-                self.trials.target.placed() as place,
+                self.trials.target.placed() as location,
             ):
                 since = int(scores.step[left].min())
                 trials, address = self.trials, str(self._watched.path.absolute())
-                task = Scoring(trials.name, place, address, folder, trials.leave_out, since)
+                task = Scoring(trials.name, location, address, folder, trials.leave_out, since)
                 reader = _Reader(Path(folder))
                 (answer,) = done_elsewhere([task], cancelled=lambda: self._heard(reader))
                 if not self._is_over():
@@ -335,10 +335,10 @@ class Trial:
             self._results, self._placed = Results(scores), 0
         new = self._parts[self._placed :]
         if new:
-            found = self._results.with_parts(new)
+            trial_scores = self._results.with_parts(new)
             self._placed += len(new)
-            if self._watched.show_tried(scores, found.columns):
-                self.found = found
+            if self._watched.show_tried(scores, trial_scores.columns):
+                self.found = trial_scores
                 self.number += 1
 
 

@@ -44,9 +44,9 @@ class Window:
     @classmethod
     def parse(cls, text: str) -> Window:
         """Read ``"last"``, ``"eval"``, ``"200-400"`` or ``"200"``; anything else is the default."""
-        found = _STEPS.fullmatch(text.strip())
-        if found is not None:
-            first, last = int(found[1]), int(found[2] or found[1])
+        match = _STEPS.fullmatch(text.strip())
+        if match is not None:
+            first, last = int(match[1]), int(match[2] or match[1])
             return cls("steps", min(first, last), max(first, last))
         return cls(text) if text in {*KINDS, *EVALUATIONS} - {"steps"} else cls()
 
@@ -79,9 +79,9 @@ def _visited(scores: Scores, among: Rows, *, newest: bool, steps: bool = False) 
     prompts = scores.prompt[rows]
     chosen = np.full(len(scores.prompt_ids), -1 if newest else np.iinfo(np.int64).max)
     (np.maximum if newest else np.minimum).at(chosen, prompts, visits)
-    found = np.zeros(len(scores), dtype=np.bool_)
-    found[rows[visits == chosen[prompts]]] = True
-    return found
+    is_visited = np.zeros(len(scores), dtype=np.bool_)
+    is_visited[rows[visits == chosen[prompts]]] = True
+    return is_visited
 
 
 TOTAL = ""
@@ -144,8 +144,8 @@ class Side:
         """Return the completions of a prompt in the window, the best one first; those without a score last."""
         rows = self.rows[self.scores.prompt[self.rows] == prompt]
         values = self.values(name)[rows]
-        found: list[int] = rows[np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")].tolist()
-        return found
+        ordered_rows: list[int] = rows[np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")].tolist()
+        return ordered_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,16 +165,16 @@ class TwoRuns:
 
     @classmethod
     def of(cls, left: tuple[Watched, Window], right: tuple[Watched, Window]) -> TwoRuns:
-        one, other = Side.of(*left), Side.of(*right)
-        prompts = one.prompts, other.prompts
-        found = pair(prompts[0].ids, prompts[0].texts, prompts[1].ids, prompts[1].texts)
-        both = (one.counts[found.left] > 0) & (other.counts[found.right] > 0)
-        return cls(one, other, found, np.flatnonzero(both))
+        left_side, other = Side.of(*left), Side.of(*right)
+        prompts = left_side.prompts, other.prompts
+        pairing = pair(prompts[0].ids, prompts[0].texts, prompts[1].ids, prompts[1].texts)
+        has_completions = (left_side.counts[pairing.left] > 0) & (other.counts[pairing.right] > 0)
+        return cls(left_side, other, pairing, np.flatnonzero(has_completions))
 
     def is_like(self, other: TwoRuns) -> bool:
         """Whether the other comparison is of the same completions, maybe with other results of a trial."""
         pairs = ((self.left, other.left), (self.right, other.right))
-        return all(one.scores.total is two.scores.total and one.window == two.window for one, two in pairs)
+        return all(side.scores.total is two.scores.total and side.window == two.window for side, two in pairs)
 
     @property
     def absent(self) -> int:
@@ -190,8 +190,8 @@ class TwoRuns:
     def names(self) -> list[str]:
         """The total, the total of the reward on trial, and the components that both runs have."""
         sides = self.left.scores, self.right.scores
-        both = [name for name in self.left.watched.components if all(name in side.components for side in sides)]
-        return [TOTAL, *([TRIED] if all(NEW in side.tried for side in sides) else []), *both]
+        shared_names = [name for name in self.left.watched.components if all(name in side.components for side in sides)]
+        return [TOTAL, *([TRIED] if all(NEW in side.tried for side in sides) else []), *shared_names]
 
     def only(self, side: Side) -> list[str]:
         """Return the components that only this side has."""
@@ -210,8 +210,8 @@ class TwoRuns:
 
     def _span(self, name: str) -> float:
         values = np.concatenate([side.values(name)[side.rows] for side in (self.left, self.right)])
-        known = values[np.isfinite(values)]
-        return float(known.max() - known.min()) if len(known) else 0.0
+        finite = values[np.isfinite(values)]
+        return float(finite.max() - finite.min()) if len(finite) else 0.0
 
 
 # The words of a comparison of two runs: ``verdict_of(paired, "second")`` is one or two sentences.
@@ -229,26 +229,26 @@ _TRY = "try one reward on both: rewardkit view --reward."
 _TRIED = "New total, which the same reward gave to both."
 
 
-def verdict_of(found: Paired, name: str) -> str:
+def verdict_of(pairs: Paired, name: str) -> str:
     """Return a verdict in words: the prompts on which the run `name`, the right side, is better, and the chance."""
-    if not found.count:
+    if not pairs.count:
         return "No prompt has a score on both sides."
     subject = name.capitalize() if name in SIDES else name
-    said = (
-        f"{subject} is better on {found.won:,} of {prompts(found.count)}, worse on {found.lost:,}, equal on "
-        f"{found.equal:,}. The mean difference is {found.mean:+.3f}"
+    summary = (
+        f"{subject} is better on {pairs.won:,} of {prompts(pairs.count)}, worse on {pairs.lost:,}, equal on "
+        f"{pairs.equal:,}. The mean difference is {pairs.mean:+.3f}"
     )
-    if found.interval is None:
-        return f"{said}. These are too few prompts to tell it from chance."
-    low, high = found.interval
-    uneven, test = found.chance < _UNLIKELY, chance_text(found.chance)
+    if pairs.interval is None:
+        return f"{summary}. These are too few prompts to tell it from chance."
+    low, high = pairs.interval
+    uneven, test = pairs.chance < _UNLIKELY, chance_text(pairs.chance)
     judged = {
         (True, True): "chance hardly explains it",
         (True, False): f"chance hardly explains the mean, but it may explain the wins (sign test {test})",
         (False, True): f"the mean may be chance, but chance hardly explains the wins and losses (sign test {test})",
         (False, False): "this may be chance",
-    }[found.clear, uneven]
-    return f"{said} (95 %: {low:+.3f} to {high:+.3f}): {judged}."
+    }[pairs.clear, uneven]
+    return f"{summary} (95 %: {low:+.3f} to {high:+.3f}): {judged}."
 
 
 def chance_text(chance: float) -> str:
@@ -259,10 +259,10 @@ def chance_text(chance: float) -> str:
 def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
     """Return the limits of a comparison, in sentences."""
     pairing = two.pairing
-    said = [_NOT_SAME + (_TRIED if TRIED in two.names else _TRY)] if name == TOTAL and not two.same_reward else []
+    notices = [_NOT_SAME + (_TRIED if TRIED in two.names else _TRY)] if name == TOTAL and not two.same_reward else []
     if pairing.by_text:
         verb = "is" if pairing.by_text == 1 else "are"
-        said.append(f"{prompts(pairing.by_text)} {verb} paired by the text, because the columns differ.")
+        notices.append(f"{prompts(pairing.by_text)} {verb} paired by the text, because the columns differ.")
     left = [
         f"{prompts(count)} only in {one_line(side, 60)}"
         for count, side in zip((pairing.only_left, pairing.only_right), sides, strict=True)
@@ -275,17 +275,17 @@ def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
         left.append(f"{prompts(unscored)} without a score on one side")
     if left:
         twice = f" (of {pairing.ambiguous:,} of them, the text occurs several times)" if pairing.ambiguous else ""
-        said.append(f"Not compared: {', '.join(left)}{twice}.")
+        notices.append(f"Not compared: {', '.join(left)}{twice}.")
     shares = [side.unscored(name) for side in (two.left, two.right)]
     if max(shares) > 0.0:
-        said.append(
+        notices.append(
             f"Means are over the completions with a score: {percent(shares[0])} in {one_line(sides[0], 60)} and "
             f"{percent(shares[1])} in {one_line(sides[1], 60)} have none, for example behind a closed gate."
         )
     for side, where in zip((two.left, two.right), sides, strict=True):
         if only := two.only(side):
-            said.append(f"Components only in {one_line(where, 60)}: {one_line(', '.join(only), 200)}.")
-    return said
+            notices.append(f"Components only in {one_line(where, 60)}: {one_line(', '.join(only), 200)}.")
+    return notices
 
 
 def prompts(count: int) -> str:

@@ -76,9 +76,9 @@ class Rendered(element, component="browser/rewardkit_rendered.js", esm={"rewardk
 class Advantage(element, component="browser/rewardkit_advantage.js"):
     """The steps to an advantage: what `advantage.Explained.props` returns. Calls `compare` with the key of a dot."""
 
-    def __init__(self, shown: Row, other: str, compare: Handler) -> None:
+    def __init__(self, explanation: Row, other: str, compare: Handler) -> None:
         super().__init__()
-        self.props.update({"shown": shown, "other": other})
+        self.props.update({"shown": explanation, "other": other})
         self.on("compare", lambda arguments: compare(str(arguments.args)))
 
 
@@ -155,9 +155,9 @@ class Table(element, component="browser/rewardkit_table.js"):
         selected: Mapping[str, str] | None = None,
     ) -> None:
         """Replace the rows, and the columns, the text of an empty table and the highlight if they are given."""
-        given = {"columns": columns, "empty": empty, "selected": selected}
-        shown = {name: value for name, value in given.items() if value is not None}
-        self.props.update({"rows": list(rows), "sort": sort, "descending": descending, **shown})
+        options = {"columns": columns, "empty": empty, "selected": selected}
+        replacements = {name: value for name, value in options.items() if value is not None}
+        self.props.update({"rows": list(rows), "sort": sort, "descending": descending, **replacements})
 
     def select(self, selected: Mapping[str, str]) -> None:
         """Move the highlight, in the browser: the rows are neither built nor sent again.
@@ -207,7 +207,7 @@ class Choice(element, component="browser/rewardkit_choice.js"):
 
     def __init__(self, value: str, options: Mapping[str, str], chosen: Handler, label: str) -> None:
         super().__init__()
-        listed = [[key, escape(shown)] for key, shown in options.items()]
+        listed = [[key, escape(caption)] for key, caption in options.items()]
         self.props.update({"value": value, "options": listed, "label": label})
         self.on("chosen", lambda arguments: chosen(str(arguments.args)))
 
@@ -248,27 +248,27 @@ def text(content: str, classes: str = "", tag: str = "span", title: str = "") ->
 
 def button(content: str, pressed: Handler, classes: str = "", title: str = "") -> Label:
     """Return a button that calls `pressed` without arguments."""
-    made = text(content, f"plain {classes}", "button", title)
-    made.props["type"] = "button"
+    label = text(content, f"plain {classes}", "button", title)
+    label.props["type"] = "button"
     if title:
-        made.props["aria-label"] = title
-    made.on("click", lambda _: pressed(), args=[])
-    return made
+        label.props["aria-label"] = title
+    label.on("click", lambda _: pressed(), args=[])
+    return label
 
 
 def toggle(content: str, pressed: bool, clicked: Handler, classes: str = "", title: str = "") -> Label:
     """Return a small button that looks pressed or not."""
-    made = button(content, clicked, f"small {classes}{' on' if pressed else ''}", title)
-    made.props["aria-pressed"] = "true" if pressed else "false"
-    return made
+    label = button(content, clicked, f"small {classes}{' on' if pressed else ''}", title)
+    label.props["aria-pressed"] = "true" if pressed else "false"
+    return label
 
 
 def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str) -> element:
     """Return buttons, one of them pressed. Calls `chosen` with the value of another one."""
     with box("choices") as frame:
         frame.props.update({"role": "group", "aria-label": label})
-        for key, shown in options.items():
-            toggle(shown, key == value, lambda key=key: chosen(key))
+        for key, caption in options.items():
+            toggle(caption, key == value, lambda key=key: chosen(key))
     return frame
 
 
@@ -301,9 +301,9 @@ def facts(values: Mapping[str, str], tag: str = "i") -> None:
 
 def link(content: str, url: str, classes: str = "", title: str = "") -> Label:
     """Return a link to another view. Following it does not reload the page."""
-    made = text(content, classes, "a", title)
-    made.props.update({"href": url, "data-inside": ""})
-    return made
+    label = text(content, classes, "a", title)
+    label.props.update({"href": url, "data-inside": ""})
+    return label
 
 
 def _titled(element: Made, classes: str, title: str) -> Made:

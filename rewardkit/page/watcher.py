@@ -94,7 +94,7 @@ class Watched:
         extent, state = extent_of(run), run.state
         if not first and extent == self._extent and state == self.state:
             return False
-        attempts, before = ({attempt for attempt, _ in known.batches} for known in (extent, self._extent))
+        attempts, before = ({attempt for attempt, _ in snapshot.batches} for snapshot in (extent, self._extent))
         scores = (
             None
             if first or attempts != before
@@ -242,7 +242,9 @@ def _close(watched: Watched | None) -> None:
 
 
 def _messages(caught: list[warnings.WarningMessage]) -> str:
-    return "\n".join(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
+    return "\n".join(
+        dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, UserWarning))
+    )
 
 
 def _versions(run: Run) -> list[dict[str, Any]]:

@@ -20,11 +20,11 @@ def scaled_bounds(first: Bounds, second: Bounds) -> Bounds:
     return min(corners), max(corners)
 
 
-def number(value: object, what: str) -> float:
-    """Return `value` as a finite float, or raise an error that names `what`."""
+def number(value: object, subject: str) -> float:
+    """Return `value` as a finite float, or raise an error that names `subject`."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise RewardTypeError(f"{what} must be a number, got {shorten(value)} ({type(value).__name__})")
+        raise RewardTypeError(f"{subject} must be a number, got {shorten(value)} ({type(value).__name__})")
     result = float(value)
     if not math.isfinite(result):
-        raise RewardDefinitionError(f"{what} must be finite, got {result}")
+        raise RewardDefinitionError(f"{subject} must be finite, got {result}")
     return result

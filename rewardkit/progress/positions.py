@@ -18,39 +18,39 @@ from rewardkit.progress.schedule import Schedule, call_text
 Position = int | float
 
 
-def checked_position(value: object, what: str) -> Position:
+def checked_position(value: object, subject: str) -> Position:
     """Return `value` as a fraction (float) or a step (int).
 
     Raises:
         RewardDefinitionError: `value` is neither, or an int 1, which could mean the first step or all of training.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise RewardTypeError(f"{what} must be a fraction of training (float) or a step (int), got {shorten(value)}")
+        raise RewardTypeError(f"{subject} must be a fraction of training (float) or a step (int), got {shorten(value)}")
     if isinstance(value, Integral):
         if value == 1:
-            raise RewardDefinitionError(f"{what}=1 is step 1: did you mean 1.0, the end of training?")
+            raise RewardDefinitionError(f"{subject}=1 is step 1: did you mean 1.0, the end of training?")
         if value < 0:
-            raise RewardDefinitionError(f"{what}={value} is before the start of training. Steps start at 0")
+            raise RewardDefinitionError(f"{subject}={value} is before the start of training. Steps start at 0")
         return int(value)
     position = float(value)
     if not 0.0 <= position <= 1.0:
         hint = f". If it is a step, write an int: {position:.0f}" if 1.0 < position < math.inf else ""
-        raise RewardDefinitionError(f"{what}={position:g} is not a fraction of training (0.0 to 1.0){hint}")
+        raise RewardDefinitionError(f"{subject}={position:g} is not a fraction of training (0.0 to 1.0){hint}")
     return position
 
 
-def checked_order(first: Position, second: Position, what: str) -> None:
+def checked_order(first: Position, second: Position, subject: str) -> None:
     if first > second and (first == 0 or isinstance(first, int) == isinstance(second, int)):
-        raise RewardDefinitionError(f"{what}: {first} is after {second}. Put them in order")
+        raise RewardDefinitionError(f"{subject}: {first} is after {second}. Put them in order")
 
 
 def steps(position: Position, progress: Progress) -> float:
     """Return `position` in optimizer steps."""
     if isinstance(position, int):
         return float(position)
-    place = position * progress.max_steps
+    step = position * progress.max_steps
     # 0.07 of 100 steps is step 7, but the product is slightly more.
-    return float(round(place)) if math.isclose(place, round(place), rel_tol=1e-12) else place
+    return float(round(step)) if math.isclose(step, round(step), rel_tol=1e-12) else step
 
 
 def way_done(start: Position, end: Position, progress: Progress) -> float:

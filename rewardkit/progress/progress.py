@@ -33,8 +33,8 @@ class Progress:
     epoch: float = field(default=math.nan, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.step, Integral) and isinstance(self.max_steps, Integral)
-        if not whole or self.step < 0 or self.max_steps < 1:
+        integral = isinstance(self.step, Integral) and isinstance(self.max_steps, Integral)
+        if not integral or self.step < 0 or self.max_steps < 1:
             raise RewardDefinitionError(
                 "Progress: step must be an int >= 0 and max_steps an int >= 1, got "
                 f"step={self.step}, max_steps={self.max_steps}"

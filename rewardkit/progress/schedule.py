@@ -39,7 +39,7 @@ class Schedule(ABC):
     @property
     def parts(self) -> tuple[Schedule, ...]:
         """The schedules among its fields, also those inside tuples."""
-        return tuple(_schedules_in(tuple(getattr(self, one.name) for one in fields(self))))  # type: ignore[arg-type]
+        return tuple(_schedules_in(tuple(getattr(self, field.name) for field in fields(self))))  # type: ignore[arg-type]
 
     @abstractmethod
     def at(self, progress: Progress) -> float:
@@ -60,7 +60,7 @@ class Schedule(ABC):
     @final
     def late_parts(self, max_steps: int) -> list[tuple[Schedule, int]]:
         """Return the result of `late` for a schedule whose parts have their positions in the same training."""
-        return [found for part in self.parts for found in part.late(max_steps)]
+        return [late_part for part in self.parts for late_part in part.late(max_steps)]
 
     @final
     def late_at(self, step: int | float, max_steps: int) -> list[tuple[Schedule, int]]:
@@ -319,10 +319,10 @@ class Summed(Schedule):
         first, second = self.first, self.second
         if isinstance(second, Constant) and not isinstance(first, Constant):  # print 1 - x instead of -x + 1
             first, second = second, first
-        shown = f"{first.value:g}" if isinstance(first, Constant) else repr(first)
+        first_text = f"{first.value:g}" if isinstance(first, Constant) else repr(first)
         if isinstance(second, Scaled) and second.factor < 0.0:
-            return f"({shown} - {Scaled(second.schedule, -second.factor)!r})"
-        return f"({shown} + {second!r})"
+            return f"({first_text} - {Scaled(second.schedule, -second.factor)!r})"
+        return f"({first_text} + {second!r})"
 
 
 @final
@@ -371,9 +371,9 @@ def grouped(schedule: Schedule) -> str:
 
 def call_text(name: str, *arguments: object, **options: object) -> str:
     """Return the call that creates a schedule: ``linear(0.0, 1.0, end=0.5)``. Arguments may be schedules."""
-    shown = [argument_text(argument) for argument in arguments]
-    shown += [f"{option}={argument_text(value)}" for option, value in options.items()]
-    return f"{name}({', '.join(shown)})"
+    argument_texts = [argument_text(argument) for argument in arguments]
+    argument_texts += [f"{option}={argument_text(value)}" for option, value in options.items()]
+    return f"{name}({', '.join(argument_texts)})"
 
 
 def argument_text(value: object) -> str:
@@ -384,11 +384,11 @@ def argument_text(value: object) -> str:
     return repr(value)
 
 
-def as_weight(value: object, what: str = "a weight") -> Weight:
+def as_weight(value: object, subject: str = "a weight") -> Weight:
     """Return `value`, a number or a schedule, checked; constant schedules become their number."""
     if isinstance(value, Constant):
         return value.value
-    return value if isinstance(value, Schedule) else number(value, what)
+    return value if isinstance(value, Schedule) else number(value, subject)
 
 
 def weight_now(weight: Weight, progress: Progress | None) -> float:

@@ -36,8 +36,8 @@ def restored(states: States, from_json: Mapping[str, Any]) -> States:
 
 def means(names: Iterable[str], summed: Sequence[Sequence[float]]) -> dict[str, float]:
     """Return each component's mean and mean of squares, from the sums of all ranks, if there is any."""
-    found: dict[str, float] = {}
+    component_means: dict[str, float] = {}
     for name, (count, total, squares) in zip(names, summed, strict=True):
         if count and math.isfinite(squares):
-            found[name], found[name + SQUARES] = total / count, squares / count
-    return found
+            component_means[name], component_means[name + SQUARES] = total / count, squares / count
+    return component_means

@@ -100,9 +100,9 @@ def _remove() -> None:
         stream = getattr(sys, name)
         if isinstance(stream, _Tee):
             setattr(sys, name, stream.stream)
-    handlers, shown = logging.Logger.callHandlers, warnings.showwarning
+    handlers, hook = logging.Logger.callHandlers, warnings.showwarning
     logging.Logger.callHandlers = getattr(handlers, "tapped", handlers)  # type: ignore[method-assign]
-    warnings.showwarning = getattr(shown, "tapped", shown)
+    warnings.showwarning = getattr(hook, "tapped", hook)
 
 
 def _logging(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -135,7 +135,7 @@ def _level(number: int) -> str:
 
 def _warning(original: Callable[..., Any]) -> Callable[..., Any]:
     def show(
-        message: Warning | str, category: type[Warning], filename: str, lineno: int, *others: Any, **named: Any
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any, **named: Any
     ) -> None:
         call = running()
         if call is not None:
@@ -143,7 +143,7 @@ def _warning(original: Callable[..., Any]) -> Callable[..., Any]:
             if call.observer.heard(call, "warning", "warning", text, f"{filename}:{lineno}"):
                 return
         with aside():
-            original(message, category, filename, lineno, *others, **named)
+            original(message, category, filename, lineno, *rest, **named)
 
     show.tapped = original  # type: ignore[attr-defined]
     return show
@@ -238,8 +238,8 @@ class Capture:
         """Join output that arrives in pieces; a line ends at its line break."""
         key = (call.component, call.row, level)
         begun = self._begun.pop(key, None) or Line("", "print", level, call.component, call.row, time=time.time())
-        *whole, rest = self._affordable(text).split("\n")
-        for piece in whole:
+        *lines, rest = self._affordable(text).split("\n")
+        for piece in lines:
             self._keep(replace(begun, message=begun.message + piece))
             begun = replace(begun, message="", time=time.time())
         if begun.message or rest:
@@ -247,11 +247,11 @@ class Capture:
 
     def _affordable(self, text: str) -> str:
         """Return as much of `text` as the limit allows; count the lines of the rest."""
-        kept = text[: self._characters]
-        self._characters -= len(kept)
-        if len(kept) < len(text):
-            self._left_out += max(1, text.count("\n", len(kept)))
-        return kept
+        affordable = text[: self._characters]
+        self._characters -= len(affordable)
+        if len(affordable) < len(text):
+            self._left_out += max(1, text.count("\n", len(affordable)))
+        return affordable
 
     def _keep(self, line: Line) -> None:
         if not line.message:
@@ -386,5 +386,5 @@ class FaultLines:
 def wording(reason: str) -> str:
     """Return the words of a reason before its first number, quotation or detail, which faults of one kind share."""
     # "no number in" of "no number in 'abc'". 60 characters: any limit, for a heading.
-    found = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
-    return found[0][:60] if found else ""
+    match = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
+    return match[0][:60] if match else ""

@@ -81,10 +81,10 @@ def _content(value: Any, above: tuple[int, ...]) -> Any:
     if isinstance(value, np.ndarray):
         return _array(value, str(value.dtype), above)
     if callable(getattr(value, "detach", None)):  # a tensor
-        held = value.detach().cpu()
+        tensor = value.detach().cpu()
         if "bfloat16" in str(value.dtype):  # which numpy lacks
-            held = held.float()
-        return _array(held.numpy(), str(value.dtype), above)
+            tensor = tensor.float()
+        return _array(tensor.numpy(), str(value.dtype), above)
     content = getattr(value, "tobytes", None)  # an image: two of the same size have different digests
     digest = f" {hashlib.sha256(content()).hexdigest()[:16]}" if callable(content) else ""
     return _ADDRESS.sub("", repr(value)) + digest
@@ -107,17 +107,17 @@ def _array(values: Any, dtype: str, above: tuple[int, ...]) -> Any:
 
 def _keys(items: Mapping[Any, Any]) -> list[str]:
     """Return a distinct text for each key: ``{"1": a, 1: b}`` has "1" and "1 (int)"."""
-    taken = {str(key) for key in items if isinstance(key, str)}
+    used_keys = {str(key) for key in items if isinstance(key, str)}
     keys = []
     for key in items:
         text = key if isinstance(key, str) else _key(key)
-        if not isinstance(key, str) and text in taken:
+        if not isinstance(key, str) and text in used_keys:
             named = f"{text} ({type(key).__name__})"
             text, number = named, 1
-            while text in taken:
+            while text in used_keys:
                 number += 1
                 text = f"{named} {number}"
-        taken.add(text)
+        used_keys.add(text)
         keys.append(text)
     return keys
 

@@ -69,12 +69,12 @@ def import_run(
     if target.parts(COMMITTING) or "run.json" in target.names(""):
         raise RunError(f"{target.root} already has a run: pass another folder, or delete it")
     paths = _paths(os.fspath(source))
-    found, raw = _columns(paths)
-    names = found if rewards is None else list(rewards)
+    logged, raw = _columns(paths)
+    names = logged if rewards is None else list(rewards)
     for name in (*names, *(weights or {})):
-        if name not in found:
-            there = ", ".join(found) or "none"
-            raise RunError(f"no reward {name!r} in {source}; its rewards are: {there}.{near_miss(name, found)}")
+        if name not in logged:
+            available = ", ".join(logged) or "none"
+            raise RunError(f"no reward {name!r} in {source}; its rewards are: {available}.{near_miss(name, logged)}")
     chosen = dict.fromkeys(names, 1.0) | dict(weights or {})
     title = os.path.basename(os.path.abspath(os.fspath(source)))
     united = False
@@ -89,9 +89,9 @@ def import_run(
 
 def _paths(source: str) -> list[str]:
     for folder in (os.path.join(source, "completions"), source):
-        found = sorted(glob.glob(os.path.join(glob.escape(folder), "completions_*.parquet")))
-        if found:
-            return found
+        paths = sorted(glob.glob(os.path.join(glob.escape(folder), "completions_*.parquet")))
+        if paths:
+            return paths
     raise NotARun(
         f"{source} has no completions/completions_*.parquet: train with GRPOConfig(log_completions=True) to write them"
     )
@@ -173,9 +173,9 @@ def _without_none(cells: list[Any]) -> tuple[list[Any], bool]:
             function = call.get("function") if isinstance(call, dict) else None
             holder = function if isinstance(function, dict) else call
             if isinstance(holder, dict) and isinstance(holder.get("arguments"), dict):
-                given = holder["arguments"]
-                holder["arguments"] = _set(given)
-                changed |= holder["arguments"] != given
+                arguments = holder["arguments"]
+                holder["arguments"] = _set(arguments)
+                changed |= holder["arguments"] != arguments
     return cells, changed
 
 

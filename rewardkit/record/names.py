@@ -34,33 +34,33 @@ def distinct(columns: Iterable[str], names: Iterable[str] = ()) -> dict[str, str
     Args:
         names: further names of components and terms in the run.
     """
-    found = {column: _exact(column) for column in columns}
+    exact_names = {column: _exact(column) for column in columns}
     named: defaultdict[str | None, set[str]] = defaultdict(set)
     named[None].update(names)
-    for _, name, part in filter(None, found.values()):
+    for _, name, part in filter(None, exact_names.values()):
         named[None].add(name)
         if part is not None:
             named[name].add(part)
-    plain = {(owner, name.casefold()): name for owner, known in named.items() for name in sorted(known, reverse=True)}
+    plain = {(owner, name.casefold()): name for owner, owned in named.items() for name in sorted(owned, reverse=True)}
 
     def spelled(owner: str | None, name: str) -> str:
         return name if plain[owner, name.casefold()] == name else f"{name}~{_digest(name)}"
 
     spelling = {}
-    for column, exact in found.items():
+    for column, exact in exact_names.items():
         if exact is None:
             spelling[column] = column
             continue
         kind, name, part = exact
-        shown = spelled(None, name)
-        spelling[column] = f"{kind}/{shown}" if part is None else part_column(shown, spelled(name, part))
+        spelled_name = spelled(None, name)
+        spelling[column] = f"{kind}/{spelled_name}" if part is None else part_column(spelled_name, spelled(name, part))
     return spelling
 
 
 def known_names(versions: Iterable[Mapping[str, Any]], kind: str) -> list[str]:
     """Return the names of ``components`` or ``terms`` in the files of some versions of a reward."""
-    found = (name["name"] if isinstance(name, dict) else name for version in versions for name in version[kind])
-    return [name.encode("utf-8", "backslashreplace").decode() for name in found]
+    raw_names = (name["name"] if isinstance(name, dict) else name for version in versions for name in version[kind])
+    return [name.encode("utf-8", "backslashreplace").decode() for name in raw_names]
 
 
 def selection(files: Mapping[str, Iterable[str]], spelling: Mapping[str, str]) -> str:

@@ -153,19 +153,19 @@ class Files:
                 return {}
         self.system.invalidate_cache(self.path(folder))
         try:
-            found = self.system.ls(self.path(folder), detail=True)
+            listing = self.system.ls(self.path(folder), detail=True)
         except FileNotFoundError:
             return {}
         return {
             os.path.basename(entry["name"]): Stamp(entry["size"], [str(entry.get(name)) for name in _CHANGED])
-            for entry in found
+            for entry in listing
             if entry["type"] == "file"
         }
 
     def parts(self, table: str) -> dict[Part, Stamp]:
         """Return the parts of a table with their stamps."""
-        found = {Part.read(name): stamp for name, stamp in self.names(table).items()}
-        return {part: stamp for part, stamp in found.items() if part is not None}
+        stamps = {Part.read(name): stamp for name, stamp in self.names(table).items()}
+        return {part: stamp for part, stamp in stamps.items() if part is not None}
 
     def put_json(self, name: str, value: Mapping[str, Any]) -> None:
         self.put(name, (json.dumps(value, indent=1) + "\n").encode(), durable=True)
@@ -190,10 +190,10 @@ def _advice(protocol: str, error: ImportError) -> str:
 
 def _stamp(entry: os.DirEntry[str]) -> Stamp:
     try:
-        found = entry.stat()
+        status = entry.stat()
     except FileNotFoundError:
         return Stamp(0, None)
-    return Stamp(found.st_size, (found.st_mtime_ns, found.st_ino))
+    return Stamp(status.st_size, (status.st_mtime_ns, status.st_ino))
 
 
 def encoded(name: str, table: pyarrow.Table) -> bytes:

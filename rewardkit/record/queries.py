@@ -53,21 +53,21 @@ def completions(run: Run, prompt_id: str, keys: Sequence[Key], longest: int = LO
     """Return the texts and notes of some completions of a prompt."""
     if not keys:
         return {}
-    others = [name for name in run.completions().columns if name.startswith(("notes/", "parts/"))]
-    whole = (f"case when length({name}) <= {_MESSAGES:d} then {name} end" for name in ("messages", "rollout"))
-    chosen = [f"left(completion, {longest:d})", "length(completion)", *whole, *map(quoted, others)]
+    extra_columns = [name for name in run.completions().columns if name.startswith(("notes/", "parts/"))]
+    limited = (f"case when length({name}) <= {_MESSAGES:d} then {name} end" for name in ("messages", "rollout"))
+    chosen = [f"left(completion, {longest:d})", "length(completion)", *limited, *map(quoted, extra_columns)]
     where, values = _are(keys)
     rows = run.sql(
         f"select {_KEY}, {', '.join(chosen)} from completions where prompt_id = ? and {where}", [prompt_id, *values]
     ).fetchall()
-    return {row[:4]: _completion(row[4:8], dict(zip(others, row[8:], strict=True))) for row in rows}
+    return {row[:4]: _completion(row[4:8], dict(zip(extra_columns, row[8:], strict=True))) for row in rows}
 
 
-def _completion(cells: tuple[Any, ...], others: Mapping[str, Any]) -> Completion:
+def _completion(cells: tuple[Any, ...], extras: Mapping[str, Any]) -> Completion:
     text, characters, messages, rollout = cells
-    notes = {name[6:]: str(value) for name, value in others.items() if name.startswith("notes/") and value}
+    notes = {name[6:]: str(value) for name, value in extras.items() if name.startswith("notes/") and value}
     parts: dict[str, dict[str, float]] = {}
-    for name, value in others.items():
+    for name, value in extras.items():
         if name.startswith("parts/") and value is not None:
             component, part = component_and_part(name)
             parts.setdefault(component, {})[part] = value
@@ -82,12 +82,12 @@ def excerpts(run: Run, rows: Sequence[tuple[Key, str]], characters: int = 240) -
     batches = [key[2] for key, _ in rows]
     prompts = sorted({prompt for _, prompt in rows})
     where, values = _are([key for key, _ in rows])
-    found = run.sql(
+    matches = run.sql(
         f"select {_KEY}, left(completion, {characters:d}) from completions where part between ? and ? "
         f"and prompt_id in ({', '.join('?' * len(prompts))}) and {where}",
         [min(batches), max(batches), *prompts, *values],
     ).fetchall()
-    return {row[:4]: row[4] or "" for row in found}
+    return {row[:4]: row[4] or "" for row in matches}
 
 
 def searchable_texts(run: Run, prompt_id: str) -> dict[Key, str]:
@@ -138,14 +138,16 @@ def prompts(run: Run) -> list[tuple[str, str, str, str]]:
         "then json_extract_string(messages, '$[#-1].content') end"
     )
     rows = run.sql(f"select prompt_id, prompt, {question}, columns from prompts").fetchall()
-    return [(name, text or "", asked or text or "", columns or "") for name, text, asked, columns in rows]
+    return [
+        (name, text or "", question_text or text or "", columns or "") for name, text, question_text, columns in rows
+    ]
 
 
 def prompt_messages(run: Run, prompt_id: str) -> str | None:
     """Return the messages of a conversational prompt, as JSON; None for a plain text."""
     query = f"select messages from prompts where prompt_id = ? and length(messages) <= {_MESSAGES:d} limit 1"
-    found = run.sql(query, [prompt_id]).fetchall()
-    return found[0][0] if found else None
+    rows = run.sql(query, [prompt_id]).fetchall()
+    return rows[0][0] if rows else None
 
 
 def example_columns(run: Run) -> list[str]:
@@ -270,8 +272,8 @@ def training_scores(run: Run, columns: Sequence[str], limit: int) -> dict[str, A
 def first_version(run: Run) -> str | None:
     """Return the fingerprint of the reward with which the training began; None if it is unknown."""
     order = "order by step, attempt, rank, part limit 1"
-    found = run.sql(f"select version from scores where training and version is not null {order}").fetchall()
-    return found[0][0] if found else None
+    rows = run.sql(f"select version from scores where training and version is not null {order}").fetchall()
+    return rows[0][0] if rows else None
 
 
 # The log, and the durations of calls.
@@ -468,7 +470,7 @@ def _are(keys: Sequence[Key]) -> tuple[str, list[int]]:
 
 def _columns(keys: Sequence[Key]) -> list[list[int]]:
     """Return the parameters of `_ASKED`, for any number of completions."""
-    return [*([key[place] for key in keys] for place in range(len(KEY))), list(range(len(keys)))]
+    return [*([key[index] for key in keys] for index in range(len(KEY))), list(range(len(keys)))]
 
 
 def _as_dicts(run: Run, query: str, values: Sequence[Any]) -> list[dict[str, Any]]:

@@ -69,9 +69,9 @@ def join(files: Files, parts: Sequence[Part]) -> None:
         return
     wide = Part(parts[0].attempt, parts[0].rank, parts[0].first, parts[-1].last)
     for table in (*TABLES[1:], COMMITTING):
-        found = [data for part in parts if (data := _data(files, table, part)) is not None]
-        if found:
-            rows = concatenated(decoded(data) for data in found)
+        payloads = [data for part in parts if (data := _data(files, table, part)) is not None]
+        if payloads:
+            rows = concatenated(decoded(data) for data in payloads)
             if table == "completions":
                 rows = rows.sort_by([("prompt_id", "ascending"), ("part", "ascending"), ("row", "ascending")])
             files.put(f"{table}/{wide.name}", encoded(table, rows), durable=True)
@@ -106,8 +106,8 @@ def clean_up(files: Files, attempt: int, rank: int, every: int) -> None:
     for earlier in sorted({part.attempt for part in narrow}) if every else ():
         compaction = Compaction(files, every)
         for part in (part for part in narrow if part.attempt == earlier):
-            found = [data for table in TABLES if (data := _data(files, table, part)) is not None]
-            compaction.add(part, sum(decoded(data).nbytes for data in found))
+            payloads = [data for table in TABLES if (data := _data(files, table, part)) is not None]
+            compaction.add(part, sum(decoded(data).nbytes for data in payloads))
             compaction.join_if_full()
         compaction.join_all()
 
@@ -292,10 +292,10 @@ class Recorder:
 
     def _write_batch(self, number: int, record: Record) -> None:
         part = Part(self.attempt, self.rank, number, number)
-        known = set(self._known_prompts)
+        known_prompts = set(self._known_prompts)
         metrics = {**record.metrics, "recorder/dropped": float(self.dropped), "recorder/failed": float(self._failures)}
         record = replace(record, metrics=metrics if self.rank == 0 or self.dropped else record.metrics)
-        tables = tables_of(record, attempt=self.attempt, rank=self.rank, part=number, known=known)
+        tables = tables_of(record, attempt=self.attempt, rank=self.rank, part=number, known_prompts=known_prompts)
         self._write_version(record.version, number if record.step is None else record.step)
         try:
             for name in (*(name for name in TABLES[1:] if name in tables), COMMITTING):
@@ -305,7 +305,7 @@ class Recorder:
                 with contextlib.suppress(Exception):
                     self.files.delete(f"{name}/{part.name}")
             raise
-        self._known_prompts = known
+        self._known_prompts = known_prompts
         self._compaction.add(part, sum(table.nbytes for table in tables.values()))
 
     def _write_version(self, version: Version, step: int) -> None:

@@ -57,12 +57,12 @@ def described(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
         info = files.get_json("run.json")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
         if not files.parts(COMMITTING):
-            there = sorted(os.path.basename(name) for name in _children(files))
-            shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
-            found = f"it contains {shown}" if there else "nothing is there"
-            found = "it is a file, and a run is a folder" if files.system.isfile(files.root) else found
+            entries = sorted(os.path.basename(name) for name in _children(files))
+            listing = ", ".join(entries[:8]) + (", ..." if len(entries) > 8 else "")
+            description = f"it contains {listing}" if entries else "nothing is there"
+            description = "it is a file, and a run is a folder" if files.system.isfile(files.root) else description
             raise NotARun(
-                f"{files.root} is not a recorded run: it has no readable run.json; {found}. "
+                f"{files.root} is not a recorded run: it has no readable run.json; {description}. "
                 f"{_runs_near(files) or 'Record one with rk.to_trl(reward, record=...).'}"
             ) from None
         info = {"schema": SCHEMA}
@@ -89,13 +89,13 @@ def _runs_near(files: Files) -> str:
         return ""
     root = Path(files.root)
     if root.is_file():
-        found = [root.parent] if root.name == "run.json" else []
+        folders = [root.parent] if root.name == "run.json" else []
     else:
-        found = sorted(path.parent for depth in ("*/run.json", "*/*/run.json") for path in root.glob(depth))
-    named = ", ".join(map(str, found[:_NAMED])) + (", ..." if len(found) > _NAMED else "")
-    if len(found) > 1:
-        return f"There are {len(found)} runs below it: {named}"
-    return f"Did you mean {named}?" if found else ""
+        folders = sorted(path.parent for depth in ("*/run.json", "*/*/run.json") for path in root.glob(depth))
+    named = ", ".join(map(str, folders[:_NAMED])) + (", ..." if len(folders) > _NAMED else "")
+    if len(folders) > 1:
+        return f"There are {len(folders)} runs below it: {named}"
+    return f"Did you mean {named}?" if folders else ""
 
 
 def _children(files: Files) -> list[str]:
@@ -107,20 +107,20 @@ def _children(files: Files) -> list[str]:
 
 def versions_of(files: Files) -> list[dict[str, Any]]:
     """Return the versions of the reward, in the order of their first use."""
-    found = []
+    versions = []
     for name in sorted(files.names("versions")):
         if name.endswith(".json") and not name.startswith("."):
             with contextlib.suppress(FileNotFoundError, ValueError):  # its rows still have its fingerprint
-                found.append(files.get_json(f"versions/{name}"))
-    return sorted(filter(_is_version, found), key=lambda version: (version["first_step"], version["seen"]))
+                versions.append(files.get_json(f"versions/{name}"))
+    return sorted(filter(_is_version, versions), key=lambda version: (version["first_step"], version["seen"]))
 
 
-def _is_version(found: Any) -> bool:
+def _is_version(content: Any) -> bool:
     """Whether the content of a version file has the expected form."""
     try:
-        names = [component["name"] for component in found["components"]]
-        texts = [found["fingerprint"], found["reward"], found["seen"], *names, *found["terms"]]
-        step = found["first_step"]
+        names = [component["name"] for component in content["components"]]
+        texts = [content["fingerprint"], content["reward"], content["seen"], *names, *content["terms"]]
+        step = content["first_step"]
     except (TypeError, KeyError):
         return False
     # Steps are 64-bit integers in DuckDB.
@@ -129,8 +129,8 @@ def _is_version(found: Any) -> bool:
 
 def _sources(version: Mapping[str, Any]) -> dict[str, str]:
     """Return the files of a version; none if an older rewardkit wrote it, or another program."""
-    found = version.get("sources")
-    return {str(name): str(text) for name, text in found.items()} if isinstance(found, dict) else {}
+    sources = version.get("sources")
+    return {str(name): str(text) for name, text in sources.items()} if isinstance(sources, dict) else {}
 
 
 def versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
@@ -160,7 +160,7 @@ _OF_TRAINING = "row(attempt, rank, part) not in (select row(attempt, rank, part)
 
 def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
     """Return table -> condition for its superseded rows; empty if there are none."""
-    found = cursor.execute(
+    attempts = cursor.execute(
         """select attempt, first, first + (count(*) filter (not training and step = first) = 0)::int
            from everything.scores join (
                select attempt, min(step) as first from everything.scores where training group by attempt
@@ -168,7 +168,7 @@ def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
     ).fetchall()
     conditions = []
     trained = evaluated = math.inf
-    for attempt, first, after in found:
+    for attempt, first, after in attempts:
         if trained < math.inf:
             conditions.append(f"attempt = {attempt} and (step >= {evaluated} or step >= {trained} and {{training}})")
         trained, evaluated = min(trained, first), min(evaluated, after)
@@ -206,9 +206,9 @@ class Snapshot:
     def update(self) -> None:
         """List the parts, and read the new ones that may be replaced later."""
         for _ in range(_TRIES):
-            found = self._listed()
+            listing = self._listed()
             try:
-                while not self._checked(found):
+                while not self._checked(listing):
                     pass
             except FileNotFoundError:  # they were joined in the meantime
                 continue
@@ -218,7 +218,7 @@ class Snapshot:
     def find_damaged(self) -> bool:
         """Read every wide part completely, and skip damaged ones; return whether there are any."""
         before = len(self._broken)
-        found = self._listed()
+        listing = self._listed()
         for table, parts in self.wide.items():
             for part in parts:
                 try:
@@ -227,7 +227,7 @@ class Snapshot:
                     continue
                 except Exception as error:
                     self._known.pop((table, part), None)
-                    self._skip((table, part), found[table].get(part, Stamp(0, None)), error)
+                    self._skip((table, part), listing[table].get(part, Stamp(0, None)), error)
         return len(self._broken) > before
 
     def columns(self, table: str) -> dict[Part, list[str]]:
@@ -242,22 +242,22 @@ class Snapshot:
         """Return the parts of all tables, listed again if a compaction happened in between."""
         for _ in range(_TRIES):
             scores = self.files.parts(COMMITTING)
-            found = {COMMITTING: scores, **{table: self.files.parts(table) for table in TABLES[1:]}}
+            listing = {COMMITTING: scores, **{table: self.files.parts(table) for table in TABLES[1:]}}
             again = self.files.parts(COMMITTING)
             if all(not part.wide for part in again.keys() - scores.keys()):
                 break
-        return found
+        return listing
 
-    def _checked(self, found: Mapping[str, Mapping[Part, Stamp]]) -> bool:
+    def _checked(self, listing: Mapping[str, Mapping[Part, Stamp]]) -> bool:
         """Choose the parts and read new ones; return False if one is damaged, so that other parts can be chosen."""
         usable = {
             table: [part for part, stamp in parts.items() if self._broken.get((table, part)) != stamp]
-            for table, parts in found.items()
+            for table, parts in listing.items()
         }
         committed = widest(usable[COMMITTING])
         chosen = {table: within(parts, committed) for table, parts in usable.items()}
-        new = {(table, part): found[table][part] for table, parts in chosen.items() for part in parts}
-        whole = True
+        new = {(table, part): listing[table][part] for table, parts in chosen.items() for part in parts}
+        intact = True
         for file, stamp in sorted(new.items(), key=lambda item: item[0]):
             if self._known.get(file) == stamp:
                 continue
@@ -268,14 +268,14 @@ class Snapshot:
                 raise
             except Exception as error:
                 self._skip(file, stamp, error)
-                whole = False
-        if whole:
+                intact = False
+        if intact:
             self._held = {file: rows for file, rows in self._held.items() if file in new}
             self._columns = {file: columns for file, columns in self._columns.items() if file in new}
             self._known = new
             self.wide = {table: [part for part in parts if part.wide] for table, parts in chosen.items()}
             self.narrow = {table: [part for part in parts if not part.wide] for table, parts in chosen.items()}
-        return whole
+        return intact
 
     def _read(self, file: _File) -> None:
         table, part = file
@@ -437,16 +437,16 @@ class Run:
 
     def _check_prompt(self, prompt: str) -> None:
         query = "select prompt_id from prompts where prompt_id = ? or prompt = ? limit 1"
-        found = self.sql(query, [str(prompt), str(prompt)]).fetchall()
-        if (prompt,) in found:
+        matches = self.sql(query, [str(prompt), str(prompt)]).fetchall()
+        if (prompt,) in matches:
             return
-        if found:
+        if matches:
             raise RunError(
-                f"{shorten(prompt)} is the text of a prompt, but completions() takes its id: pass {found[0][0]!r}"
+                f"{shorten(prompt)} is the text of a prompt, but completions() takes its id: pass {matches[0][0]!r}"
             )
-        known = [known_id for (known_id,) in self.sql("select prompt_id from prompts limit 100000").fetchall()]
+        prompt_ids = [known_id for (known_id,) in self.sql("select prompt_id from prompts limit 100000").fetchall()]
         raise RunError(
-            f"{self.files.root} has no prompt with the id {shorten(prompt)}.{near_miss(prompt, known)} "
+            f"{self.files.root} has no prompt with the id {shorten(prompt)}.{near_miss(prompt, prompt_ids)} "
             "Find the ids in run.prompts()"
         )
 
@@ -496,7 +496,7 @@ class Run:
 
     def version(self, fingerprint: str) -> dict[str, Any]:
         """Return the description of a version of the reward; empty if it is unknown."""
-        return next((one for one in self._versions if one["fingerprint"] == fingerprint), {})
+        return next((entry for entry in self._versions if entry["fingerprint"] == fingerprint), {})
 
     def packed(self, fingerprint: str) -> bytes | None:
         """Return a version of the reward as bytes for `pickle`, which runs code; None if it could not be stored."""
@@ -577,16 +577,16 @@ class Run:
         statements = cursor.extract_statements(query)
         if [statement.type.name for statement in statements] != ["SELECT"]:
             raise RunError(f"a run is read only: pass a single select statement, got {shorten(query)}")
-        found = cursor.sql(query, params=None if parameters is None else list(parameters)).arrow()
-        return cursor.from_arrow(found if hasattr(found, "num_rows") else found.read_all())
+        arrow_result = cursor.sql(query, params=None if parameters is None else list(parameters)).arrow()
+        return cursor.from_arrow(arrow_result if hasattr(arrow_result, "num_rows") else arrow_result.read_all())
 
     def _table(self, name: str, equal: Mapping[str, object], superseded: bool) -> duckdb.DuckDBPyRelation:
         return self._cursor.sql(_selected(name, equal, superseded))
 
     def _names(self, prefix: str) -> list[str]:
-        known = [prefix + name for name in known_names(self._versions, prefix.strip("/"))]
-        there = [name for name in self._cursor.sql("select * from scores").columns if name.startswith(prefix)]
-        spelling = distinct([*known, *there], self._known)
+        declared = [prefix + name for name in known_names(self._versions, prefix.strip("/"))]
+        present = [name for name in self._cursor.sql("select * from scores").columns if name.startswith(prefix)]
+        spelling = distinct([*declared, *present], self._known)
         return list(dict.fromkeys(column[len(prefix) :] for column in spelling.values()))
 
     def _build(self) -> None:
@@ -615,8 +615,8 @@ class Run:
             cursor.execute(f"create or replace view {name} as select * from everything.{name}{where}")
 
     def _define(self, cursor: duckdb.DuckDBPyConnection, name: str, narrow: Any, wide: Any) -> None:
-        there = [*itertools.chain(*(table.column_names for table in narrow), *wide.values())]
-        spelling = distinct(there, self._known)
+        column_names = [*itertools.chain(*(table.column_names for table in narrow), *wide.values())]
+        spelling = distinct(column_names, self._known)
         cursor.register("incoming", concatenated(narrow, spelling))
         cursor.execute(f"create or replace table parts.{name} as select * from incoming")
         cursor.unregister("incoming")
@@ -694,8 +694,8 @@ def _means(run: Run, training: bool) -> pyarrow.Table:
         f"from scores where {kind} group by step"
         for name in numbers
     )
-    found: pyarrow.Table = run.sql(f"select * from ({each}) where count > 0").to_arrow_table()
-    return found
+    means: pyarrow.Table = run.sql(f"select * from ({each}) where count > 0").to_arrow_table()
+    return means
 
 
 def _is_number(column: str) -> bool:

@@ -110,10 +110,10 @@ class Part:
     @classmethod
     def read(cls, name: str) -> Part | None:
         """Return the part that a file name denotes; None if it is not the name of a part."""
-        found = _NAME.fullmatch(name)
-        if found is None:
+        match = _NAME.fullmatch(name)
+        if match is None:
             return None
-        attempt, rank, first, last = found.groups()
+        attempt, rank, first, last = match.groups()
         return cls(int(attempt), int(rank), int(first), int(last or first))
 
     @property
@@ -134,11 +134,11 @@ class Part:
 
 def widest(parts: Iterable[Part]) -> list[Part]:
     """Return `parts`, sorted, without those that another part covers."""
-    kept: list[Part] = []
+    outermost: list[Part] = []
     for part in sorted(set(parts), key=lambda part: (part.attempt, part.rank, part.first, -part.last)):
-        if not kept or not kept[-1].covers(part):
-            kept.append(part)
-    return kept
+        if not outermost or not outermost[-1].covers(part):
+            outermost.append(part)
+    return outermost
 
 
 def within(parts: Iterable[Part], committed: Iterable[Part]) -> list[Part]:

@@ -1,6 +1,7 @@
 """The Arrow tables of a Record.
 
-``tables_of(record, attempt=1, rank=0, part=12, known=set())["scores"].num_rows`` is the number of its completions.
+``tables_of(record, attempt=1, rank=0, part=12, known_prompts=set())["scores"].num_rows`` is the number of its
+completions.
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ Columns = dict[str, Any]
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 
 
-def tables_of(record: Record, *, attempt: int, rank: int, part: int, known: set[str]) -> dict[str, pyarrow.Table]:
+def tables_of(
+    record: Record, *, attempt: int, rank: int, part: int, known_prompts: set[str]
+) -> dict[str, pyarrow.Table]:
     """Return the tables of one batch, without empty ones except the table that commits it.
 
     Args:
-        known: the prompts that were written before; the prompts of this batch are added.
+        known_prompts: the prompts that were written before; the prompts of this batch are added.
     """
     size = len(record.table)
     step = part if record.step is None else record.step
     batch: Columns = {"attempt": attempt, "rank": rank, "part": part, "step": step}
-    ids, prompts = _prompts(record, step, known)
+    ids, prompts = _prompts(record, step, known_prompts)
     row = np.arange(size)
     metrics = _metrics(record, step)
     tables = {
@@ -99,7 +102,7 @@ def _durations(record: Record, batch: Columns) -> pyarrow.Table:
 
 
 def _transposed(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Columns:
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
 def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
@@ -156,7 +159,7 @@ def _logs(record: Record) -> Columns:
     return columns
 
 
-def _prompts(record: Record, step: int, known: set[str]) -> tuple[list[str], Columns]:
+def _prompts(record: Record, step: int, known_prompts: set[str]) -> tuple[list[str], Columns]:
     """Return the prompt id of each row (n,), and the table of the new prompts."""
     prompts = list(record.prompts if record.prompts is not None else [None] * len(record.table))
     values = {name: list(column) for name, column in record.columns.items()}
@@ -164,17 +167,17 @@ def _prompts(record: Record, step: int, known: set[str]) -> tuple[list[str], Col
     written: dict[Hashable, str] = {}
     ids: list[str] = []
     new: Columns = {name: [] for name in COLUMNS["prompts"]}
-    for row, (prompt, *others) in enumerate(zip(prompts, *values.values(), strict=True)):
-        key = tuple(map(identity, (prompt, *others)))
+    for row, (prompt, *row_cells) in enumerate(zip(prompts, *values.values(), strict=True)):
+        key = tuple(map(identity, (prompt, *row_cells)))
         if key not in written:
-            columns = cells.row(dict(zip(values, others, strict=True)))
+            columns = cells.row(dict(zip(values, row_cells, strict=True)))
             text = prompt if isinstance(prompt, str) else cells.json(prompt)
             written[key] = hashlib.sha256(writable(f"{text}\0{columns}").encode()).hexdigest()[:16]
-            if written[key] not in known:
-                known.add(written[key])
+            if written[key] not in known_prompts:
+                known_prompts.add(written[key])
                 messages = None if prompt is None or isinstance(prompt, str) else text
-                found = (written[key], _text(prompt, row), messages, columns, step)
-                for name, value in zip(new, found, strict=True):
+                prompt_row = (written[key], _text(prompt, row), messages, columns, step)
+                for name, value in zip(new, prompt_row, strict=True):
                     new[name].append(value)
         ids.append(written[key])
     return ids, new

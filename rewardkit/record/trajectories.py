@@ -64,44 +64,46 @@ class Trajectories:
     @classmethod
     def of(cls, batch: Batch) -> Trajectories | None:
         """Read a batch; None if all of its completions are plain texts."""
-        known = batch.rollouts
-        told = known.environments, known.records, known.trajectories
-        if set(map(type, batch.completions)) <= {str} and all(one is None for one in told):
+        rollouts = batch.rollouts
+        facts = rollouts.environments, rollouts.records, rollouts.trajectories
+        if set(map(type, batch.completions)) <= {str} and all(entry is None for entry in facts):
             return None
-        if all(one is None for one in told) and all(map(_is_message, batch.completions)):
-            return cls._of_messages([completion[0]["content"] for completion in batch.completions], known)
+        if all(entry is None for entry in facts) and all(map(_is_message, batch.completions)):
+            return cls._of_messages([completion[0]["content"] for completion in batch.completions], rollouts)
         read = [batch.trajectory(row) for row in range(len(batch))]
-        broken = tuple(known.broken.get(row, "") for row in range(len(batch)))
+        broken = tuple(rollouts.broken.get(row, "") for row in range(len(batch)))
         return cls(
-            turns=np.array([len(one.turns) for one in read], dtype=np.int64),
-            calls=np.array([len(one.calls) for one in read], dtype=np.int64),
-            repeated=np.array([_repeated(one) for one in read], dtype=np.int64),
-            errors=np.array([0 if why else one.errors for one, why in zip(read, broken, strict=True)], dtype=np.int64),
-            stops=tuple(one.stop for one in read),
+            turns=np.array([len(entry.turns) for entry in read], dtype=np.int64),
+            calls=np.array([len(entry.calls) for entry in read], dtype=np.int64),
+            repeated=np.array([_repeated(entry) for entry in read], dtype=np.int64),
+            errors=np.array(
+                [0 if why else entry.errors for entry, why in zip(read, broken, strict=True)], dtype=np.int64
+            ),
+            stops=tuple(entry.stop for entry in read),
             broken=broken,
-            tools=tuple(_tools(one) for one in read),
-            malformed=np.array([is_malformed(one) for one in read], dtype=np.int64),
-            plain=known.environments is None and all(map(is_plain, read)),
-            records=None if known.records is None else tuple(known.records),
-            marks=None if known.is_error is None else tuple(map(_marks, read)),
+            tools=tuple(_tools(entry) for entry in read),
+            malformed=np.array([is_malformed(entry) for entry in read], dtype=np.int64),
+            plain=rollouts.environments is None and all(map(is_plain, read)),
+            records=None if rollouts.records is None else tuple(rollouts.records),
+            marks=None if rollouts.is_error is None else tuple(map(_marks, read)),
         )
 
     @classmethod
-    def _of_messages(cls, texts: Sequence[str], known: RolloutInfo) -> Trajectories:
+    def _of_messages(cls, texts: Sequence[str], rollouts: RolloutInfo) -> Trajectories:
         """Return what `of` reads in messages with text alone, fast: most trainings have no others."""
         none = np.zeros(len(texts), dtype=np.int64)
-        cut = [False] * len(texts) if known.cut is None else [known.cut[row] for row in range(len(texts))]
+        cut = [False] * len(texts) if rollouts.cut is None else [rollouts.cut[row] for row in range(len(texts))]
         return cls(
             turns=none + 1,
             calls=none,
             repeated=none,
             errors=none,
-            stops=tuple("cut" if one else "answered" for one in cut),
-            broken=tuple(known.broken.get(row, "") for row in range(len(texts))),
+            stops=tuple("cut" if is_cut else "answered" for is_cut in cut),
+            broken=tuple(rollouts.broken.get(row, "") for row in range(len(texts))),
             tools=({},) * len(texts),
-            malformed=np.array([_is_malformed(text, known.runs_calls) for text in texts], dtype=np.int64),
+            malformed=np.array([_is_malformed(text, rollouts.runs_calls) for text in texts], dtype=np.int64),
             plain=True,
-            marks=None if known.is_error is None else ({},) * len(texts),
+            marks=None if rollouts.is_error is None else ({},) * len(texts),
         )
 
     def part(self, start: int, stop: int) -> Trajectories:
@@ -127,15 +129,15 @@ class Trajectories:
         return [self._rollout(row) for row in range(len(self.turns))]
 
     def _rollout(self, row: int) -> str | None:
-        found: dict[str, Any] = {}
+        cell: dict[str, Any] = {}
         records = None if self.records is None else self.records[row]
         if records is not None:
-            found["records"] = [[one.name, one.arguments, one.text, one.error] for one in records]
+            cell["records"] = [[record.name, record.arguments, record.text, record.error] for record in records]
         if self.marks is not None:
-            found["errors"] = self.marks[row]
+            cell["errors"] = self.marks[row]
         if self.broken[row]:
-            found["broken"] = self.broken[row]
-        return as_json(found) if found else None
+            cell["broken"] = self.broken[row]
+        return as_json(cell) if cell else None
 
 
 @final
@@ -157,12 +159,12 @@ class RolloutCell:
     def read(cls, text: str | None) -> RolloutCell:
         """Read a cell of the column ``rollout``; anything that is not one says nothing."""
         try:
-            found = json.loads(text or "{}")
-            records, errors = found.get("records"), found.get("errors")
+            content = json.loads(text or "{}")
+            records, errors = content.get("records"), content.get("errors")
             return cls(
                 None if records is None else tuple(CallRecord(*record) for record in records),
-                None if errors is None else {int(place): str(error) for place, error in errors.items()},
-                str(found.get("broken", "")),
+                None if errors is None else {int(index): str(error) for index, error in errors.items()},
+                str(content.get("broken", "")),
             )
         except (ValueError, TypeError, AttributeError, RecursionError):
             return cls()
@@ -205,12 +207,12 @@ def tool_name(name: str) -> str:
 
 
 def _tools(trajectory: Trajectory) -> Mapping[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for call in trajectory.calls:
         name = tool_name(call.name)
-        if name in found or len(found) < MAX_NAMES:
-            found[name] = found.get(name, 0) + 1
-    return found
+        if name in counts or len(counts) < MAX_NAMES:
+            counts[name] = counts.get(name, 0) + 1
+    return counts
 
 
 def _repeated(trajectory: Trajectory) -> int:
@@ -222,4 +224,4 @@ def _repeated(trajectory: Trajectory) -> int:
 
 def _marks(trajectory: Trajectory) -> Mapping[int, str]:
     results = enumerate(call.result for call in trajectory.calls)
-    return {place: result.error for place, result in results if result is not None and result.error is not None}
+    return {index: result.error for index, result in results if result is not None and result.error is not None}

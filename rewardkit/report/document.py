@@ -269,15 +269,15 @@ def _text_cell(cell: Cell) -> str:
 
 def markdown_of(blocks: Sequence[Block]) -> str:
     """Return the blocks as far as they fit; "" if there are none."""
-    shown: list[str] = []
+    parts: list[str] = []
     left = LIMIT - len(_LEFT_OUT) - 2
     for text in _markdown_blocks(blocks, 3):
         left -= len(text.encode()) + 2
         if left < 0:
-            shown.append(_LEFT_OUT)
+            parts.append(_LEFT_OUT)
             break
-        shown.append(text)
-    return "\n\n".join(shown) + "\n" if shown else ""
+        parts.append(text)
+    return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def plain(text: str) -> str:
@@ -292,17 +292,17 @@ def _unlinked(text: str) -> str:
 
 def code(text: str) -> str:
     """Return `text` as a code span, also within a table."""
-    shown = visible(text).replace("|", "\\|") or " "
-    mark = "`" * (_longest_run(shown) + 1)
-    pad = " " if shown[0] == "`" or shown[-1] == "`" else ""
-    return f"{mark}{pad}{shown}{pad}{mark}"
+    escaped = visible(text).replace("|", "\\|") or " "
+    mark = "`" * (_longest_run(escaped) + 1)
+    pad = " " if escaped[0] == "`" or escaped[-1] == "`" else ""
+    return f"{mark}{pad}{escaped}{pad}{mark}"
 
 
 def fenced(text: str) -> str:
     """Return `text` as a block of code that it cannot end."""
-    shown = "\n".join(map(visible, text.split("\n")))
-    mark = "`" * max(3, _longest_run(shown) + 1)
-    return f"{mark}text\n{shown}\n{mark}"
+    escaped = "\n".join(map(visible, text.split("\n")))
+    mark = "`" * max(3, _longest_run(escaped) + 1)
+    return f"{mark}text\n{escaped}\n{mark}"
 
 
 def _longest_run(text: str) -> int:

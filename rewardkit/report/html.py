@@ -90,9 +90,9 @@ def _table(table: Table) -> str:
 
 
 def _row(cells: Sequence[Cell], left: int, tag: str) -> str:
-    shown = [f"<{tag}>{_cell(cell)}</{tag}>" for cell in cells[:left]]
-    shown += [f'<{tag} class="number">{_cell(cell)}</{tag}>' for cell in cells[left:]]
-    return f"<tr>{''.join(shown)}</tr>"
+    cell_tags = [f"<{tag}>{_cell(cell)}</{tag}>" for cell in cells[:left]]
+    cell_tags += [f'<{tag} class="number">{_cell(cell)}</{tag}>' for cell in cells[left:]]
+    return f"<tr>{''.join(cell_tags)}</tr>"
 
 
 def _cell(cell: Cell) -> str:
@@ -109,12 +109,12 @@ def _cell(cell: Cell) -> str:
 
 def _bar(shares: Sequence[tuple[str, int]]) -> str:
     """Draw shares side by side; widths are attributes because the page's policy forbids styles in tags."""
-    whole = sum(count for _, count in shares)
-    if not whole:
+    total = sum(count for _, count in shares)
+    if not total:
         return ""
     parts, start = [], 0.0
     for kind, count in shares:
-        width = 100.0 * count / whole
+        width = 100.0 * count / total
         parts.append(f'<rect class="{kind}" x="{start:.2f}" y="0" width="{width:.2f}" height="10"/>')
         start += width
     return f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">{"".join(parts)}</svg>'

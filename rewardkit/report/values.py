@@ -20,10 +20,10 @@ def percent(share: float | None) -> str:
     """Format 0.625 as ``62.5 %``; ``0 %`` and ``100 %`` are exact, never rounded."""
     if share is None:
         return UNKNOWN
-    for exact, shown in ((0.0, "0 %"), (1.0, "100 %")):
+    for exact, label in ((0.0, "0 %"), (1.0, "100 %")):
         # 1.0 as a sum of shares may differ in its last digits.
         if abs(share - exact) < 1e-9:
-            return shown
+            return label
     text = f"{100.0 * share:.1f} %"
     return {"0.0 %": "<0.1 %", "-0.0 %": ">-0.1 %", "100.0 %": ">99.9 %"}.get(text, text)
 
@@ -38,9 +38,9 @@ def short(value: float | None, digits: int = 3) -> str:
     return UNKNOWN if value is None else f"{value:.{digits}g}"
 
 
-def counted(count: int, what: str) -> str:
+def counted(count: int, noun: str) -> str:
     """Return ``1 group`` or ``2 groups``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def excerpt(text: str, width: int = 80) -> str:

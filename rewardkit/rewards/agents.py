@@ -85,13 +85,14 @@ def final_state(
         raise RewardTypeError(
             f"agents.final_state takes a function of the environment, got {shorten(check)} ({type(check).__name__})"
         )
-    own = name_of(check)
-    label = checked_name(name if name is not None else "final_state" if own == "<lambda>" else own)
+    function_name = name_of(check)
+    label = checked_name(name if name is not None else "final_state" if function_name == "<lambda>" else function_name)
     names = caller_locals(1)
     parameters = parameters_of(check, "sample", label, names, first=ENVIRONMENT)
     if not parameters or parameters[0].keyword_only:
         raise RewardDefinitionError(
-            f"agents.final_state: {label!r} takes no argument for the environment. Write it as {own}(environment, ...)"
+            f"agents.final_state: {label!r} takes no argument for the environment. Write it as "
+            f"{function_name}(environment, ...)"
         )
     binding = Binding(check, parameters, deterministic=False)
     contract = ReturnPolicy(
@@ -147,9 +148,9 @@ def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
     label = "environment_reward"
     binding = Binding(EnvironmentReward(), (Parameter("environment", ENVIRONMENT),), deterministic=False)
     limits = checked_bounds(label, bounds)
-    shown = f"agents.environment_reward({'' if limits == (-math.inf, math.inf) else f'bounds={limits!r}'})"
+    call_text = f"agents.environment_reward({'' if limits == (-math.inf, math.inf) else f'bounds={limits!r}'})"
     remedy = "Fix get_reward() of the environment, or pass the bounds= that its values keep."
-    return Leaf(binding, ReturnPolicy(label, limits, may_abstain=True, remedy=remedy, outages=_OUTAGES), shown)
+    return Leaf(binding, ReturnPolicy(label, limits, may_abstain=True, remedy=remedy, outages=_OUTAGES), call_text)
 
 
 _TRAJECTORY = Parameter("trajectory", "trajectory")
@@ -178,8 +179,8 @@ class Between:
         if outside <= 0:
             return 1.0
         credit = max(0.0, 1.0 - outside / self.margin) if self.margin else 0.0
-        what = "turns" if not self.calls else f"calls of {self.tool}" if self.tool else "calls"
-        return Score(credit, f"{count} {what}, expected {self.low:g} to {self.high:g}")
+        unit = "turns" if not self.calls else f"calls of {self.tool}" if self.tool else "calls"
+        return Score(credit, f"{count} {unit}, expected {self.low:g} to {self.high:g}")
 
 
 def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
@@ -234,7 +235,7 @@ def _limits(name: str, low: float, high: float, margin: float) -> tuple[float, f
 
 
 def _between(name: str, function: Between, form: Form = "messages") -> Reward:
-    shown = expression(
+    call_text = expression(
         f"agents.{name}",
         _short(function.low),
         _short(function.high),
@@ -242,7 +243,7 @@ def _between(name: str, function: Between, form: Form = "messages") -> Reward:
         margin=(_short(function.margin), 0),
         **({"form": (form, "auto")} if function.calls else {}),
     )
-    return primitive(function, name, shown, _calls_in(form, f"agents.{name}") if function.calls else _TRAJECTORY)
+    return primitive(function, name, call_text, _calls_in(form, f"agents.{name}") if function.calls else _TRAJECTORY)
 
 
 def _calls_in(form: Form, name: str) -> Parameter:
@@ -292,8 +293,8 @@ def tool_success(*tools: str, partial: bool = False) -> Reward:
     if type(partial) is not bool:
         raise RewardDefinitionError(f"agents.tool_success: partial must be True or False, got {shorten(partial)}")
     names = tuple(dict.fromkeys(tools))
-    shown = expression("agents.tool_success", *names, partial=(partial, False))
-    return primitive(ToolSuccess(names, partial), "tool_success", shown, _TRAJECTORY)
+    call_text = expression("agents.tool_success", *names, partial=(partial, False))
+    return primitive(ToolSuccess(names, partial), "tool_success", call_text, _TRAJECTORY)
 
 
 @dataclass(frozen=True)
@@ -334,18 +335,20 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: 
     Raises:
         RewardDefinitionError: a penalty that is not below 0, `most` above `each`, or an unknown form.
     """
-    one, worst = number(each, "agents.tool_errors: each"), number(most, "agents.tool_errors: most")
-    if not worst <= one < 0.0:
+    penalty, worst = number(each, "agents.tool_errors: each"), number(most, "agents.tool_errors: most")
+    if not worst <= penalty < 0.0:
         raise RewardDefinitionError(
-            f"agents.tool_errors: each and most must satisfy most <= each < 0, got each {one:g} and most {worst:g}"
+            f"agents.tool_errors: each and most must satisfy most <= each < 0, got each {penalty:g} and most {worst:g}"
         )
     if type(free) is not int or free < 0:
         raise RewardDefinitionError(
             f"agents.tool_errors: free must be a number of errors, 0 or more, got {shorten(free)}"
         )
     reads = _calls_in(form, "agents.tool_errors")
-    shown = expression("agents.tool_errors", each=(one, -0.1), most=(worst, -0.5), free=(free, 0), form=(form, "auto"))
-    return primitive(ToolErrors(one, worst, free), "tool_errors", shown, reads, bounds=(worst, 0.0))
+    call_text = expression(
+        "agents.tool_errors", each=(penalty, -0.1), most=(worst, -0.5), free=(free, 0), form=(form, "auto")
+    )
+    return primitive(ToolErrors(penalty, worst, free), "tool_errors", call_text, reads, bounds=(worst, 0.0))
 
 
 @dataclass(frozen=True)
@@ -452,19 +455,19 @@ def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
         RewardDefinitionError: no claims, or a phrase without visible characters.
     """
     pairs = []
-    for tool, given in claims.items() if isinstance(claims, Mapping) else ():
-        phrases = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else []
+    for tool, phrasing in claims.items() if isinstance(claims, Mapping) else ():
+        phrases = [phrasing] if isinstance(phrasing, str) else list(phrasing) if isinstance(phrasing, Iterable) else []
         sound = all(isinstance(phrase, str) and has_visible_character(phrase) for phrase in phrases)
         if not isinstance(tool, str) or not tool or not phrases or not sound:
             raise RewardDefinitionError(
                 f"agents.no_claim_without_call: pass phrases for the tool {shorten(tool)}, each with visible "
-                f"characters; got {shorten(given)}"
+                f"characters; got {shorten(phrasing)}"
             )
         pairs.append((tool, tuple(dict.fromkeys(map(unmasked, phrases)))))
     if not pairs:
         raise RewardDefinitionError(
             f'agents.no_claim_without_call: pass a mapping such as {{"book": ["booked"]}}, got {shorten(claims)}'
         )
-    shown = expression("agents.no_claim_without_call", {tool: list(phrases) for tool, phrases in pairs})
+    call_text = expression("agents.no_claim_without_call", {tool: list(phrases) for tool, phrases in pairs})
     function = NoClaimWithoutCall(tuple(pairs))
-    return primitive(function, "no_claim_without_call", shown, Parameter("trajectory", "trajectory"))
+    return primitive(function, "no_claim_without_call", call_text, Parameter("trajectory", "trajectory"))

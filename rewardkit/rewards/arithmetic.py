@@ -58,11 +58,11 @@ def arithmetic(
     """
     if each not in get_args(Each):
         raise RewardDefinitionError(f"arithmetic: each must be 'once' or 'at most once', got {shorten(each)}")
-    given = None if numbers is None else Counter(map(_given, numbers))
+    allowed = None if numbers is None else Counter(map(_given, numbers))
     reader = _Reader(_tokens(expression))
     value = reader.whole()
-    if given is not None:
-        _check_numbers(Counter(reader.used), given, each)
+    if allowed is not None:
+        _check_numbers(Counter(reader.used), allowed, each)
     return value
 
 
@@ -76,11 +76,11 @@ def _given(number: int | float | Fraction) -> Fraction:
     return exact
 
 
-def _check_numbers(used: Counter[Fraction], given: Counter[Fraction], each: Each) -> None:
-    if used - given:
-        raise ValueError(f"uses {_listed(used - given)} beyond the given {_listed(given)}")
-    if each == "once" and given - used:
-        raise ValueError(f"does not use {_listed(given - used)} of the given {_listed(given)}")
+def _check_numbers(used: Counter[Fraction], allowed: Counter[Fraction], each: Each) -> None:
+    if used - allowed:
+        raise ValueError(f"uses {_listed(used - allowed)} beyond the given {_listed(allowed)}")
+    if each == "once" and allowed - used:
+        raise ValueError(f"does not use {_listed(allowed - used)} of the given {_listed(allowed)}")
 
 
 def _listed(numbers: Counter[Fraction]) -> str:
@@ -124,10 +124,10 @@ class _Reader:
     def _next(self) -> str:
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
-    def _taken(self, wanted: str) -> str:
-        """Consume and return the next token if it is one of the characters of `wanted`."""
+    def _taken(self, characters: str) -> str:
+        """Consume and return the next token if it is one of the characters of `characters`."""
         token = self._next()
-        if not token or token not in wanted:
+        if not token or token not in characters:
             return ""
         self.position += 1
         return token
@@ -157,9 +157,9 @@ class _Reader:
         value = self._sum()
         self.depth -= 1
         if not self._taken(")"):
-            found = self._next()
+            token = self._next()
             raise ValueError(
-                f"an operator or ')' is missing before {shorten(found, 40)}" if found else "')' is missing"
+                f"an operator or ')' is missing before {shorten(token, 40)}" if token else "')' is missing"
             )
         return sign * value
 

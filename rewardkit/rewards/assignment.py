@@ -35,9 +35,9 @@ def assigned(worths: list[list[int]]) -> Pairs:
                     slack[other] = cost, column
             nearest = min(unreached, key=lambda other: slack[other][0])
             step, origin = slack[nearest]
-            for one in reached:
-                row_prices[row_of[one]] += step
-                column_prices[one] -= step
+            for reached_column in reached:
+                row_prices[row_of[reached_column]] += step
+                column_prices[reached_column] -= step
             for other in unreached:
                 slack[other] = slack[other][0] - step, slack[other][1]
             before[nearest] = origin

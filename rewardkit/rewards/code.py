@@ -181,8 +181,8 @@ class CodeRuns:
         return self.room.submit(self._score, program, tests or Tests())
 
     def _score(self, program: str, tests: Tests) -> float | Score:
-        given = tests.printed[0].given if tests.printed else b""
-        job = verdicts.prepared(program, (Trial(given),), self.room.limits, tests)
+        stdin = tests.printed[0].given if tests.printed else b""
+        job = verdicts.prepared(program, (Trial(stdin),), self.room.limits, tests)
         with closing(verdicts.launched(job, self.room.place())) as results:
             run = next(results)
         if run.problem or not run.finished:
@@ -251,7 +251,7 @@ def code_tests(
     room = _room("code_tests", timeout, memory, packages, unsafe, sandbox)
     where = as_extractor(extract, Program())
     gold_where = None if gold is None else as_extractor(gold, whole())
-    shown = expression(
+    call_text = expression(
         "code_tests",
         column,
         credit=(credit, "partial"),
@@ -263,7 +263,7 @@ def code_tests(
     return primitive(
         CodeTests(room, credit),
         "code_tests",
-        shown,
+        call_text,
         Parameter("program", "completion", view=where),
         _gold("code_tests", column, room, gold_where, None if tolerance is None else float(tolerance)),
         expensive=True,
@@ -305,12 +305,12 @@ def code_runs(
     where = as_extractor(extract, Program())
     gold_where = None if gold is None else as_extractor(gold, whole())
     columns = () if column is None else (column,)
-    shown = expression(
+    call_text = expression(
         "code_runs", *columns, **_shown(room), extract=(extract and where, None), gold=(gold_where, None)
     )
     parameters = [Parameter("program", "completion", view=where)]
     parameters += [_gold("code_runs", name, room, gold_where) for name in columns]
-    return primitive(CodeRuns(room), "code_runs", shown, *parameters, expensive=True)
+    return primitive(CodeRuns(room), "code_runs", call_text, *parameters, expensive=True)
 
 
 def _gold(name: str, column: str, room: Room, extract: Extractor | None, tolerance: float | None = None) -> Parameter:

@@ -32,11 +32,12 @@ class Distinctness:
     def __call__(self, answers: Sequence[str | None]) -> list[Score | float | None]:
         if len(answers) < 2:
             return [None] * len(answers)
-        found = [self._read(answer) for answer in answers]
-        counts = Counter(found)
-        others = len(answers) - 1
+        readings = [self._read(answer) for answer in answers]
+        counts = Counter(readings)
+        other_count = len(answers) - 1
         return [
-            Score(0.0, "no answer found") if answer is None else 1.0 - (counts[answer] - 1) / others for answer in found
+            Score(0.0, "no answer found") if answer is None else 1.0 - (counts[answer] - 1) / other_count
+            for answer in readings
         ]
 
     def _read(self, answer: str | None) -> str | None:

@@ -24,9 +24,9 @@ class FinalText(TextExtractor):
         text = own_words(answer)
         mark = marked(text)
         if mark is not None:
-            found = bare_answer(mark)
-            words = _WORDS_OF_LATEX.fullmatch(found or "")
-            return words[1] if words else found
+            bare_text = bare_answer(mark)
+            words = _WORDS_OF_LATEX.fullmatch(bare_text or "")
+            return words[1] if words else bare_text
         claim = stated(text)
         return text if claim == "" else claim
 

@@ -89,40 +89,40 @@ class Tags:
 
     def _judged(self, text: str) -> float | Score:
         """Check each tag, and describe the errors."""
-        places: dict[str, list[int]] = {mark: [] for mark in self.marks}
+        starts: dict[str, list[int]] = {mark: [] for mark in self.marks}
         for match in self.any_mark.finditer(text):
-            places[match.group()].append(match.start())
+            starts[match.group()].append(match.start())
         good = 0
         wrong: list[str] = []
         outside: list[tuple[int, int]] = []
         position = 0
         for pair in self.pairs:
             opening, closing = pair
-            problem = self._problem(text, places, pair, position)
+            problem = self._problem(text, starts, pair, position)
             if problem:
                 wrong.append(problem)
                 continue
             good += 1
-            outside.append((position, places[opening][0]))
-            position = places[closing][0] + len(closing)
+            outside.append((position, starts[opening][0]))
+            position = starts[closing][0] + len(closing)
         if self.anchored is True:
             outside.append((position, len(text)))
         if wrong:
             return Score(good / len(self.pairs) if self.partial else 0.0, "; ".join(wrong))
         stray = (_ZERO_WIDTH.sub("", text[start:end]).strip() for start, end in outside if self.anchored)
-        beside = next(filter(None, stray), "")
-        if not beside:
+        stray_text = next(filter(None, stray), "")
+        if not stray_text:
             return 1.0
-        note = f"text outside the tags: {shorten(beside, 40)}"
+        note = f"text outside the tags: {shorten(stray_text, 40)}"
         return Score(good / (good + 1) if self.partial else 0.0, note)
 
-    def _problem(self, text: str, places: dict[str, list[int]], pair: Marks, position: int) -> str:
+    def _problem(self, text: str, starts: dict[str, list[int]], pair: Marks, position: int) -> str:
         opening, closing = pair
         is_first = pair is self.pairs[0]
-        openings, closings = len(places[opening]), len(places[closing])
+        openings, closings = len(starts[opening]), len(starts[closing])
         if openings == 0 and closings == 1 and is_first and not self.prefilled:
             return f"{opening} is missing; if the prompt ends with it, pass prefilled={pair.written!r}"
-        if is_first and self.prefilled and openings > 1 and not text[len(opening) : places[opening][1]].strip():
+        if is_first and self.prefilled and openings > 1 and not text[len(opening) : starts[opening][1]].strip():
             return f"{opening} is already in the prompt (prefilled={pair.written!r}), and the completion repeats it"
         if openings != 1 or closings != 1:
             counts = ((opening, openings), (closing, closings))
@@ -131,12 +131,12 @@ class Tags:
                 for mark, count in counts
                 if count != 1
             )
-        start, end = places[opening][0], places[closing][0]
+        start, end = starts[opening][0], starts[closing][0]
         if start < position or end < start:
             return f"{opening} is out of order"
         if not visible_between(text, start + len(opening), end):
             return f"{opening} is empty"
-        inside = next((mark for mark in self.marks for place in places[mark] if start < place < end), "")
+        inside = next((mark for mark in self.marks for offset in starts[mark] if start < offset < end), "")
         return f"{inside} is inside {opening}" if inside else ""
 
 
@@ -163,7 +163,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
     if not names:
         raise RewardDefinitionError('tags: pass at least one name, as in rk.tags("think", "answer")')
     for name in names:
-        if isinstance(name, (list, tuple)) and all(isinstance(one, str) and one.isidentifier() for one in name):
+        if isinstance(name, (list, tuple)) and all(isinstance(part, str) and part.isidentifier() for part in name):
             raise RewardDefinitionError("tags: pass the names as separate arguments; for a list, write rk.tags(*names)")
     pairs = tuple(Marks.of(name, "tags: a name") for name in names)
     if len({mark for pair in pairs for mark in pair}) < 2 * len(pairs):
@@ -177,14 +177,14 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
     if type(anchored) is not bool and anchored != "start":
         raise RewardDefinitionError(f'tags: anchored must be True, False or "start", got {shorten(anchored)}')
     written = [pair.written for pair in pairs]
-    shown = expression(
+    call_text = expression(
         "tags",
         *written,
         partial=(partial, False),
         prefilled=(prefilled and written[0], None),
         anchored=(anchored, True),
     )
-    return primitive(Tags(pairs, partial, prefilled is not None, anchored), "tags", shown)
+    return primitive(Tags(pairs, partial, prefilled is not None, anchored), "tags", call_text)
 
 
 @dataclass(frozen=True)
@@ -198,18 +198,18 @@ class FencedBlock:
         if text is None:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         blocks = fenced_blocks(text)
-        found = [body for said, body in blocks if _language(said) == self.language]
-        if not found:
+        bodies = [body for info_string, body in blocks if _language(info_string) == self.language]
+        if not bodies:
             other = f", but one of {shorten(blocks[-1][0], 40)}" if blocks else ""
             return Score(0.0, f"no closed ```{self.language} block{other}")
         if self.single and len(blocks) > 1:
             return Score(0.0, f"{len(blocks)} fenced blocks, but only one is allowed")
-        return 1.0 if has_visible_character(found[-1]) else Score(0.0, f"the ```{self.language} block is empty")
+        return 1.0 if has_visible_character(bodies[-1]) else Score(0.0, f"the ```{self.language} block is empty")
 
 
-def _language(said: str) -> str:
+def _language(info_string: str) -> str:
     """Return the language a fence names: ``_language('py title="a.py"')`` is ``"python"``."""
-    word = re.split(r"[\s{},:]", said.strip("{} ").removeprefix("."), maxsplit=1)[0]
+    word = re.split(r"[\s{},:]", info_string.strip("{} ").removeprefix("."), maxsplit=1)[0]
     return _SAME_LANGUAGE.get(word, word)
 
 
@@ -231,6 +231,6 @@ def fenced(language: str = "", *, single: bool = False, extract: Extractor | Any
         raise RewardDefinitionError(f'fenced: the language must be one word, such as "python", got {shorten(language)}')
     where = as_extractor(extract, whole())
     name = _SAME_LANGUAGE.get(language.lower(), language.lower())
-    shown = expression("fenced", name, single=(single, False), extract=(extract and where, None))
+    call_text = expression("fenced", name, single=(single, False), extract=(extract and where, None))
     text = Parameter("text", "completion", view=where)
-    return primitive(FencedBlock(name, bool(single)), "fenced", shown, text)
+    return primitive(FencedBlock(name, bool(single)), "fenced", call_text, text)

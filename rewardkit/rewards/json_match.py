@@ -87,10 +87,10 @@ class Document:
 
         `extra`: keep the keys that the gold never has at their path.
         """
-        known = None if extra or gold is None else gold.paths()
-        made = cls(rules, dict(gold.numbers) if gold else {}, known)
-        made.root = made._part(value, ())
-        return made
+        gold_paths = None if extra or gold is None else gold.paths()
+        tree = cls(rules, dict(gold.numbers) if gold else {}, gold_paths)
+        tree.root = tree._part(value, ())
+        return tree
 
     def paths(self) -> frozenset[Steps]:
         """The paths of all values, leaves or not."""
@@ -133,13 +133,13 @@ def steps_of(path: Any) -> Steps:
     Raises:
         RewardDefinitionError: `path` is not such a path.
     """
-    found = list(_STEP.finditer(path)) if isinstance(path, str) else []
-    if not found or "".join(match.group() for match in found) != path or path.startswith("."):
+    matches = list(_STEP.finditer(path)) if isinstance(path, str) else []
+    if not matches or "".join(match.group() for match in matches) != path or path.startswith("."):
         raise RewardDefinitionError(
             f"json_match: ignore must be paths such as 'note' or 'lines[].sku', got {shorten(path)}; keys that contain "
             "a dot or a bracket are not supported"
         )
-    return tuple(match[1] for match in found)
+    return tuple(match[1] for match in matches)
 
 
 # Pair numbers with the ranges that contain them: ``near([(1, 3), (2, 2)], [2, 2])`` pairs both.
@@ -199,12 +199,12 @@ class Matching:
         """Return the allowed distance of a number from `gold`."""
         return max(self.tolerance, _EXACT.multiply(self.relative, abs(gold)))
 
-    def close(self, gold: Any, found: Any) -> bool:
+    def close(self, gold: Any, answer: Any) -> bool:
         """Return whether two numbers are within the tolerance of each other."""
-        if not self.tolerant or not _is_number(gold) or not _is_number(found):
+        if not self.tolerant or not _is_number(gold) or not _is_number(answer):
             return False
-        wanted = _decimal(gold)
-        return abs(_EXACT.subtract(_decimal(found), wanted)) <= self.margin(wanted)
+        gold_number = _decimal(gold)
+        return abs(_EXACT.subtract(_decimal(answer), gold_number)) <= self.margin(gold_number)
 
 
 @final
@@ -228,24 +228,24 @@ def credit(gold: GoldDocument, answer: Any, matching: Matching, comparisons: int
     """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; the note is empty exactly at 1.0."""
     if _canonical(answer) == gold.text:  # the usual case of a correct answer, fast
         return 1.0, ""
-    wanted = gold.document
-    found = Document.of(answer, matching.rules, gold=wanted, extra=matching.extra)
+    gold_document = gold.document
+    answer_document = Document.of(answer, matching.rules, gold=gold_document, extra=matching.extra)
     comparison = _Comparison(matching, comparisons)
     try:
-        worth = comparison.worth(wanted.root, found.root)
+        worth = comparison.worth(gold_document.root, answer_document.root)
     except _TooMany:
         comparison = _Comparison(matching, comparisons, whole=True)
-        worth = comparison.worth(wanted.root, found.root)
-    extra = (found.leaves - wanted.leaves).total()
-    if worth == wanted.root.worth and not extra:
+        worth = comparison.worth(gold_document.root, answer_document.root)
+    extra = (answer_document.leaves - gold_document.leaves).total()
+    if worth == gold_document.root.worth and not extra:
         return 1.0, ""
     right, blanks = divmod(worth, LEAF)
     violations = Violations()
-    comparison.explain(wanted.root, found.root, (), violations)
+    comparison.explain(gold_document.root, answer_document.root, (), violations)
     note = violations.note()
     if comparison.gave_up:
         note = "; ".join(filter(None, (note, "too many items to compare them part by part")))
-    return right / (wanted.leaves.total() - blanks + extra), note
+    return right / (gold_document.leaves.total() - blanks + extra), note
 
 
 def _canonical(value: Any) -> str:
@@ -270,38 +270,41 @@ class _Comparison:
     gave_up: bool = False
     arrays: dict[tuple[int, int], tuple[int, Pairs]] = field(default_factory=dict)
 
-    def worth(self, gold: Part, found: Part) -> int:
-        """Return the worth of the leaves of `gold` that `found` has in the same place."""
+    def worth(self, gold: Part, answer: Part) -> int:
+        """Return the worth of the leaves of `gold` that `answer` has in the same place."""
         self._spend(1)
-        if gold.number == found.number:
+        if gold.number == answer.number:
             return gold.worth
-        wanted, given = gold.value, found.value
-        if isinstance(wanted, dict) and isinstance(given, dict):
-            self._spend(len(wanted))
-            return sum(self.worth(part, given[key]) for key, part in wanted.items() if key in given)
-        if isinstance(wanted, list) and isinstance(given, list):
-            key = id(gold), id(found)
+        gold_value, answer_value = gold.value, answer.value
+        if isinstance(gold_value, dict) and isinstance(answer_value, dict):
+            self._spend(len(gold_value))
+            return sum(self.worth(part, answer_value[key]) for key, part in gold_value.items() if key in answer_value)
+        if isinstance(gold_value, list) and isinstance(answer_value, list):
+            key = id(gold), id(answer)
             if key not in self.arrays:
-                self._spend(len(wanted) + len(given))
-                pairs = self._paired(wanted, given)
-                self.arrays[key] = sum(self.worth(wanted[row], given[column]) for row, column in pairs), pairs
+                self._spend(len(gold_value) + len(answer_value))
+                pairs = self._paired(gold_value, answer_value)
+                self.arrays[key] = (
+                    sum(self.worth(gold_value[row], answer_value[column]) for row, column in pairs),
+                    pairs,
+                )
             return self.arrays[key][0]
-        return gold.worth if self.matching.close(wanted, given) else 0
+        return gold.worth if self.matching.close(gold_value, answer_value) else 0
 
     def _spend(self, comparisons: int) -> None:
         self.left -= comparisons
         if self.left < 0 and not self.whole:
             raise _TooMany
 
-    def _paired(self, gold: list[Part], found: list[Part]) -> Pairs:
+    def _paired(self, gold: list[Part], answer: list[Part]) -> Pairs:
         if self.matching.rules.ordered:
-            return list(zip(range(len(gold)), range(len(found)), strict=False))
+            return list(zip(range(len(gold)), range(len(answer)), strict=False))
         pairs: Pairs = []
-        for kind, (rows, columns) in _grouped(gold, found, range(len(gold)), range(len(found)), self._kind).items():
+        for kind, (rows, columns) in _grouped(gold, answer, range(len(gold)), range(len(answer)), self._kind).items():
             if kind in _CONTAINERS or isinstance(kind, tuple):
-                pairs += self._paired_containers(gold, found, rows, columns)
+                pairs += self._paired_containers(gold, answer, rows, columns)
             elif kind == "number":
-                pairs += self._paired_numbers(gold, found, rows, columns)
+                pairs += self._paired_numbers(gold, answer, rows, columns)
             else:
                 pairs += zip(rows, columns, strict=False)
         return pairs
@@ -315,11 +318,11 @@ class _Comparison:
             return "[]"
         return "number" if self.matching.tolerant and _is_number(part.value) else part.number
 
-    def _paired_containers(self, gold: list[Part], found: list[Part], rows: list[int], columns: list[int]) -> Pairs:
+    def _paired_containers(self, gold: list[Part], answer: list[Part], rows: list[int], columns: list[int]) -> Pairs:
         pairs: Pairs = []
         # Without a tolerance, pairing equal items is always optimal: they are equally close to all others.
         if self.whole or not self.matching.tolerant:
-            for same in _grouped(gold, found, rows, columns, _number).values():
+            for same in _grouped(gold, answer, rows, columns, _number).values():
                 pairs += zip(*same, strict=False)
             paired_rows, paired_columns = map(set, zip(*pairs, strict=True)) if pairs else (set(), set())
             rows = [row for row in rows if row not in paired_rows]
@@ -330,54 +333,54 @@ class _Comparison:
             return pairs
         # A tenth: finding the assignment takes n^3 steps, each much cheaper than a comparison of values.
         self._spend(min(len(rows), len(columns)) * len(rows) * len(columns) // 10)
-        worths = [[self.worth(gold[row], found[column]) for column in columns] for row in rows]
+        worths = [[self.worth(gold[row], answer[column]) for column in columns] for row in rows]
         return pairs + [(rows[row], columns[column]) for row, column in assigned(worths)]
 
-    def _paired_numbers(self, gold: list[Part], found: list[Part], rows: list[int], columns: list[int]) -> Pairs:
-        wanted = [_decimal(gold[row].value) for row in rows]
-        margins = map(self.matching.margin, wanted)
-        ranges = [(_EXACT.subtract(n, m), _EXACT.add(n, m)) for n, m in zip(wanted, margins, strict=True)]
-        pairs = near(ranges, [_decimal(found[column].value) for column in columns])
+    def _paired_numbers(self, gold: list[Part], answer: list[Part], rows: list[int], columns: list[int]) -> Pairs:
+        gold_numbers = [_decimal(gold[row].value) for row in rows]
+        margins = map(self.matching.margin, gold_numbers)
+        ranges = [(_EXACT.subtract(n, m), _EXACT.add(n, m)) for n, m in zip(gold_numbers, margins, strict=True)]
+        pairs = near(ranges, [_decimal(answer[column].value) for column in columns])
         return [(rows[row], columns[column]) for row, column in pairs]
 
-    def explain(self, gold: Part, found: Part, path: Path, violations: Violations) -> None:
+    def explain(self, gold: Part, answer: Part, path: Path, violations: Violations) -> None:
         """Collect the violations along the pairs that `worth` has found."""
-        wanted, given = gold.value, found.value
-        if gold.number == found.number:
+        gold_value, answer_value = gold.value, answer.value
+        if gold.number == answer.number:
             return
-        if isinstance(wanted, dict) and isinstance(given, dict):
-            for key, part in wanted.items():
-                if key in given:
-                    self.explain(part, given[key], (*path, key), violations)
+        if isinstance(gold_value, dict) and isinstance(answer_value, dict):
+            for key, part in gold_value.items():
+                if key in answer_value:
+                    self.explain(part, answer_value[key], (*path, key), violations)
                 else:
                     violations.add((*path, key), "missing")
-            for key in given:
-                if key not in wanted:
+            for key in answer_value:
+                if key not in gold_value:
                     violations.add((*path, key), "extra")
-        elif isinstance(wanted, list) and isinstance(given, list):
-            _, pairs = self.arrays.get((id(gold), id(found)), (0, []))
+        elif isinstance(gold_value, list) and isinstance(answer_value, list):
+            _, pairs = self.arrays.get((id(gold), id(answer)), (0, []))
             rows, columns = map(set, zip(*pairs, strict=True)) if pairs else (set(), set())
-            lost = [row for row in range(len(wanted)) if row not in rows]
-            over = [column for column in range(len(given)) if column not in columns]
+            lost = [row for row in range(len(gold_value)) if row not in rows]
+            over = [column for column in range(len(answer_value)) if column not in columns]
             for row, column in [*pairs, *zip(lost, over, strict=False)]:
-                self.explain(wanted[row], given[column], (*path, column), violations)
+                self.explain(gold_value[row], answer_value[column], (*path, column), violations)
             for row in lost[len(over) :]:
                 violations.add((*path, row), "missing")
             for column in over[len(lost) :]:
                 violations.add((*path, column), "extra")
-        elif not self.matching.close(wanted, given):
-            violations.add(path, f"{value_text(given)} is not {value_text(wanted)}")
+        elif not self.matching.close(gold_value, answer_value):
+            violations.add(path, f"{value_text(answer_value)} is not {value_text(gold_value)}")
 
 
 def _grouped(
-    gold: list[Part], found: list[Part], rows: Iterable[int], columns: Iterable[int], kind: Callable[[Part], object]
+    gold: list[Part], answer: list[Part], rows: Iterable[int], columns: Iterable[int], kind: Callable[[Part], object]
 ) -> dict[object, tuple[list[int], list[int]]]:
     """Return the positions of items by kind, for the kinds that both sides have."""
     groups: dict[object, tuple[list[int], list[int]]] = {}
     for row in rows:
         groups.setdefault(kind(gold[row]), ([], []))[0].append(row)
     for column in columns:
-        group = groups.get(kind(found[column]))
+        group = groups.get(kind(answer[column]))
         if group:
             group[1].append(column)
     return {key: group for key, group in groups.items() if group[1]}
@@ -413,10 +416,10 @@ class GoldJson:
     def __call__(self, value: object) -> GoldDocument:
         text = value if isinstance(value, str) else _as_json(value)
         if isinstance(value, str) and self.extract:
-            found = self.extract(value)
-            if found is None:
+            extracted = self.extract(value)
+            if extracted is None:
                 raise ValueError(f"no gold answer found in {shorten(value)}")
-            text = found
+            text = extracted
         parsed = parse_json(text)
         if parsed.error:
             raise ValueError(f"{parsed.error}; a gold cell must be JSON text, a dict or a list")
@@ -505,7 +508,7 @@ def json_match(
     )
     where = as_extractor(extract, document())
     gold_where = None if gold is None else as_extractor(gold, document())
-    shown = expression(
+    call_text = expression(
         "json_match",
         column,
         arrays=(arrays if isinstance(arrays, str) else tuple(arrays), "aligned"),
@@ -520,7 +523,7 @@ def json_match(
     return primitive(
         JsonMatch(matching),
         "json_match",
-        shown,
+        call_text,
         Parameter("document", "completion", view=Json(where)),
         Parameter("gold", column, annotation=Annotated[GoldDocument, PlainValidator(GoldJson(rules, gold_where))]),
     )

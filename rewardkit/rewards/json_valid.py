@@ -54,6 +54,6 @@ def json_valid(*, kind: Kind | None = None, extract: Extractor | Any = None) -> 
     if kind is not None and kind not in _KINDS:
         raise RewardDefinitionError(f'json_valid: kind must be "object", "array" or None, got {shorten(kind)}')
     json_parser("rk.json_valid")
-    shown = expression("json_valid", kind=(kind, None), extract=(extract, None))
+    call_text = expression("json_valid", kind=(kind, None), extract=(extract, None))
     where = as_extractor(extract, document())
-    return primitive(JsonValid(kind), "json_valid", shown, Parameter("document", "completion", view=Json(where)))
+    return primitive(JsonValid(kind), "json_valid", call_text, Parameter("document", "completion", view=Json(where)))

@@ -78,49 +78,49 @@ def prose(text: str) -> str:
 
 def _without_fences(text: str) -> str:
     """Remove closed fenced blocks."""
-    kept: list[str] = []
+    remaining: list[str] = []
     fence, opened = "", 0
     for line in text.split("\n"):
-        found = _FENCE.fullmatch(line)
-        if found and not fence:
-            fence, opened = found[1], len(kept)
-        elif found and found[1].startswith(fence) and not found[2].strip():
+        match = _FENCE.fullmatch(line)
+        if match and not fence:
+            fence, opened = match[1], len(remaining)
+        elif match and match[1].startswith(fence) and not match[2].strip():
             fence = ""
-            del kept[opened:]
+            del remaining[opened:]
             continue
-        kept.append(line)
-    return "\n".join(kept)
+        remaining.append(line)
+    return "\n".join(remaining)
 
 
 def _without(text: str, opening: str, closing: str) -> str:
     """Remove two marks and the text between them."""
-    kept: list[str] = []
-    place = 0
-    while (start := text.find(opening, place)) >= 0:
+    remaining: list[str] = []
+    position = 0
+    while (start := text.find(opening, position)) >= 0:
         end = text.find(closing, start + len(opening))
         if end < 0:
             break
-        kept.append(text[place:start])
-        place = end + len(closing)
+        remaining.append(text[position:start])
+        position = end + len(closing)
         if closing[-1] == "{":  # with the name: \end{align*}
-            place = max(place, text.find("}", place, place + _LONGEST_NAME) + 1)
-    return " ".join((*kept, text[place:]))
+            position = max(position, text.find("}", position, position + _LONGEST_NAME) + 1)
+    return " ".join((*remaining, text[position:]))
 
 
 def _without_json(text: str) -> str:
     """Remove objects and arrays that are valid JSON."""
     decoder = json.JSONDecoder()
-    kept: list[str] = []
-    place = start = broken = 0
-    while broken < _MOST_BROKEN and (found := _JSON.search(text, start)):
+    remaining: list[str] = []
+    position = start = broken = 0
+    while broken < _MOST_BROKEN and (match := _JSON.search(text, start)):
         try:
-            start = decoder.raw_decode(text, found.start())[1]
+            start = decoder.raw_decode(text, match.start())[1]
         except (ValueError, RecursionError):
-            broken, start = broken + 1, found.start() + 1
+            broken, start = broken + 1, match.start() + 1
         else:
-            kept.append(text[place : found.start()])
-            place = start
-    return " ".join((*kept, text[place:]))
+            remaining.append(text[position : match.start()])
+            position = start
+    return " ".join((*remaining, text[position:]))
 
 
 @dataclass(frozen=True)
@@ -187,10 +187,10 @@ class Passage:
     words: int = 0
     own: int = 0
 
-    def add(self, token: str, words: int, own: bool) -> None:
+    def add(self, token: str, words: int, is_own: bool) -> None:
         self.text.append(token)
         self.words += words
-        self.own += words if own else 0
+        self.own += words if is_own else 0
 
     def join(self, other: Passage) -> None:
         self.text += other.text
@@ -205,55 +205,55 @@ def scripts_and_words(token: str) -> tuple[frozenset[str], int]:
     if token.isascii():
         letters = sum(map(str.isalpha, token))
         return frozenset(("LATIN",) if letters else ()), int(letters > 1)
-    found = Counter(map(script_of, token))
-    del found[""]
-    letters = found.total()
+    script_counts = Counter(map(script_of, token))
+    del script_counts[""]
+    letters = script_counts.total()
     if _EACH_A_WORD.match(token):
         words = letters
     elif _UNSPACED.match(token):
         words = -(-letters // _LETTERS_OF_A_WORD)
     else:
         words = int(letters > 1)
-    return frozenset(found), words
+    return frozenset(script_counts), words
 
 
 def _name(script: str) -> str:
     return "Chinese characters" if script == "CJK" else script.title()
 
 
-def passages(text: str, own: frozenset[str], foreign: Counter[str]) -> Iterator[Passage]:
-    """Yield the passages of `text`, or sentences if they are long enough, for a language in the scripts `own`.
+def passages(text: str, own_scripts: frozenset[str], foreign: Counter[str]) -> Iterator[Passage]:
+    """Yield the passages of `text`, or sentences if they are long enough, for a language in the scripts `own_scripts`.
 
     Words in other scripts are counted in `foreign`, by script. Kana stay in Chinese text: they tell that it is
     Japanese.
     """
     least = max(LEAST, len(text) // _PASSAGES)
-    family = own | _KANA if "CJK" in own else own
-    whole: Passage | None = None
+    family = own_scripts | _KANA if "CJK" in own_scripts else own_scripts
+    pending: Passage | None = None
     passage = Passage()
-    for found in _TOKEN.finditer(text):
-        token = found[0]
-        if found["end"]:
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if match["end"]:
             closed = passage.words >= least
         else:
             scripts, words = scripts_and_words(token)
             if not scripts:
                 continue
             if scripts <= family:
-                passage.add(token, words, scripts <= own)
+                passage.add(token, words, scripts <= own_scripts)
             else:
                 foreign[_name(min(scripts - family))] += words
             # A text without ends of sentences is cut. Any factor: longer passages would hide a foreign part.
             closed = passage.words >= 3 * least
         if closed:
-            if whole:
-                yield whole
-            whole, passage = passage, Passage()
-    if whole and passage.words < least:  # the rest is read with the text before it
-        whole.join(passage)
+            if pending:
+                yield pending
+            pending, passage = passage, Passage()
+    if pending and passage.words < least:  # the rest is read with the text before it
+        pending.join(passage)
         passage = Passage()
-    if whole:
-        yield whole
+    if pending:
+        yield pending
     if passage.text:
         yield passage
 
@@ -282,9 +282,9 @@ class Language:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         languages = family(code)
         counts: Counter[str] = Counter()  # by language or script
-        found = list(passages(prose(visible(text)), frozenset(SCRIPTS[code]), counts))
-        long_enough = len(languages) == 1 or sum(passage.words for passage in found) >= SHORTEST
-        for passage in found:
+        text_passages = list(passages(prose(visible(text)), frozenset(SCRIPTS[code]), counts))
+        long_enough = len(languages) == 1 or sum(passage.words for passage in text_passages) >= SHORTEST
+        for passage in text_passages:
             language = _language(passage, code, languages) if long_enough else code
             in_it = passage.own if language == code else passage.words
             counts[NAMES[language]] += in_it
@@ -363,7 +363,7 @@ def language(
         MissingExtraError: the extra ``language`` is not installed.
         CoercionError: while scoring: a cell of the column is not a known language.
     """
-    if sum(given is not None for given in (name, script, column)) != 1:
+    if sum(argument is not None for argument in (name, script, column)) != 1:
         raise RewardDefinitionError(
             'language: pass either a language, as in rk.language("en"), or script="Latin", or column="language"'
         )
@@ -373,38 +373,40 @@ def language(
     if not 0.0 < least <= 1.0:
         raise RewardDefinitionError(f"language: minimum must be above 0 and at most 1, got {least}")
     where = as_extractor(extract, whole() if script is None else raw())
-    given = [] if name is None else [name]
+    argument = [] if name is None else [name]
     options = {
         "script": (script, None),
         "column": (column, None),
         "minimum": (least, 1.0),
         "extract": (extract and where, None),
     }
-    shown = expression("language", *given, **options)
+    call_text = expression("language", *argument, **options)
     text = Parameter("text", "completion", view=where)
     if script is not None:
-        return primitive(Script(_scripts(script), least), "script", shown, text)
+        return primitive(Script(_scripts(script), least), "script", call_text, text)
     if column is not None:
         require_identifier("rk.language", "language")
         cell = Parameter("code", column, annotation=Annotated[str, BeforeValidator(language_code)])
-        return primitive(Language(least), "language", shown, text, cell)
+        return primitive(Language(least), "language", call_text, text, cell)
     try:
         code = language_code(name)
     except ValueError as problem:
         raise RewardDefinitionError(f"language: {problem} For a script, pass script=.") from None
     if len(family(code)) > 1:
         require_identifier("rk.language", "language")
-    return primitive(FixedLanguage(Language(least), code), "language", shown, text)
+    return primitive(FixedLanguage(Language(least), code), "language", call_text, text)
 
 
 def _scripts(name: str) -> tuple[str, ...]:
     """Return the script with this name, or those of a language."""
-    said = name.lower() if isinstance(name, str) else ""
-    known = {script.lower(): (script,) for scripts in SCRIPTS.values() for script in scripts} | {"han": SCRIPTS["zh"]}
-    if said in known:
-        return known[said]
+    script_name = name.lower() if isinstance(name, str) else ""
+    scripts_by_name = {script.lower(): (script,) for scripts in SCRIPTS.values() for script in scripts} | {
+        "han": SCRIPTS["zh"]
+    }
+    if script_name in scripts_by_name:
+        return scripts_by_name[script_name]
     try:
         return SCRIPTS[language_code(name)]
     except ValueError:
-        hint = near_miss(said[:60], [*known, *map(str.lower, NAMES.values())])
+        hint = near_miss(script_name[:60], [*scripts_by_name, *map(str.lower, NAMES.values())])
         raise RewardDefinitionError(f"language: unknown script or language {shorten(name, 60)}.{hint}") from None

@@ -163,8 +163,8 @@ def between(
         "extract": (extract and measured[0].view, None),
         "count": (count, None),
     }
-    shown = expression("length.between", short_number(bottom), short_number(top), **options)
-    return primitive(LengthBetween(length, bottom, top, slope), "length_between", shown, *measured)
+    call_text = expression("length.between", short_number(bottom), short_number(top), **options)
+    return primitive(LengthBetween(length, bottom, top, slope), "length_between", call_text, *measured)
 
 
 @dataclass(frozen=True)
@@ -218,9 +218,9 @@ def overlong(
         )
     length, measured = measured_by("length.overlong", unit, extract, count)
     options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None), "count": (count, None)}
-    shown = expression("length.overlong", short_number(longest), short_number(ramp), **options)
+    call_text = expression("length.overlong", short_number(longest), short_number(ramp), **options)
     function = OverlongPenalty(length, longest, ramp)
-    return primitive(function, "length_overlong", shown, *measured, bounds=(-1.0, 0.0))
+    return primitive(function, "length_overlong", call_text, *measured, bounds=(-1.0, 0.0))
 
 
 # Formulas that combine the length with the correctness of the answer.
@@ -280,7 +280,7 @@ class LengthOfCorrect(Reward):
         correct, length = yield [(self.correct, rows), (self.length, rows)]
         judged = rows & ~np.isnan(correct.values)
         right = judged & np.greater_equal(correct.values, self.threshold - TOLERANCE)
-        values = self.formula(right, length.values, lambda wanted: evaluation.batch.members(wanted & judged))
+        values = self.formula(right, length.values, lambda selected: evaluation.batch.members(selected & judged))
         values = np.where(np.isnan(correct.values), np.nan, values)
         column = Column.combined([(correct, True), (length, True)], values, rows)
         column.codes[rows & np.isnan(values) & (column.codes == SCORED)] = ABSTAINED
@@ -291,9 +291,9 @@ class LengthOfCorrect(Reward):
 
 
 def _of_correct(
-    correct: RewardLike, threshold: float, unit: Unit, formula: Formula, *given: object, **options: Any
+    correct: RewardLike, threshold: float, unit: Unit, formula: Formula, *arguments: object, **options: Any
 ) -> Reward:
-    """Return the reward of a formula. Its expression shows `given` and `options`."""
+    """Return the reward of a formula. Its expression shows `arguments` and `options`."""
     where = f"length.{formula.name}"
     checked = reward_of(correct, f"{where}: correct")
     lowest = checked_number(threshold, f"{where}: threshold")
@@ -306,7 +306,7 @@ def _of_correct(
     if excess is None:  # named by its unit, so that all rewards that measure in one unit share it
         measure, measured = measured_by(where, unit, None)
         excess = primitive(measure, f"completion_{unit}", f"completion_{unit}()", *measured, bounds=(0.0, math.inf))
-    call = expression(where, checked, *given, **options, threshold=(lowest, 1.0), unit=(unit, "tokens"))
+    call = expression(where, checked, *arguments, **options, threshold=(lowest, 1.0), unit=(unit, "tokens"))
     return LengthOfCorrect(checked, excess, formula, lowest, call)
 
 
@@ -327,8 +327,8 @@ class Cosine(Formula):
 
     def __call__(self, right: Rows, lengths: Floats, groups: Groups) -> Floats:
         # Beyond the longest length the value stays constant: the cosine would rise again.
-        ways = np.minimum(lengths / self.max_length, 1.0)
-        factor = np.array([0.5 * (1.0 + math.cos(way * math.pi)) for way in ways.tolist()])
+        fractions = np.minimum(lengths / self.max_length, 1.0)
+        factor = np.array([0.5 * (1.0 + math.cos(fraction * math.pi)) for fraction in fractions.tolist()])
         longest, shortest = (np.where(right, self.right[end], self.wrong[end]) for end in (0, 1))
         scores: Floats = longest + (shortest - longest) * factor
         return scores
@@ -378,8 +378,8 @@ def cosine(
         checked_number(value, "length.cosine: a value") for value in (*right, *wrong)
     )
     formula = Cosine(longest, (long_right, short_right), (long_wrong, short_wrong))
-    shown = {"right": (formula.right, (0.5, 1.0)), "wrong": (formula.wrong, (-0.5, -1.0))}
-    return _of_correct(correct, threshold, unit, formula, short_number(longest), **shown)
+    options = {"right": (formula.right, (0.5, 1.0)), "wrong": (formula.wrong, (-0.5, -1.0))}
+    return _of_correct(correct, threshold, unit, formula, short_number(longest), **options)
 
 
 @final
@@ -577,10 +577,10 @@ def budget(
             raise RewardDefinitionError(f"length.budget: {name} must be above 0, got {value:g}")
     if middle > 1.0:
         raise RewardDefinitionError(f"length.budget: delta must be at most 1, got {middle:g}")
-    given = [] if fixed is None else [short_number(fixed)]
-    shown = {"column": (column, None), "form": (form, "exact"), "alpha": (slope, 0.0003), "delta": (middle, 0.5)}
+    arguments = [] if fixed is None else [short_number(fixed)]
+    options = {"column": (column, None), "form": (form, "exact"), "alpha": (slope, 0.0003), "delta": (middle, 0.5)}
     excess = _excess(fixed, column, unit)
-    return _of_correct(correct, threshold, unit, Budget(form, slope, middle), *given, **shown, excess=excess)
+    return _of_correct(correct, threshold, unit, Budget(form, slope, middle), *arguments, **options, excess=excess)
 
 
 def _excess(fixed: float | None, column: str | None, unit: Unit) -> Reward:
@@ -588,7 +588,7 @@ def _excess(fixed: float | None, column: str | None, unit: Unit) -> Reward:
     length, measured = measured_by("length.budget", unit, None)
     name, bounds = f"{unit}_over_budget", (-math.inf, math.inf)
     if column is None:
-        shown = f"{name}({'' if fixed is None else short_number(fixed)})"
-        return primitive(Excess(length, fixed), name, shown, *measured, bounds=bounds)
+        call_text = f"{name}({'' if fixed is None else short_number(fixed)})"
+        return primitive(Excess(length, fixed), name, call_text, *measured, bounds=bounds)
     cell = Parameter("budget", column, annotation=Annotated[float, AfterValidator(_positive)])
     return primitive(Excess(length), name, f"{name}({column!r})", *measured, cell, bounds=bounds)

@@ -32,15 +32,15 @@ class Reached:
     ordered: bool
 
     def __call__(self, text: str, milestones: Milestones) -> Score:
-        places = [(text.find(milestone), len(milestone)) for milestone in milestones]
-        found = [(start, start + length) for start, length in places if start >= 0]
-        reached = _longest_chain(found) if self.ordered else len(found)
+        occurrences = [(text.find(milestone), len(milestone)) for milestone in milestones]
+        spans = [(start, start + length) for start, length in occurrences if start >= 0]
+        reached = _longest_chain(spans) if self.ordered else len(spans)
         if reached == len(milestones):
             return Score(1.0)
-        missing = [milestone for milestone, (start, _) in zip(milestones, places, strict=True) if start < 0]
+        missing = [milestone for milestone, (start, _) in zip(milestones, occurrences, strict=True) if start < 0]
         notes = [f"missing: {shorten(', '.join(missing), 100)}"] if missing else []
-        if reached < len(found):
-            notes.append(f"{len(found) - reached} out of order")
+        if reached < len(spans):
+            notes.append(f"{len(spans) - reached} out of order")
         return Score(reached / len(milestones), "; ".join(notes))
 
 
@@ -80,7 +80,7 @@ class FixedMilestones:
 def _checked(milestones: Milestones) -> Milestones:
     if len(milestones) > _MOST:
         raise ValueError(f"got {len(milestones):,} milestones, the limit is {_MOST}")
-    twice = next((one for place, one in enumerate(milestones) if one in milestones[:place]), None)
+    twice = next((milestone for index, milestone in enumerate(milestones) if milestone in milestones[:index]), None)
     if twice is not None:
         raise ValueError(f"the milestone {shorten(twice, 60)} is listed twice; remove one")
     return milestones
@@ -141,7 +141,7 @@ def milestones(
         raise RewardDefinitionError(f"milestones: column must be the name of a column, got {shorten(column)}")
     where = as_extractor(extract, Whole())
     gold_where = None if gold is None else as_extractor(gold, Whole())
-    shown = expression(
+    call_text = expression(
         "milestones",
         *texts,
         column=(column, None),
@@ -153,12 +153,12 @@ def milestones(
     judge = Reading(MilestoneText(PlainText(bool(ignore_case), MAX_CHARACTERS)), Reached(bool(ordered)))
     answer = Parameter("answer", "completion", view=where)
     if column is None:
-        return primitive(FixedMilestones(judge, _fixed(texts, bool(ignore_case))), "milestones", shown, answer)
+        return primitive(FixedMilestones(judge, _fixed(texts, bool(ignore_case))), "milestones", call_text, answer)
     reader = GoldMilestones(ItemsText(ignore_case=bool(ignore_case), commas=False), gold_where)
     return primitive(
         judge,
         "milestones",
-        shown,
+        call_text,
         answer,
         Parameter("milestones", column, annotation=Annotated[Milestones, BeforeValidator(reader)]),
     )

@@ -134,8 +134,8 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
         raise RewardDefinitionError(f'regex: match must be "full" or "search", got {shorten(match)}')
     _compiled(pattern)
     where = as_extractor(extract, raw() if THINKING.named_in(pattern) else whole())
-    shown = expression("regex", pattern, match=(match, "full"), extract=(extract and where, None))
-    return primitive(Regex(pattern, match), "regex", shown, Parameter("text", "completion", view=where))
+    call_text = expression("regex", pattern, match=(match, "full"), extract=(extract and where, None))
+    return primitive(Regex(pattern, match), "regex", call_text, Parameter("text", "completion", view=where))
 
 
 @final
@@ -184,7 +184,7 @@ class Contains:
         if not has_visible_character(text):
             return _EMPTY
         normalized = unmasked(text) if self.wanted or self.forbidden or self.refusals else ""
-        missing = [wanted for wanted in self.wanted if wanted not in normalized]
+        missing = [required for required in self.wanted if required not in normalized]
         broken = [note for note in (self._forbidden(normalized), *self._edges(text.strip())) if note]
         if not missing and not broken:
             return 1.0
@@ -192,9 +192,9 @@ class Contains:
         return Score(share, "; ".join([f"missing: {shorten(missing, 120)}"] * bool(missing) + broken))
 
     def _forbidden(self, normalized: str) -> str:
-        found = REFUSALS.search(normalized) if self.refusals else ""
-        found = found or next((forbidden for forbidden in self.forbidden if forbidden in normalized), "")
-        return f"contains {shorten(found, 80)}" if found else ""
+        hit = REFUSALS.search(normalized) if self.refusals else ""
+        hit = hit or next((forbidden for forbidden in self.forbidden if forbidden in normalized), "")
+        return f"contains {shorten(hit, 80)}" if hit else ""
 
     def _edges(self, text: str) -> Iterator[str]:
         text = text.casefold() if self.ignore_case else text
@@ -239,18 +239,18 @@ def contains(
     Raises:
         RewardDefinitionError: no texts, a text without visible characters, or `partial` without `all`.
     """
-    wanted, forbidden = _texts("all", all), _texts("none", none)
+    required, forbidden = _texts("all", all), _texts("none", none)
     starts, ends = _texts("start", start), _texts("end", end)
-    if not (wanted or forbidden or starts or ends):
+    if not (required or forbidden or starts or ends):
         raise RewardDefinitionError('contains: pass all=, none=, start= or end=, such as rk.contains(all=["because"])')
-    if type(partial) is not bool or (partial and not wanted):
+    if type(partial) is not bool or (partial and not required):
         raise RewardDefinitionError(
             f"contains: partial must be True or False, and needs all=; got partial={shorten(partial)}"
         )
     where = as_extractor(extract, whole())
-    shown = expression(
+    call_text = expression(
         "contains",
-        all=(list(wanted), []),
+        all=(list(required), []),
         none=(list(forbidden), []),
         start=(list(starts), []),
         end=(list(ends), []),
@@ -259,7 +259,7 @@ def contains(
         extract=(extract and where, None),
     )
     function = Contains(
-        _normalized(wanted),
+        _normalized(required),
         _normalized(forbidden),
         REFUSALS in forbidden,
         tuple(map(str.casefold, starts)) if ignore_case else starts,
@@ -267,7 +267,7 @@ def contains(
         partial,
         bool(ignore_case),
     )
-    return primitive(function, "contains", shown, Parameter("text", "completion", view=where))
+    return primitive(function, "contains", call_text, Parameter("text", "completion", view=where))
 
 
 def _normalized(texts: Iterable[Any]) -> tuple[str, ...]:

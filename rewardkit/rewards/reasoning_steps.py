@@ -56,20 +56,20 @@ class ReasoningSteps:
         if text is None:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         counted: list[frozenset[str]] = []
-        known: set[frozenset[str]] = set()
+        earlier: set[frozenset[str]] = set()
         why: Counter[str] = Counter()
         for step in _steps(visible(text)):
             words = _WORD.findall(step)[:_READ]
             distinct = frozenset(words)
             if len(words) < self.words or sum(len(word) > 1 or not word.isascii() for word in distinct) < _DISTINCT:
                 why["too short"] += 1
-            elif distinct in known or any(_similar(distinct, other) for other in counted):
+            elif distinct in earlier or any(_similar(distinct, other) for other in counted):
                 why["repeated"] += 1
             else:
                 counted.append(distinct)
                 if len(counted) == self.enough:
                     return 1.0
-            known.add(distinct)
+            earlier.add(distinct)
         notes = [f"{len(counted)} of {self.enough} steps", *(f"{count:,} {reason}" for reason, count in why.items())]
         return Score(len(counted) / self.enough, ", ".join(notes))
 
@@ -114,7 +114,7 @@ def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any
                 f"reasoning_steps: {name} must be an int from 1 to {most}, got {shorten(value)}"
             )
     where = as_extractor(extract, raw())
-    given = [] if enough == 3 else [enough]
-    shown = expression("reasoning_steps", *given, words=(words, 5), extract=(extract and where, None))
+    arguments = [] if enough == 3 else [enough]
+    call_text = expression("reasoning_steps", *arguments, words=(words, 5), extract=(extract and where, None))
     text = Parameter("text", "completion", view=where)
-    return primitive(ReasoningSteps(enough, words), "reasoning_steps", shown, text)
+    return primitive(ReasoningSteps(enough, words), "reasoning_steps", call_text, text)

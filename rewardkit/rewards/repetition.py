@@ -84,9 +84,9 @@ def _distinct_runs(texts: Sequence[Sequence[int]], size: int) -> list[int]:
     counts = []
     start = 0
     for end in ends:
-        own = runs[start : end - size + 1]  # without the runs that reach into the next text
-        own.sort()
-        counts.append(int(np.count_nonzero(own[1:] != own[:-1])) + 1)
+        text_runs = runs[start : end - size + 1]  # without the runs that reach into the next text
+        text_runs.sort()
+        counts.append(int(np.count_nonzero(text_runs[1:] != text_runs[:-1])) + 1)
         start = end
     return counts
 
@@ -163,7 +163,7 @@ def repetition_penalty(
     counted = (
         Parameter("counted", "completion_ids") if unit == "tokens" else Parameter("counted", "completion", view=view)
     )
-    shown = expression(
+    call_text = expression(
         "repetition_penalty",
         ngram=(ngram, 3),
         unit=(unit, "tokens"),
@@ -171,4 +171,4 @@ def repetition_penalty(
         extract=(extract and view, None),
     )
     penalty = RepetitionPenalty(ngram, float(max_penalty))
-    return primitive(penalty, "repetition_penalty", shown, counted, bounds=(float(max_penalty), 0.0))
+    return primitive(penalty, "repetition_penalty", call_text, counted, bounds=(float(max_penalty), 0.0))

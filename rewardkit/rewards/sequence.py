@@ -57,18 +57,18 @@ class SetMatch:
         answer, gold = _letters(answer, gold), _letters(gold, answer)
         if self.max_items is not None and len(answer) > self.max_items:
             return Score(0.0, f"{len(answer):,} items, but at most {self.max_items:,} are allowed")
-        wanted, given = set(gold), set(answer)
-        common, said, right = len(wanted & given), len(answer), len(wanted)
-        if common == said == right:
+        distinct_gold, distinct_answer = set(gold), set(answer)
+        common, answer_count, right = len(distinct_gold & distinct_answer), len(answer), len(distinct_gold)
+        if common == answer_count == right:
             return Score(1.0)
         value = {
-            "f1": 2 * common / (said + right),
-            "precision": common / said,
+            "f1": 2 * common / (answer_count + right),
+            "precision": common / answer_count,
             "recall": common / right,
-            "jaccard": common / (said + right - common),
+            "jaccard": common / (answer_count + right - common),
             "exact": 0.0,
         }[self.metric]
-        return Score(value, f"{common} of {right} items, {said - common} too many")
+        return Score(value, f"{common} of {right} items, {answer_count - common} too many")
 
 
 def set_match(
@@ -149,7 +149,7 @@ class SequenceMatch:
         if answer == gold:
             return Score(1.0)
         length = max(len(answer), len(gold))
-        right = [said == wanted for said, wanted in zip(answer, gold, strict=False)]
+        right = [answer_item == gold_item for answer_item, gold_item in zip(answer, gold, strict=False)]
         common = (*right, False).index(False)
         if self.metric == "prefix":
             value = common / length
@@ -165,25 +165,25 @@ class SequenceMatch:
 
 def _pairs_in_order(answer: Items, gold: Items) -> int:
     """Return the number of pairs of gold items that occur in the answer in the gold order."""
-    place = {item: position for position, item in enumerate(_counted(gold))}
+    gold_positions = {item: position for position, item in enumerate(_counted(gold))}
     before: list[int] = []
     pairs = 0
     for item in _counted(answer):
-        if item in place:
-            rank = bisect(before, place[item])
+        if item in gold_positions:
+            rank = bisect(before, gold_positions[item])
             pairs += rank
             # Shifts up to 10,000 numbers at once, which is faster than a tree.
-            before.insert(rank, place[item])
+            before.insert(rank, gold_positions[item])
     return pairs
 
 
 def _counted(items: Items) -> Sequence[tuple[str, int]]:
     """Number the copies of each item, so that the second "a" of one list is matched with the second of the other."""
-    seen: Counter[str] = Counter()
+    copies: Counter[str] = Counter()
     counted = []
     for item in items:
-        counted.append((item, seen[item]))
-        seen[item] += 1
+        counted.append((item, copies[item]))
+        copies[item] += 1
     return counted
 
 

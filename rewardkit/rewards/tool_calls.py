@@ -72,29 +72,29 @@ class GoldArgument:
         compare = same or _matches
         several = len(readings) > 1
         return any(
-            compare(made, gold)
+            compare(reading, gold)
             for gold in self.values
-            for made in readings
-            if not several or isinstance(made, str) is isinstance(gold, str)
+            for reading in readings
+            if not several or isinstance(reading, str) is isinstance(gold, str)
         )
 
 
-def _matches(made: Any, gold: Any) -> bool:
+def _matches(actual: Any, gold: Any) -> bool:
     """Return whether a value is one that `gold` allows; choices may be anywhere inside."""
     if isinstance(gold, dict) and set(gold) == {"any_of"} and isinstance(gold["any_of"], list):
-        return any(_matches(made, one) for one in gold["any_of"])
-    if isinstance(gold, dict) and isinstance(made, dict):
-        for name, wanted in gold.items():
-            optional = isinstance(wanted, dict) and set(wanted) == {"optional"}
-            if name not in made:
+        return any(_matches(actual, choice) for choice in gold["any_of"])
+    if isinstance(gold, dict) and isinstance(actual, dict):
+        for name, expected in gold.items():
+            optional = isinstance(expected, dict) and set(expected) == {"optional"}
+            if name not in actual:
                 if not optional:
                     return False
-            elif not _matches(made[name], wanted["optional"] if optional else wanted):
+            elif not _matches(actual[name], expected["optional"] if optional else expected):
                 return False
-        return set(made) <= set(gold)
-    if isinstance(gold, list) and isinstance(made, list):
-        return len(made) == len(gold) and all(map(_matches, made, gold))
-    return json_key(made) == json_key(gold)
+        return set(actual) <= set(gold)
+    if isinstance(gold, list) and isinstance(actual, list):
+        return len(actual) == len(gold) and all(map(_matches, actual, gold))
+    return json_key(actual) == json_key(gold)
 
 
 @final
@@ -108,9 +108,12 @@ class GoldCall:
     @cached_property
     def key(self) -> tuple[str, frozenset[tuple[str, str]]] | None:
         """The only right call; None if there are choices."""
-        if any(wanted.optional or len(wanted.keys) != 1 or wanted.nested for _, wanted in self.arguments):
+        if any(
+            gold_argument.optional or len(gold_argument.keys) != 1 or gold_argument.nested
+            for _, gold_argument in self.arguments
+        ):
             return None
-        return self.name, frozenset((name, next(iter(wanted.keys))) for name, wanted in self.arguments)
+        return self.name, frozenset((name, next(iter(gold_argument.keys))) for name, gold_argument in self.arguments)
 
     def worth(self, call: ToolCall, same: Same) -> float:
         """Return the share of equal top-level arguments among all that either side names, 0.0 for another tool.
@@ -119,25 +122,25 @@ class GoldCall:
         """
         if call.name != self.name or call.arguments is None:
             return 0.0
-        held = call.arguments.keys_by_name
-        named, equal = len(held), 0
-        for name, wanted in self.arguments:
-            key = held.get(name)
+        call_keys = call.arguments.keys_by_name
+        named, equal = len(call_keys), 0
+        for name, gold_argument in self.arguments:
+            key = call_keys.get(name)
             if key is None:
-                named += not wanted.optional
-            elif key in wanted.keys:
+                named += not gold_argument.optional
+            elif key in gold_argument.keys:
                 equal += 1
-            elif wanted.nested or name in same or not call.arguments.typed:
-                equal += wanted.allows(call.arguments.readings(name), same.get(name))
+            elif gold_argument.nested or name in same or not call.arguments.typed:
+                equal += gold_argument.allows(call.arguments.readings(name), same.get(name))
         return equal / named if named else 1.0
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={_shown(wanted)}" for name, wanted in self.arguments)
-        return f"{self.name}({given})"
+        signature = ", ".join(f"{name}={_shown(gold_argument)}" for name, gold_argument in self.arguments)
+        return f"{self.name}({signature})"
 
 
-def _shown(wanted: GoldArgument) -> str:
-    return " or ".join(json.dumps(value, ensure_ascii=False) for value in wanted.values[:3])
+def _shown(gold_argument: GoldArgument) -> str:
+    return " or ".join(json.dumps(value, ensure_ascii=False) for value in gold_argument.values[:3])
 
 
 @final
@@ -174,16 +177,16 @@ def read_gold_calls(value: object) -> GoldCalls:
     if not isinstance(value, (list, tuple)):
         raise ValueError(f"the gold calls must be a list, [] for no call; got {shorten(value)}")
     if value and all(isinstance(item, (list, tuple)) for item in value):
-        return GoldCalls(tuple(tuple(_gold_call(one, text) for one in item) for item in value), by_round=True)
-    return GoldCalls((tuple(_gold_call(one, text) for one in value),))
+        return GoldCalls(tuple(tuple(_gold_call(entry, text) for entry in item) for item in value), by_round=True)
+    return GoldCalls((tuple(_gold_call(entry, text) for entry in value),))
 
 
-def _gold_call(given: Any, text: bool) -> GoldCall:
-    function = given.get("function") if isinstance(given, Mapping) else None
-    inner = function if isinstance(function, Mapping) else given
+def _gold_call(entry: Any, text: bool) -> GoldCall:
+    function = entry.get("function") if isinstance(entry, Mapping) else None
+    inner = function if isinstance(function, Mapping) else entry
     name = inner.get("name") if isinstance(inner, Mapping) else None
     if not isinstance(name, str) or not name:
-        raise ValueError(f'a gold call must be {{"name": ..., "arguments": {{...}}}}, got {shorten(given)}')
+        raise ValueError(f'a gold call must be {{"name": ..., "arguments": {{...}}}}, got {shorten(entry)}')
     misnamed = next((key for key in inner if key in _OTHER_NAMES and inner[key] is not None), None)
     if misnamed is not None and "arguments" not in inner:
         raise ValueError(f"the gold call {name!r} has no 'arguments', but {misnamed!r}; rename it to 'arguments'")
@@ -210,12 +213,12 @@ def _gold_call(given: Any, text: bool) -> GoldCall:
 def _gaps_optional(value: Any) -> Any:
     """Return a value in which None in an object may be missing."""
     if isinstance(value, (list, tuple)):
-        return [_gaps_optional(one) for one in value]
+        return [_gaps_optional(member) for member in value]
     if not isinstance(value, Mapping):
         return value
     if value and set(value) <= {"optional", "any_of"}:
-        return {key: one for key, one in value.items() if one is not None} or {"optional": None}
-    return {key: {"optional": None} if one is None else _gaps_optional(one) for key, one in value.items()}
+        return {key: member for key, member in value.items() if member is not None} or {"optional": None}
+    return {key: {"optional": None} if member is None else _gaps_optional(member) for key, member in value.items()}
 
 
 # Pair the calls that were made with the gold calls so that they are worth as much as possible.
@@ -268,38 +271,38 @@ class Paired:
     @classmethod
     def of(cls, best: _Best, gold: Sequence[GoldCall]) -> Paired:
         worth, calls, right = best
-        return cls(worth, calls, tuple(place for place in range(len(gold)) if place not in right))
+        return cls(worth, calls, tuple(index for index in range(len(gold)) if index not in right))
 
 
 def paired(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rules: Rules) -> Paired:
     """Return the best pairing of the calls of some turns with gold calls."""
-    made = [call for calls in turns for call in calls]
-    if not gold or not made:
+    made_calls = [call for calls in turns for call in calls]
+    if not gold or not made_calls:
         return Paired.of((0.0, 0, frozenset()), gold)
-    if rules.kept and (len(gold) > 1 or len(made) > 1):
+    if rules.kept and (len(gold) > 1 or len(made_calls) > 1):
         return _in_order(gold, turns, rules)
-    right = _equal(gold, made, rules)
-    if right is not None and (rules.credit == "exact" or len(right) == min(len(gold), len(made))):
+    right = _equal(gold, made_calls, rules)
+    if right is not None and (rules.credit == "exact" or len(right) == min(len(gold), len(made_calls))):
         return Paired.of((float(len(right)), len(right), right), gold)
-    return Paired.of(_stretch([[rules.worth(one, call) for call in made] for one in gold], 0), gold)
+    return Paired.of(_stretch([[rules.worth(gold_call, call) for call in made_calls] for gold_call in gold], 0), gold)
 
 
-def _equal(gold: Sequence[GoldCall], made: Sequence[ToolCall], rules: Rules) -> frozenset[int] | None:
+def _equal(gold: Sequence[GoldCall], made_calls: Sequence[ToolCall], rules: Rules) -> frozenset[int] | None:
     """Return the gold calls that have an equal call, fast; None if calls are not simply equal or not."""
     if rules.same or rules.credit == "names":
         return None
-    if any(call.arguments is not None and not call.arguments.typed for call in made):
+    if any(call.arguments is not None and not call.arguments.typed for call in made_calls):
         return None
     left = Counter(
-        (call.name, frozenset(call.arguments.keys_by_name.items())) for call in made if call.arguments is not None
+        (call.name, frozenset(call.arguments.keys_by_name.items())) for call in made_calls if call.arguments is not None
     )
     right = set()
-    for place, one in enumerate(gold):
-        if one.key is None:
+    for index, gold_call in enumerate(gold):
+        if gold_call.key is None:
             return None
-        if left[one.key] > 0:
-            left[one.key] -= 1
-            right.add(place)
+        if left[gold_call.key] > 0:
+            left[gold_call.key] -= 1
+            right.add(index)
     return frozenset(right)
 
 
@@ -307,8 +310,8 @@ def _in_order(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rul
     # best[j] is the best pairing of the turns so far with the first j gold calls.
     best: list[_Best] = [(0.0, 0, frozenset())] * (len(gold) + 1)
     for calls in turns:
-        whole = len(gold) * len(calls) <= _MOST_PAIRS
-        for together in [calls] if whole else [[call] for call in calls]:
+        is_small = len(gold) * len(calls) <= _MOST_PAIRS
+        for together in [calls] if is_small else [[call] for call in calls]:
             if together:
                 best = _after(gold, together, best, rules)
     return Paired.of(best[-1], gold)
@@ -317,11 +320,11 @@ def _in_order(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rul
 def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence[_Best], rules: Rules) -> list[_Best]:
     """Return the best pairings after one more turn, which takes a stretch of the gold."""
     best = list(before)
-    worths = [[rules.worth(one, call) for call in calls] for one in gold]
-    useful = [place for place, row in enumerate(worths) if any(row)]
+    worths = [[rules.worth(gold_call, call) for call in calls] for gold_call in gold]
+    useful = [index for index, row in enumerate(worths) if any(row)]
     most = _most(worths)
     for start in useful:
-        for stop in (place + 1 for place in useful if place >= start):
+        for stop in (index + 1 for index in useful if index >= start):
             if len(calls) == 1 and stop > start + 1:
                 break  # one call is paired with one gold call
             worth, count, right = _stretch(worths[start:stop], start)
@@ -338,19 +341,19 @@ def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence
 
 def _most(worths: Sequence[Sequence[float]]) -> list[float]:
     """Return for each gold call a bound on the value of a turn that starts there: each call at its best."""
-    best, found = [0.0] * len(worths[0]), []
+    best, bounds = [0.0] * len(worths[0]), []
     for row in reversed(worths):
         best = list(map(max, best, row))
-        found.append(sum(best))
-    return found[::-1]
+        bounds.append(sum(best))
+    return bounds[::-1]
 
 
 def _stretch(worths: Sequence[Sequence[float]], start: int) -> _Best:
     """Return the best pairing of one stretch of gold calls with the calls of one turn."""
     pairs = assigned([[round(worth * _SCALE) for worth in row] for row in worths])
-    found = [(row, worths[row][column]) for row, column in pairs if worths[row][column] > 0.0]
-    right = frozenset(start + row for row, worth in found if worth == 1.0)
-    return sum(worth for _, worth in found), len(found), right
+    matches = [(row, worths[row][column]) for row, column in pairs if worths[row][column] > 0.0]
+    right = frozenset(start + row for row, worth in matches if worth == 1.0)
+    return sum(worth for _, worth in matches), len(matches), right
 
 
 # The engine of ``rk.tool_calls``: gold calls, the values of calls, and the best pairing.
@@ -383,37 +386,41 @@ class ToolCalls:
         return {"calls": _SPRAYING} if self.extra == "allow" else {}
 
     def __call__(self, trajectory: Trajectory, expected: GoldCalls) -> float | Score:
-        made = len(trajectory.calls)
-        if made > MOST_CALLS:
-            return Score(0.0, f"{made:,} calls, more than {MOST_CALLS}")
+        call_count = len(trajectory.calls)
+        if call_count > MOST_CALLS:
+            return Score(0.0, f"{call_count:,} calls, more than {MOST_CALLS}")
         rounds = list(trajectory.rounds) if expected.by_round else [trajectory.turns]
-        found: list[tuple[Paired, int]] = []
+        pairings: list[tuple[Paired, int]] = []
         for number in range(max(len(rounds), len(expected.rounds))):
             turns: tuple[Turn, ...] = rounds[number] if number < len(rounds) else ()
-            wanted = expected.rounds[number] if number < len(expected.rounds) else ()
+            gold_calls = expected.rounds[number] if number < len(expected.rounds) else ()
             calls = [turn.calls for turn in turns if turn.calls]
-            found.append((paired(wanted, calls, self.rules), sum(map(len, calls))))
-        worth = sum(one.worth for one, _ in found)
-        surplus = made - sum(one.calls for one, _ in found)
-        value = self._value(worth, expected.count, made - min(self.free, surplus))
-        return value if value == 1.0 else Score(value, self._note(trajectory, expected, found, surplus))
+            pairings.append((paired(gold_calls, calls, self.rules), sum(map(len, calls))))
+        worth = sum(pairing.worth for pairing, _ in pairings)
+        surplus = call_count - sum(pairing.calls for pairing, _ in pairings)
+        value = self._value(worth, expected.count, call_count - min(self.free, surplus))
+        return value if value == 1.0 else Score(value, self._note(trajectory, expected, pairings, surplus))
 
-    def _value(self, worth: float, gold: int, made: int) -> float:
+    def _value(self, worth: float, gold: int, call_count: int) -> float:
         if self.extra == "allow":
             return min(1.0, worth / gold) if gold else 1.0
-        return min(1.0, 2.0 * worth / (gold + made)) if gold + made else 1.0
+        return min(1.0, 2.0 * worth / (gold + call_count)) if gold + call_count else 1.0
 
-    def _note(self, trajectory: Trajectory, gold: GoldCalls, found: list[tuple[Paired, int]], surplus: int) -> str:
-        missed = [wanted[place] for wanted, (one, _) in zip(gold.rounds, found, strict=False) for place in one.missed]
-        said = []
+    def _note(self, trajectory: Trajectory, gold: GoldCalls, pairings: list[tuple[Paired, int]], surplus: int) -> str:
+        missed = [
+            gold_calls[index]
+            for gold_calls, (pairing, _) in zip(gold.rounds, pairings, strict=False)
+            for index in pairing.missed
+        ]
+        notes = []
         if missed:
             more = f" and {len(missed) - 2} more" if len(missed) > 2 else ""
-            said.append(f"not called as expected: {shorten_line(', '.join(map(str, missed[:2])), 160)}{more}")
+            notes.append(f"not called as expected: {shorten_line(', '.join(map(str, missed[:2])), 160)}{more}")
         if surplus:
-            said.append(f"{surplus} other call{'s' * (surplus != 1)}{_broken(trajectory.calls)}")
+            notes.append(f"{surplus} other call{'s' * (surplus != 1)}{_broken(trajectory.calls)}")
         if missed and not trajectory.calls and (unread := self._unread(trajectory)):
-            said.append(unread)
-        return "; ".join(said)
+            notes.append(unread)
+        return "; ".join(notes)
 
     def _unread(self, trajectory: Trajectory) -> str:
         """Return the reason why an apparent call in the last turn is not one; empty if there is none."""
@@ -485,14 +492,14 @@ def tool_calls(
     """
     if not isinstance(column, str):
         raise RewardDefinitionError(f"tool_calls: pass the name of the column of gold calls, got {shorten(column)}")
-    for option, value, known in (
+    for option, value, choices in (
         ("order", order, get_args(Order)),
         ("arguments", arguments, get_args(Credit)),
         ("extra", extra, get_args(Extra)),
     ):
-        if value not in known:
-            words = ", ".join(f'"{word}"' for word in known)
-            hint = near_miss(str(value), known)
+        if value not in choices:
+            words = ", ".join(f'"{word}"' for word in choices)
+            hint = near_miss(str(value), choices)
             raise RewardDefinitionError(f"tool_calls: {option} must be one of {words}, got {shorten(value)}.{hint}")
     check_form(form, "tool_calls")
     if type(free) is not int or free < 0:
@@ -505,7 +512,7 @@ def tool_calls(
             )
     json_parser("rk.tool_calls")
     compared = Rules(arguments, order == "kept", tuple((same or {}).items()))
-    shown = expression(
+    call_text = expression(
         "tool_calls",
         column,
         order=(order, "any"),
@@ -518,7 +525,7 @@ def tool_calls(
     return primitive(
         ToolCalls(compared, extra, free, form),
         "tool_calls",
-        shown,
+        call_text,
         Parameter("trajectory", "trajectory", view=TextCallsOf(form)),
         Parameter("expected", column, annotation=Annotated[GoldCalls, PlainValidator(read_gold_calls)]),
     )

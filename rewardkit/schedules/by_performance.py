@@ -50,13 +50,13 @@ class Reached(PerformanceSchedule):
         recent = [*state["recent"], means[self.component]][-self.window :]
         mean = sum(recent) / len(recent)
         full = len(recent) == self.window
-        held = state["held"] + 1 if full and mean >= self.level - TOLERANCE else 0
-        reached = state["reached"] or held >= self.patience
+        streak = state["held"] + 1 if full and mean >= self.level - TOLERANCE else 0
+        reached = state["reached"] or streak >= self.patience
         if self.fall_back is not None and mean < self.fall_back - TOLERANCE:
             reached = False
         # Counted in whole batches, so that rounding errors do not add up.
-        way = min(max(state["way"] + (1 if reached else -1), 0), self.over)
-        return {"recent": recent, "held": held, "reached": reached, "way": way}
+        position = min(max(state["way"] + (1 if reached else -1), 0), self.over)
+        return {"recent": recent, "held": streak, "reached": reached, "way": position}
 
     def value(self, state: State) -> float:
         return float(state["way"] / self.over)
@@ -219,7 +219,7 @@ def _source(component: Any) -> Any:
     return None if isinstance(component, str) else component
 
 
-def _count(value: Any, what: str) -> int:
+def _count(value: Any, subject: str) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise RewardDefinitionError(f"{what} must be a number of batches, at least 1, got {shorten(value)}")
+        raise RewardDefinitionError(f"{subject} must be a number of batches, at least 1, got {shorten(value)}")
     return int(value)

@@ -78,8 +78,8 @@ class Joined(Schedule):
     def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
         # Positions inside the pieces are relative to them.
         low, high = self.pieces[0][1].bounds
-        others = [position for position, piece in self.pieces if piece.bounds != (low, high)]
-        return self.late_at(others[0], max_steps) if others and low == high else []
+        changes = [position for position, piece in self.pieces if piece.bounds != (low, high)]
+        return self.late_at(changes[0], max_steps) if changes and low == high else []
 
     @property
     def text(self) -> str:
@@ -110,8 +110,8 @@ class Cycled(Schedule):
             return self.end_value
         period = steps(self.period, progress)
         # Ends of periods that are shares of a run are met in spite of rounding.
-        done = math.floor((progress.step + 1e-9) / period)
-        first, last = first_step(done * period), first_step((done + 1) * period)
+        cycle_index = math.floor((progress.step + 1e-9) / period)
+        first, last = first_step(cycle_index * period), first_step((cycle_index + 1) * period)
         return self.schedule.at(progress.within(first, last))
 
     def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
@@ -150,7 +150,7 @@ class Extreme(Schedule):
 
     def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
         moving = [schedule for schedule in self.schedules if schedule.bounds[0] != schedule.bounds[1]]
-        steps = [found[0][1] for schedule in moving if (found := schedule.late(max_steps))]
+        steps = [late_parts[0][1] for schedule in moving if (late_parts := schedule.late(max_steps))]
         return self.late_at(min(steps), max_steps) if steps and len(steps) == len(moving) else []
 
     @property
@@ -161,10 +161,10 @@ class Extreme(Schedule):
         return f"{self.kind}({', '.join(map(repr, self.schedules))})"
 
 
-def first_step(place: float) -> int:
-    """Return the first whole step at or after `place`."""
+def first_step(step: float) -> int:
+    """Return the first whole step at or after `step`."""
     # A place such as 0.3 * 10 is 3, not the step after it.
-    return math.ceil(place - 1e-9)
+    return math.ceil(step - 1e-9)
 
 
 def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule:
@@ -265,8 +265,8 @@ def _extreme(kind: Literal["maximum", "minimum"], schedules: tuple[float | Sched
     return Extreme(kind, tuple(_schedule(schedule, f"{kind}: an item") for schedule in schedules))
 
 
-def _schedule(value: float | Schedule, what: str) -> Schedule:
-    return value if isinstance(value, Schedule) else Constant(number(value, what))
+def _schedule(value: float | Schedule, subject: str) -> Schedule:
+    return value if isinstance(value, Schedule) else Constant(number(value, subject))
 
 
 class Curve(ABC):
@@ -281,8 +281,8 @@ class Curve(ABC):
         return {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod
-    def __call__(self, way: float, initial: float, target: float) -> float:
-        """Return the value at `way`, the share of the way (above 0.0, below 1.0)."""
+    def __call__(self, fraction: float, initial: float, target: float) -> float:
+        """Return the value at `fraction`, the share of the way (above 0.0, below 1.0)."""
 
 
 @final
@@ -292,8 +292,8 @@ class LinearCurve(Curve):
 
     name: ClassVar[str] = "linear"
 
-    def __call__(self, way: float, initial: float, target: float) -> float:
-        return initial * (1.0 - way) + target * way
+    def __call__(self, fraction: float, initial: float, target: float) -> float:
+        return initial * (1.0 - fraction) + target * fraction
 
 
 @final
@@ -303,8 +303,8 @@ class HalfCosine(Curve):
 
     name: ClassVar[str] = "cosine"
 
-    def __call__(self, way: float, initial: float, target: float) -> float:
-        return LinearCurve()((1.0 - math.cos(math.pi * way)) / 2.0, initial, target)
+    def __call__(self, fraction: float, initial: float, target: float) -> float:
+        return LinearCurve()((1.0 - math.cos(math.pi * fraction)) / 2.0, initial, target)
 
 
 @final
@@ -316,8 +316,8 @@ class Power(Curve):
 
     power: float
 
-    def __call__(self, way: float, initial: float, target: float) -> float:
-        return LinearCurve()(1.0 - (1.0 - way) ** self.power, initial, target)
+    def __call__(self, fraction: float, initial: float, target: float) -> float:
+        return LinearCurve()(1.0 - (1.0 - fraction) ** self.power, initial, target)
 
 
 @final
@@ -327,9 +327,9 @@ class Geometric(Curve):
 
     name: ClassVar[str] = "exponential"
 
-    def __call__(self, way: float, initial: float, target: float) -> float:
+    def __call__(self, fraction: float, initial: float, target: float) -> float:
         # In logarithms, because the ratio of the two ends may be out of range.
-        return math.copysign(math.exp(LinearCurve()(way, math.log(abs(initial)), math.log(abs(target)))), target)
+        return math.copysign(math.exp(LinearCurve()(fraction, math.log(abs(initial)), math.log(abs(target)))), target)
 
 
 @final
@@ -341,9 +341,9 @@ class Logistic(Curve):
 
     steepness: float
 
-    def __call__(self, way: float, initial: float, target: float) -> float:
+    def __call__(self, fraction: float, initial: float, target: float) -> float:
         # tanh is the logistic function between -1 and 1, and does not overflow.
-        rise = math.tanh(self.steepness * (way - 0.5) / 2.0) / math.tanh(self.steepness / 4.0)
+        rise = math.tanh(self.steepness * (fraction - 0.5) / 2.0) / math.tanh(self.steepness / 4.0)
         return LinearCurve()((1.0 + rise) / 2.0, initial, target)
 
 
@@ -368,11 +368,11 @@ class Ramp(Schedule):
         return min(self.initial, self.target), max(self.initial, self.target)
 
     def at(self, progress: Progress) -> float:
-        way = way_done(self.start, self.end, progress)
-        if way in (0.0, 1.0):  # exactly at both ends
-            return self.target if way else self.initial
+        fraction = way_done(self.start, self.end, progress)
+        if fraction in (0.0, 1.0):  # exactly at both ends
+            return self.target if fraction else self.initial
         low, high = self.bounds
-        return min(max(self.curve(way, self.initial, self.target), low), high)
+        return min(max(self.curve(fraction, self.initial, self.target), low), high)
 
     def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
         first = self.start + (self.start != self.end)
@@ -405,24 +405,24 @@ class Piecewise(Schedule):
         return min(values), max(values)
 
     def at(self, progress: Progress) -> float:
-        places = [steps(position, progress) for position, _ in self.points]
-        after = bisect.bisect_right(places, progress.step)
+        knots = [steps(position, progress) for position, _ in self.points]
+        after = bisect.bisect_right(knots, progress.step)
         if after == 0:
             return self.points[0][1]
         value = self.points[after - 1][1]
         if after == len(self.points) or self.interpolation == "constant":
             return value
-        way = (progress.step - places[after - 1]) / (places[after] - places[after - 1])
+        fraction = (progress.step - knots[after - 1]) / (knots[after] - knots[after - 1])
         following = self.points[after][1]
         low, high = min(value, following), max(value, following)
-        return min(max(LinearCurve()(way, value, following), low), high)
+        return min(max(LinearCurve()(fraction, value, following), low), high)
 
     def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
-        others = [place for place, (_, value) in enumerate(self.points) if value != self.points[0][1]]
-        if not others:
+        changes = [index for index, (_, value) in enumerate(self.points) if value != self.points[0][1]]
+        if not changes:
             return []
         jumps = self.interpolation == "constant"
-        first = self.points[others[0]][0] if jumps else self.points[others[0] - 1][0] + 1
+        first = self.points[changes[0]][0] if jumps else self.points[changes[0] - 1][0] + 1
         return self.late_at(first, max_steps)
 
     @property
@@ -533,10 +533,10 @@ def _ramp(
     first, last = checked_position(start, "start"), checked_position(end, "end")
     checked_order(first, last, name)
     values = number(initial, "initial"), number(final, "final")
-    shown = [f"{value:g}" for value in values]
-    shown += [f"{option}={value:g}" for option, (value, default) in options.items() if value != default]
-    shown += [f"start={first}"] * (first != 0) + [f"end={last}"] * (last != 1.0)
-    return Ramp(*values, first, last, curve, f"{name}({', '.join(shown)})")
+    argument_texts = [f"{value:g}" for value in values]
+    argument_texts += [f"{option}={value:g}" for option, (value, default) in options.items() if value != default]
+    argument_texts += [f"start={first}"] * (first != 0) + [f"end={last}"] * (last != 1.0)
+    return Ramp(*values, first, last, curve, f"{name}({', '.join(argument_texts)})")
 
 
 def warm_up(end: Position, weight: float | Schedule = 1.0) -> Schedule:

@@ -40,16 +40,16 @@ def weights_over_training(
     """Return what ``reward.weights_over_training(...)`` does."""
     scorer = Scorer(reward)
     count = _checked_steps(max_steps, "weights_over_training")
-    known = _checked_means(means, _followers(reward), "weights_over_training")
+    component_means = _checked_means(means, _followers(reward), "weights_over_training")
     followers = _followers(reward)
-    missing = [follower for follower in followers if follower.component not in known]
+    missing = [follower for follower in followers if follower.component not in component_means]
     if missing:
-        wanted = ", ".join(f"{name!r}: [...]" for name in dict.fromkeys(follower.component for follower in missing))
+        entries = ", ".join(f"{name!r}: [...]" for name in dict.fromkeys(follower.component for follower in missing))
         raise BindingError(
             f"{missing[0]!r} follows {missing[0].component!r}, so it depends on the training. Pass the mean in each "
-            f"batch: means={{{wanted}}}"
+            f"batch: means={{{entries}}}"
         )
-    return _course(scorer, count, _states(followers, count, known)).weights
+    return _course(scorer, count, _states(followers, count, component_means)).weights
 
 
 def _followers(reward: Reward | Schedule) -> list[PerformanceSchedule]:
@@ -75,9 +75,9 @@ def _checked_means(
 ) -> dict[str, list[float]]:
     checked: dict[str, list[float]] = {}
     for follower in followers if means else ():
-        meant = near_miss(follower.component, means or {})
-        if follower.component not in (means or {}) and meant:
-            raise BindingError(f"{where}: {follower!r} follows {follower.component!r}, which is not in means=.{meant}")
+        hint = near_miss(follower.component, means or {})
+        if follower.component not in (means or {}) and hint:
+            raise BindingError(f"{where}: {follower!r} follows {follower.component!r}, which is not in means=.{hint}")
     for name, values in (means or {}).items():
         try:
             checked[name] = [float(value) for value in values]
@@ -90,7 +90,8 @@ def _checked_means(
 
 def _course(scorer: Scorer, max_steps: int, states: Iterable[kept.States]) -> _Course:
     points = [
-        Progress(step, max_steps, states=known) for step, known in zip(range(max_steps + 1), states, strict=False)
+        Progress(step, max_steps, states=step_states)
+        for step, step_states in zip(range(max_steps + 1), states, strict=False)
     ]
     weights = [_weights_at(scorer, point) for point in points]
     gauges = [
@@ -119,7 +120,10 @@ def _weights_at(scorer: Scorer, progress: Progress) -> dict[str, float]:
             weights[names[node]] += weight
         else:
             own_weights = addend_weights(node, progress)
-            stack += [(addend, weight * own) for addend, own in zip(node.facts.addends, own_weights, strict=True)]
+            stack += [
+                (addend, weight * addend_weight)
+                for addend, addend_weight in zip(node.facts.addends, own_weights, strict=True)
+            ]
     return weights
 
 
@@ -130,10 +134,10 @@ def _states(
     states = kept.initial(followers)
     for step in range(max_steps + 1):
         yield states
-        known = {name: values[step] for name, values in means.items() if step < len(values)}
-        known = {name: value for name, value in known.items() if not math.isnan(value)}
-        squares = {name + SQUARES: value * value for name, value in known.items()}
-        states = kept.advanced(states, {**known, **squares})
+        step_means = {name: values[step] for name, values in means.items() if step < len(values)}
+        step_means = {name: value for name, value in step_means.items() if not math.isnan(value)}
+        squares = {name + SQUARES: value * value for name, value in step_means.items()}
+        states = kept.advanced(states, {**step_means, **squares})
 
 
 def plot_schedules(
@@ -196,12 +200,12 @@ def _courses(
 ) -> list[_Course]:
     """Return one course, or the two extremes if the means that schedules follow are unknown."""
     followers = _followers(reward)
-    known = [follower for follower in followers if follower.component in means]
+    driven = [follower for follower in followers if follower.component in means]
     open_ends = [follower for follower in followers if follower.component not in means]
 
     def course(settled: bool) -> _Course:
         pinned = {follower: follower.settled() if settled else follower.init() for follower in open_ends}
-        states = [{**inside, **pinned} for inside in _states(known, max_steps, means)]
+        states = [{**inside, **pinned} for inside in _states(driven, max_steps, means)]
         if scorer:
             return _course(scorer, max_steps, states)
         points = [Progress(step, max_steps, states=inside) for step, inside in enumerate(states)]

@@ -45,7 +45,7 @@ _FILES = {
 """Class of functions -> their file."""
 
 
-def functions_of(place: str, line: Mapping[str, Any], folder: Path) -> dict[str, Mapping[str, Any]]:
+def functions_of(location: str, line: Mapping[str, Any], folder: Path) -> dict[str, Mapping[str, Any]]:
     """Return the functions of a question by name: its own, or those of its classes, from their files.
 
     Raises:
@@ -53,44 +53,50 @@ def functions_of(place: str, line: Mapping[str, Any], folder: Path) -> dict[str,
     """
     listed = line.get("function")
     if listed is None:
-        listed = [one for name in line.get("involved_classes") or () for one in _documented(place, name, folder)]
-    if not isinstance(listed, list) or not all(isinstance(one, Mapping) and "name" in one for one in listed):
-        raise DataError(f"{place}: expected a list of functions with names, got {shorten(listed)}")
-    return {one["name"]: one for one in listed}
+        listed = [
+            function for name in line.get("involved_classes") or () for function in _documented(location, name, folder)
+        ]
+    if not isinstance(listed, list) or not all(
+        isinstance(function, Mapping) and "name" in function for function in listed
+    ):
+        raise DataError(f"{location}: expected a list of functions with names, got {shorten(listed)}")
+    return {function["name"]: function for function in listed}
 
 
 def tool(function: Mapping[str, Any]) -> dict[str, Any]:
     """Return a function of BFCL as a tool in OpenAI's schema."""
-    kept = {name: function[name] for name in ("name", "description") if name in function}
-    return {"type": "function", "function": {**kept, "parameters": _schema(function.get("parameters") or {})}}
+    description = {name: function[name] for name in ("name", "description") if name in function}
+    return {"type": "function", "function": {**description, "parameters": _schema(function.get("parameters") or {})}}
 
 
 def _schema(schema: Any) -> Any:
     """Return a JSON schema. An unknown type, or one that allows anything, adds no constraint."""
     if not isinstance(schema, Mapping):
         return schema
-    found: dict[str, Any] = {}
+    json_schema: dict[str, Any] = {}
     for name, value in schema.items():
         if name == "properties" and isinstance(value, Mapping):
-            found[name] = {one: _schema(inner) for one, inner in value.items()}
+            json_schema[name] = {property_name: _schema(inner) for property_name, inner in value.items()}
         elif name == "items":
-            found[name] = _schema(value)
+            json_schema[name] = _schema(value)
         elif name == "type" and isinstance(value, str):
             if value in _JSON_TYPES:
-                found[name] = _JSON_TYPES[value]
+                json_schema[name] = _JSON_TYPES[value]
         else:
-            found[name] = value
-    return found
+            json_schema[name] = value
+    return json_schema
 
 
-def _documented(place: str, name: str, folder: Path) -> list[Any]:
+def _documented(location: str, name: str, folder: Path) -> list[Any]:
     if name not in _FILES:
         raise DataError(
-            f"{place}: the functions of {shorten(name)} are not in a file. Pass questions of another category"
+            f"{location}: the functions of {shorten(name)} are not in a file. Pass questions of another category"
         )
     path = folder / _FOLDER / f"{_FILES[name]}.json"
     if not path.is_file():
-        raise DataError(f"{place}: the functions of {name} are missing. Copy the folder {_FOLDER} of BFCL to {folder}")
+        raise DataError(
+            f"{location}: the functions of {name} are missing. Copy the folder {_FOLDER} of BFCL to {folder}"
+        )
     return [line for _, line in lines_of(path)]
 
 
@@ -129,79 +135,82 @@ def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) 
         OSError: there is no such file.
     """
     path = Path(question_path)
-    beside = path.parent / _ANSWERS / path.name
-    source = Path(answer_path) if answer_path is not None else beside if beside.is_file() else None
+    default_path = path.parent / _ANSWERS / path.name
+    source = Path(answer_path) if answer_path is not None else default_path if default_path.is_file() else None
     answers: dict[str, Any] = {}
-    for place, line in lines_of(source) if source is not None else ():
-        answers[_field(place, line, "id", str)] = _field(place, line, "ground_truth", list)
+    for location, line in lines_of(source) if source is not None else ():
+        answers[_field(location, line, "id", str)] = _field(location, line, "ground_truth", list)
     rows = []
-    for place, line in lines_of(path):
-        name = _field(place, line, "id", str)
+    for location, line in lines_of(path):
+        name = _field(location, line, "id", str)
         if name in answers:
-            rows.append(_row(place, line, answers[name], path.parent))
+            rows.append(_row(location, line, answers[name], path.parent))
         elif "relevance" not in name:
-            where = f"{source} has no answer for it" if source else f"there is no {beside}"
-            raise DataError(f"{place}: no answer for {name!r}: {where}. Pass the file with answer_path=")
+            where = f"{source} has no answer for it" if source else f"there is no {default_path}"
+            raise DataError(f"{location}: no answer for {name!r}: {where}. Pass the file with answer_path=")
         else:
-            rows.append(_row(place, line, [] if "irrelevance" in name else None, path.parent))
+            rows.append(_row(location, line, [] if "irrelevance" in name else None, path.parent))
     return rows
 
 
-def _field(place: str, line: Any, name: str, kind: type) -> Any:
+def _field(location: str, line: Any, name: str, kind: type) -> Any:
     value = line.get(name) if isinstance(line, Mapping) else None
     if not isinstance(value, kind):
-        raise DataError(f"{place}: no {name!r}, expected a line of BFCL with a {kind.__name__} there: {shorten(line)}")
+        raise DataError(
+            f"{location}: no {name!r}, expected a line of BFCL with a {kind.__name__} there: {shorten(line)}"
+        )
     return value
 
 
-def _row(place: str, line: Mapping[str, Any], answer: list[Any] | None, folder: Path) -> dict[str, Any]:
-    turns = _field(place, line, "question", list)
+def _row(location: str, line: Mapping[str, Any], answer: list[Any] | None, folder: Path) -> dict[str, Any]:
+    turns = _field(location, line, "question", list)
     if not turns or not all(isinstance(turn, list) for turn in turns):
-        raise DataError(f"{place}: the question must be a list of turns, got {shorten(turns)}")
-    functions = functions_of(place, line, folder)
+        raise DataError(f"{location}: the question must be a list of turns, got {shorten(turns)}")
+    functions = functions_of(location, line, folder)
     late: Mapping[str, list[str]] = line.get("missed_function") or {}
     held_back = {name for names in late.values() for name in names}
     row = {
         "id": line["id"],
         "prompt": turns[0],
-        "tools": _text([tool(one) for name, one in functions.items() if name not in held_back]),
-        "calls": None if answer is None else _text(_calls(place, answer, functions)),
+        "tools": _text([tool(function) for name, function in functions.items() if name not in held_back]),
+        "calls": None if answer is None else _text(_calls(location, answer, functions)),
     }
     if len(turns) == 1:
         return row
-    said: list[dict[str, Any]] = []
+    turn_entries: list[dict[str, Any]] = []
     for number, turn in enumerate(turns):
         new = late.get(str(number)) or ()
-        said.append({"messages": turn or [{"role": "user", "content": _NEW_FUNCTIONS}]})
+        turn_entries.append({"messages": turn or [{"role": "user", "content": _NEW_FUNCTIONS}]})
         if new:
-            said[-1]["tools"] = [tool(functions[name]) for name in new if name in functions]
-    return {**row, "turns": _text(said)}
+            turn_entries[-1]["tools"] = [tool(functions[name]) for name in new if name in functions]
+    return {**row, "turns": _text(turn_entries)}
 
 
 def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _calls(place: str, answer: Sequence[Any], functions: Mapping[str, Mapping[str, Any]]) -> list[Any]:
-    if all(isinstance(one, list) for one in answer):
-        return [[_spelled(place, text, functions) for text in turn] for turn in answer]
+def _calls(location: str, answer: Sequence[Any], functions: Mapping[str, Mapping[str, Any]]) -> list[Any]:
+    if all(isinstance(entry, list) for entry in answer):
+        return [[_spelled(location, text, functions) for text in turn] for turn in answer]
     calls = []
-    for one in answer:
-        if not isinstance(one, Mapping):
+    for entry in answer:
+        if not isinstance(entry, Mapping):
             raise DataError(
-                f"{place}: the answer is {shorten(one)}, not a call. Pass questions whose answers are calls: those of "
-                "web_search and memory are texts"
+                f"{location}: the answer is {shorten(entry)}, not a call. Pass questions whose answers are calls: "
+                "those of web_search and memory are texts"
             )
         calls += [
-            {"name": name, "arguments": _arguments(given, functions.get(name, {}))} for name, given in one.items()
+            {"name": name, "arguments": _arguments(arguments, functions.get(name, {}))}
+            for name, arguments in entry.items()
         ]
     return calls
 
 
-def _arguments(given: Mapping[str, Any], function: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(arguments: Mapping[str, Any], function: Mapping[str, Any]) -> dict[str, Any]:
     required = (function.get("parameters") or {}).get("required") or ()
-    found = {name: _allowed(values, required=name in required) for name, values in given.items()}
-    return {name: value for name, value in found.items() if value is not _ABSENT}
+    allowed = {name: _allowed(values, required=name in required) for name, values in arguments.items()}
+    return {name: value for name, value in allowed.items() if value is not _ABSENT}
 
 
 def _allowed(values: Any, *, required: bool = False) -> Any:
@@ -209,22 +218,22 @@ def _allowed(values: Any, *, required: bool = False) -> Any:
     if not isinstance(values, list) or not values:
         return _literal(values)  # an empty list is the value: BFCL lists no other for it
     texts = required and all(isinstance(value, str) for value in values)
-    kept = [_literal(value) for value in values if value != "" or texts]
-    if not kept:
+    literals = [_literal(value) for value in values if value != "" or texts]
+    if not literals:
         return _ABSENT
-    value = kept[0] if len(kept) == 1 else {"any_of": kept}
+    value = literals[0] if len(literals) == 1 else {"any_of": literals}
     return {"optional": value} if "" in values and not required else value
 
 
 def _literal(value: Any) -> Any:
     """Return an allowed value; the values inside an object are allowed values again."""
     if isinstance(value, Mapping):
-        found = {name: _allowed(item) for name, item in value.items()}
-        return {name: item for name, item in found.items() if item is not _ABSENT}
+        allowed = {name: _allowed(item) for name, item in value.items()}
+        return {name: item for name, item in allowed.items() if item is not _ABSENT}
     return [_literal(item) for item in value] if isinstance(value, list) else value
 
 
-def _spelled(place: str, text: str, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _spelled(location: str, text: str, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return a call that is written in Python, such as ``cd(folder='temp')``."""
     try:
         call = ast.parse(text.strip(), mode="eval").body
@@ -234,8 +243,8 @@ def _spelled(place: str, text: str, functions: Mapping[str, Mapping[str, Any]]) 
         names = list(functions.get(name, {}).get("parameters", {}).get("properties", ()))
         if len(call.args) > len(names):
             raise ValueError(f"{name} has no names for {len(call.args)} arguments")
-        pairs = [*zip(names, call.args, strict=False), *((one.arg, one.value) for one in call.keywords)]
+        pairs = [*zip(names, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
         arguments = {str(key): ast.literal_eval(value) for key, value in pairs}
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise DataError(f"{place}: cannot read the call {shorten(text)} ({error})") from None
+        raise DataError(f"{location}: cannot read the call {shorten(text)} ({error})") from None
     return {"name": name, "arguments": arguments}

@@ -48,10 +48,10 @@ class Columns:
     def of(
         cls,
         reward: Reward,
-        there: Collection[str],
+        data_columns: Collection[str],
         sources: Mapping[str, str] | None = None,
         *,
-        apart: tuple[str, ...] = (),
+        group_columns: tuple[str, ...] = (),
         data: str = "the data",
     ) -> Columns:
         """Check that the data has the columns that the reward reads.
@@ -60,19 +60,19 @@ class Columns:
             DataError: there is no column of completions, or a column in `sources` is missing.
             BindingError: the reward reads a column that the data does not have.
         """
-        found = cls(reward, there, dict(sources or {}), apart, data)
-        for name, theirs in found.sources.items():
-            if theirs not in there:
-                raise found._missing(theirs, f"to use as {name!r}")
-        if found.column("completion") is None:
-            raise found._missing("completion", "name the column of the completions with --completion")
-        found._check()
-        return found
+        columns = cls(reward, data_columns, dict(sources or {}), group_columns, data)
+        for name, source in columns.sources.items():
+            if source not in data_columns:
+                raise columns._missing(source, f"to use as {name!r}")
+        if columns.column("completion") is None:
+            raise columns._missing("completion", "name the column of the completions with --completion")
+        columns._check()
+        return columns
 
     @classmethod
-    def of_saved(cls, reward: Reward, found: Saved, sources: Mapping[str, str] | None = None) -> Columns:
+    def of_saved(cls, reward: Reward, saved: Saved, sources: Mapping[str, str] | None = None) -> Columns:
         """Check that saved completions have the columns that the reward reads; raise the same errors as `of`."""
-        return cls.of(reward, found.columns, sources, apart=found.apart, data=found.name)
+        return cls.of(reward, saved.columns, sources, group_columns=saved.apart, data=saved.name)
 
     @functools.cached_property
     def scorer(self) -> Scorer:
@@ -81,22 +81,22 @@ class Columns:
 
     def column(self, name: str) -> str | None:
         """Return the column of the data for `name`, or None."""
-        theirs = self.sources.get(name, name)
-        return theirs if theirs in self.there else None
+        source = self.sources.get(name, name)
+        return source if source in self.there else None
 
     @functools.cached_property
     def names(self) -> list[str]:
         """The columns passed to the reward: those that it names, or all that are not used under another name."""
         named, takes_all = asked_for(self.reward)
-        taken = set(self.sources.values())
-        known = [*self.sources, *(name for name in self.there if name not in taken)]
-        return [name for name in dict.fromkeys(known) if name not in RESERVED and (takes_all or name in named)]
+        used_sources = set(self.sources.values())
+        candidates = [*self.sources, *(name for name in self.there if name not in used_sources)]
+        return [name for name in dict.fromkeys(candidates) if name not in RESERVED and (takes_all or name in named)]
 
     @functools.cached_property
     def needed(self) -> list[str]:
         """The columns of the data that must be read, in the order of the data."""
-        ours = ("completion", "prompt", "completion_ids", *_STOPS, *self.names)
-        needed = {self.column(name) for name in ours} | set(self.apart if self.compares else ())
+        read_names = ("completion", "prompt", "completion_ids", *_STOPS, *self.names)
+        needed = {self.column(name) for name in read_names} | set(self.apart if self.compares else ())
         return [name for name in self.there if name in needed]
 
     @functools.cached_property
@@ -118,8 +118,8 @@ class Columns:
     def common(self) -> list[str]:
         """The columns of the data in which completions of one group agree."""
         named, _ = asked_for(self.reward)
-        ours = [name for name in ("prompt", *sorted(named)) if self.column(name) is not None]
-        return [*(self.sources.get(name, name) for name in ours), *self.apart]
+        common_names = [name for name in ("prompt", *sorted(named)) if self.column(name) is not None]
+        return [*(self.sources.get(name, name) for name in common_names), *self.apart]
 
     def batches(self, chunks: Iterable[Chunk], most: int) -> Iterator[tuple[Chunk, Work]]:
         """Yield all rows in batches, about `most` at a time; if the reward compares, groups stay whole.
@@ -132,16 +132,16 @@ class Columns:
             for chunk in chunks:
                 yield chunk, self.work(chunk)
             return
-        held: Chunk | None = None
+        pending: Chunk | None = None
         for chunk in chunks:
-            held = chunk if held is None else held.followed_by(chunk)
-            sizes = self._sizes(held)
+            pending = chunk if pending is None else pending.followed_by(chunk)
+            sizes = self._sizes(pending)
             if len(sizes) > 1:  # the last group may continue
-                whole = sum(sizes[:-1])
-                yield held.part(0, whole), self.work(held.part(0, whole), sizes[:-1])
-                held = held.part(whole)
-        if held is not None:
-            yield held, self.work(held, self._sizes(held))
+                complete_rows = sum(sizes[:-1])
+                yield pending.part(0, complete_rows), self.work(pending.part(0, complete_rows), sizes[:-1])
+                pending = pending.part(complete_rows)
+        if pending is not None:
+            yield pending, self.work(pending, self._sizes(pending))
 
     def scores(
         self, chunks: Iterable[Chunk], most: int, score: Callable[[Scorer, Work], Scores] = score
@@ -163,15 +163,15 @@ class Columns:
         """Return the input of a `Scorer` for these rows; `sizes` are those of their groups."""
 
         def values(name: str) -> list[Any] | None:
-            theirs = self.column(name)
-            return None if theirs is None else chunk.column(theirs)
+            source = self.column(name)
+            return None if source is None else chunk.column(source)
 
         ids = values("completion_ids")
-        stops = next((found for name in _STOPS if (found := values(name)) is not None), None)
+        stops = next((stop_values for name in _STOPS if (stop_values := values(name)) is not None), None)
         return Work(
             values("completion") or [],
             values("prompt"),
-            None if ids is None or any(one is None for one in ids) else ids,
+            None if ids is None or any(row_ids is None for row_ids in ids) else ids,
             {name: values(name) or [] for name in self.names},
             sizes,
             None if stops is None else [stop in _CUT for stop in stops],
@@ -213,9 +213,11 @@ class Columns:
                 "prompt comes again later). Sort the rows by prompt"
             )
 
-    def _missing(self, name: str, what: str) -> DataError:
-        there = ", ".join(self.there)
-        return DataError(f"{self.data} has no column {name!r} ({what}). Columns: {there}.{near_miss(name, self.there)}")
+    def _missing(self, name: str, purpose: str) -> DataError:
+        available = ", ".join(self.there)
+        return DataError(
+            f"{self.data} has no column {name!r} ({purpose}). Columns: {available}.{near_miss(name, self.there)}"
+        )
 
 
 def asked_for(reward: Reward) -> tuple[set[str], bool]:

@@ -53,12 +53,12 @@ def split_row(row: Mapping[str, Any], column: str | None = None) -> Mapping[str,
         if type(row.get(name)) is str and not (type(prompt) is str and prompt.lstrip().startswith("[")):
             return row  # texts, as most rows are
         row = _unpacked(row, name)
-        found = messages_of(row.get(name))
-        return row if found is None else _placed(row, name, name, found)
+        messages = messages_of(row.get(name))
+        return row if messages is None else _placed(row, name, name, messages)
     for name in COLUMNS:
-        found = messages_of(_parsed(row.get(name)))
-        if found is not None:
-            return _placed(row, name, "completion", [*_system(row, found), *found])
+        messages = messages_of(_parsed(row.get(name)))
+        if messages is not None:
+            return _placed(row, name, "completion", [*_system(row, messages), *messages])
     return _response(row)
 
 
@@ -78,27 +78,31 @@ def messages_of(value: Any) -> Sequence[Message] | None:
 
 def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
     """Return the messages before the first one of the assistant, and the rest."""
-    first = next((at for at, one in enumerate(messages) if one.get("role") in _ASSISTANT), len(messages))
+    first = next((at for at, message in enumerate(messages) if message.get("role") in _ASSISTANT), len(messages))
     return list(messages[:first]), list(messages[first:])
 
 
 def _system(row: Mapping[str, Any], messages: Sequence[Message]) -> list[Message]:
     """Return the system message that a row has in a separate column, as Anthropic and LLaMA-Factory write it."""
-    said = row.get("system")
-    known = messages[0].get("role") in ("system", "developer")
-    return [{"role": "system", "content": said}] if isinstance(said, str) and said and not known else []
+    system_prompt = row.get("system")
+    has_system = messages[0].get("role") in ("system", "developer")
+    return (
+        [{"role": "system", "content": system_prompt}]
+        if isinstance(system_prompt, str) and system_prompt and not has_system
+        else []
+    )
 
 
 def _placed(row: Mapping[str, Any], source: str, target: str, messages: Sequence[Message]) -> Mapping[str, Any]:
     """Return the row with the completion in `target` and, if it has none yet, the prompt."""
     has_prompt = row.get("prompt") is not None
     prompt: list[Message] = []
-    said = messages
+    completion = messages
     if messages[0].get("role") in _OPENING and (source != target or not has_prompt):
-        prompt, said = split(messages)
-    if source == target and said is row[source]:
+        prompt, completion = split(messages)
+    if source == target and completion is row[source]:
         return row
-    placed = {**{name: value for name, value in row.items() if name != source}, target: list(said)}
+    placed = {**{name: value for name, value in row.items() if name != source}, target: list(completion)}
     return placed if has_prompt or not prompt else {"prompt": prompt, **placed, **{"prompt": prompt}}
 
 
@@ -108,9 +112,9 @@ def _unpacked(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     A completion alone may be JSON because the policy wrote it, but no policy writes the prompt.
     """
     prompt = row.get("prompt")
-    asked = messages_of(_parsed(prompt)) if isinstance(prompt, str) else None
-    said = None if asked is None else messages_of(_parsed(row.get(name)))
-    return row if said is None else {**row, "prompt": asked, name: said}
+    prompt_messages = messages_of(_parsed(prompt)) if isinstance(prompt, str) else None
+    completion_messages = None if prompt_messages is None else messages_of(_parsed(row.get(name)))
+    return row if completion_messages is None else {**row, "prompt": prompt_messages, name: completion_messages}
 
 
 def _parsed(value: Any) -> Any:
@@ -128,21 +132,21 @@ def _response(row: Mapping[str, Any]) -> Mapping[str, Any]:
     output = messages_of(row.get("output"))
     if output is None:
         return row
-    given = row.get("input")
-    prompt = [{"role": "user", "content": given}] if isinstance(given, str) else messages_of(given)
-    if prompt is None and given is not None:
+    user_input = row.get("input")
+    prompt = [{"role": "user", "content": user_input}] if isinstance(user_input, str) else messages_of(user_input)
+    if prompt is None and user_input is not None:
         return row
     if isinstance(row.get("instructions"), str):
         prompt = [{"role": "system", "content": row["instructions"]}, *(prompt or ())]
     rest = {name: value for name, value in row.items() if name not in ("input", "output")}
-    asked = {"prompt": list(prompt)} if prompt else {}
-    return {**asked, **rest, "completion": list(output)}
+    prompt_fields = {"prompt": list(prompt)} if prompt else {}
+    return {**prompt_fields, **rest, "completion": list(output)}
 
 
 def _of_sharegpt(item: Message) -> Message:
-    said, value = item["from"], item["value"]
-    role = _SHAREGPT.get(said, said)
-    if said in ("function_call", "tool_call"):
+    sender, value = item["from"], item["value"]
+    role = _SHAREGPT.get(sender, sender)
+    if sender in ("function_call", "tool_call"):
         calls = _calls(value)
         return {"role": role, "content": "", "tool_calls": calls if isinstance(calls, list) else [calls]}
     return {"role": role, "content": value}
@@ -181,8 +185,8 @@ def _of_items(items: Sequence[Message]) -> list[Message]:
             if kind == "message":
                 turn.update({name: value for name, value in item.items() if name not in ("type", "id", "status")})
             elif kind == "reasoning":
-                said = "".join(part.get("text", "") for part in item.get("content") or item.get("summary") or ())
-                turn["reasoning_content"] = turn.get("reasoning_content", "") + said
+                reasoning = "".join(part.get("text", "") for part in item.get("content") or item.get("summary") or ())
+                turn["reasoning_content"] = turn.get("reasoning_content", "") + reasoning
             else:
                 turn["tool_calls"] = [*turn.get("tool_calls", ()), _call_of(kind, item)]
                 if kind not in _OF_THE_CALLER:
@@ -192,10 +196,10 @@ def _of_items(items: Sequence[Message]) -> list[Message]:
 
 
 def _call_of(kind: str, item: Message) -> Message:
-    given = item.get("arguments", item.get("action"))
-    if given is None:
-        given = {name: item[name] for name in ("input", "code", "queries") if name in item}
-    function = {"name": item.get("name") or kind.removesuffix("_call"), "arguments": given}
+    arguments = item.get("arguments", item.get("action"))
+    if arguments is None:
+        arguments = {name: item[name] for name in ("input", "code", "queries") if name in item}
+    function = {"name": item.get("name") or kind.removesuffix("_call"), "arguments": arguments}
     return {"id": item.get("call_id") or item.get("id"), "type": "function", "function": function}
 
 
@@ -204,5 +208,5 @@ def _result_of(item: Message) -> Message:
     result = {"role": "tool", "tool_call_id": item.get("call_id") or item.get("id")}
     if item.get("error") is not None:
         return {**result, "content": item["error"], "is_error": True}
-    shown = next((item[name] for name in _RESULTS if item.get(name) is not None), "")
-    return {**result, "content": shown}
+    content = next((item[name] for name in _RESULTS if item.get(name) is not None), "")
+    return {**result, "content": content}

@@ -67,7 +67,7 @@ class TableScorer:
             DataError: there is no column of completions, or a column in `sources` is missing.
             BindingError: the reward reads a column that the table does not have.
         """
-        return Columns.of(self.reward, names, self.sources, apart=self.apart)
+        return Columns.of(self.reward, names, self.sources, group_columns=self.apart)
 
     def __call__(self, table: pyarrow.Table) -> pyarrow.Table:
         """Return the table with our columns; a column with the name of one of ours becomes ``input/<name>``.
@@ -109,8 +109,10 @@ class TableScorer:
             return schema.empty_table()
         columns = self.columns(chunk.names)
         parts = (chunk.part(start, start + self.batch) for start in range(0, len(chunk), self.batch))
-        said = [results(scores) for _, scores in columns.scores(parts, self.batch)]
-        return pa.Table.from_batches([pa.RecordBatch.from_arrays(one, schema=schema) for one in said])
+        batches = [results(scores) for _, scores in columns.scores(parts, self.batch)]
+        return pa.Table.from_batches(
+            [pa.RecordBatch.from_arrays(result_columns, schema=schema) for result_columns in batches]
+        )
 
 
 _GROUP = "rewardkit/group"
@@ -183,9 +185,9 @@ _TABLES = {("ray", "Dataset"), ("pandas", "DataFrame"), ("polars", "DataFrame"),
 def _of_arrow(table: Any, scorer: TableScorer) -> Any:
     import pyarrow as pa
 
-    said, names = _scores(table, scorer), renamed(table.column_names, scorer.components)
+    scores, names = _scores(table, scorer), renamed(table.column_names, scorer.components)
     named = table.rename_columns([names[name] for name in table.column_names])
-    return pa.Table.from_arrays([*named.columns, *said.columns], names=[*named.column_names, *said.column_names])
+    return pa.Table.from_arrays([*named.columns, *scores.columns], names=[*named.column_names, *scores.column_names])
 
 
 def _of_pandas(frame: Any, scorer: TableScorer) -> Any:
@@ -201,16 +203,16 @@ def _of_pandas(frame: Any, scorer: TableScorer) -> Any:
         table = pa.Table.from_pandas(needed, preserve_index=False)
     except pa.ArrowException as error:
         raise DataError(f"a column of the data frame has values of several types: {error}. Convert it") from None
-    said = scorer.scores(table).to_pandas()
+    scores = scorer.scores(table).to_pandas()
     named = frame.rename(columns=renamed(columns, scorer.components))
-    return pandas.concat([named, said.set_index(frame.index)], axis=1)
+    return pandas.concat([named, scores.set_index(frame.index)], axis=1)
 
 
 def _of_polars(frame: Any, scorer: TableScorer) -> Any:
     import polars
 
-    said = polars.from_arrow(_scores(frame, scorer))
-    return frame.rename(renamed(frame.columns, scorer.components)).hstack(said)
+    scores = polars.from_arrow(_scores(frame, scorer))
+    return frame.rename(renamed(frame.columns, scorer.components)).hstack(scores)
 
 
 def _scores(table: Any, scorer: TableScorer) -> Any:
@@ -228,21 +230,21 @@ def _needed(names: Sequence[str], scorer: TableScorer) -> Sequence[str]:
     if completion in names:
         return scorer.columns(names).needed
     if not {*COLUMNS, "output"} & {*names}:
-        there = ", ".join(names)
+        available = ", ".join(names)
         raise DataError(
             f"there is no column {completion!r} of completions. Pass columns={{'completion': '<your column>'}}. "
-            f"Columns: {there}.{near_miss(completion, names)}"
+            f"Columns: {available}.{near_miss(completion, names)}"
         )
     return names
 
 
 def _of_dataset(dataset: Any, scorer: TableScorer) -> Any:
     names = dataset.column_names
-    said = scorer.scores(dataset.select_columns(_needed(names, scorer)).with_format("arrow")[:])
+    scores = scorer.scores(dataset.select_columns(_needed(names, scorer)).with_format("arrow")[:])
     other = {old: new for old, new in renamed(names, scorer.components).items() if old != new}
     dataset = dataset.rename_columns(other) if other else dataset
-    for name in said.column_names:
-        dataset = dataset.add_column(name, said[name].combine_chunks())
+    for name in scores.column_names:
+        dataset = dataset.add_column(name, scores[name].combine_chunks())
     return dataset
 
 
@@ -297,8 +299,8 @@ class _Actor:
         self._scorer: TableScorer = pickle.loads(scorer)
 
     def __call__(self, table: Any) -> Any:
-        there = [name for name in table.column_names if name != _GROUP]
-        return _of_arrow(table.select(there), self._scorer)
+        names = [name for name in table.column_names if name != _GROUP]
+        return _of_arrow(table.select(names), self._scorer)
 
 
 _WAYS = {

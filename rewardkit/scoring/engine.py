@@ -58,9 +58,9 @@ class Job:
         report, data, about = self.scored(columns, part)
         if self.folder is None:
             return report, None, about
-        place = self.folder / f"part-{number:08}"
-        place.write_bytes(data)
-        return report, place, about
+        path = self.folder / f"part-{number:08}"
+        path.write_bytes(data)
+        return report, path, about
 
     def scored(
         self,
@@ -89,7 +89,7 @@ class Job:
 
 def score_saved(
     target: str,
-    found: Saved,
+    saved: Saved,
     columns: Columns,
     out: Path | None = None,
     *,
@@ -103,7 +103,7 @@ def score_saved(
 
     Args:
         target: the reward, as ``path.py:name`` or ``module:name``, which other processes load.
-        found: the completions.
+        saved: the completions.
         columns: those of them that the reward reads.
         out: a .jsonl, .csv or .parquet file, which appears when it is complete.
         workers: the processes; by default as many as there are cores, if there are some seconds of work.
@@ -116,18 +116,18 @@ def score_saved(
         DataError: the output cannot be written, or it is another one that should be resumed.
         RunStopped: every other row would also fail: a wrong key, a quota that is used up.
     """
-    job = Job(target, tuple(found.columns), tuple(columns.sources.items()), found.apart, found.name, batch)
-    parts = _parts(found, columns, batch)
+    job = Job(target, tuple(saved.columns), tuple(columns.sources.items()), saved.apart, saved.name, batch)
+    parts = _parts(saved, columns, batch)
     with workers or Workers(None) as shared:
         if out is None:
             report = ReplayReport()
-            for part_report, _, _ in _scored(job, columns, parts, shared, found.size, report, tick):
+            for part_report, _, _ in _scored(job, columns, parts, shared, saved.size, report, tick):
                 report.extend(part_report)
             return report
         components = columns.scorer.components
-        writer = writer_of(out, found, components)
+        writer = writer_of(out, saved, components)
         about = {
-            "data": [found.name, found.size, f"{found.digest:08x}"],
+            "data": [saved.name, saved.size, f"{saved.digest:08x}"],
             "reward": [columns.reward.fingerprint, components],
             **dict(options or {}),
             "batch": batch,
@@ -136,15 +136,15 @@ def score_saved(
         with Output.opened(out, writer, about, resume=resume) as output:
             job = Job(**{**job.__dict__, "writer": writer, "folder": output.folder})
             left = (part for number, part in enumerate(parts) if number >= output.parts)
-            for part_report, data, said in _scored(job, columns, left, shared, found.size, output.report, tick):
-                output.append(data, said, part_report)
+            for part_report, data, notes in _scored(job, columns, left, shared, saved.size, output.report, tick):
+                output.append(data, notes, part_report)
             output.finish()
             return output.report
 
 
-def _parts(found: Saved, columns: Columns, batch: int) -> Iterator[Part]:
+def _parts(saved: Saved, columns: Columns, batch: int) -> Iterator[Part]:
     """Return the parts, cut where the reward allows it."""
-    parts: Iterable[Part] = first_apart(found.parts(), _FIRST_ROWS)
+    parts: Iterable[Part] = first_apart(saved.parts(), _FIRST_ROWS)
     if columns.compares:  # prompts that come again are noticed within a part, so it must not be too small
         return whole_groups(regrouped(parts, _FIRST_ROWS), columns.common)
     return regrouped(parts, batch) if columns.sees_batches else iter(parts)
@@ -156,19 +156,19 @@ def _scored(
     parts: Iterator[Part],
     workers: Workers,
     size: int,
-    done: ReplayReport,
+    report: ReplayReport,
     tick: Tick | None,
 ) -> Iterator[tuple[ReplayReport, Any, Any]]:
     """Yield the result of each part: in this process, until more are worthwhile, then in others."""
     show = tick or _ignore
-    show(done.rows)
+    show(report.rows)
     if columns.waits:
         workers.processes = 1
     while not workers.worthwhile(0):
         part = next(parts, None)
         if part is None:
             return
-        started, before = time.perf_counter(), done.rows
+        started, before = time.perf_counter(), report.rows
         yield job.scored(columns, part, tick=lambda rows: show(before + rows))  # noqa: B023
         workers.worthwhile((time.perf_counter() - started) / part.rows * (size - before - part.rows))
 
@@ -177,7 +177,7 @@ def _scored(
 
     for result in workers.elsewhere(job, enumerate(parts), rescue):
         yield result
-        show(done.rows)
+        show(report.rows)
 
 
 def _ignore(rows: int) -> None:
@@ -187,6 +187,10 @@ def _ignore(rows: int) -> None:
 # A command has one target and one dataset; tests have a few.
 @functools.lru_cache(maxsize=4)
 def _columns(
-    target: str, there: tuple[str, ...], sources: tuple[tuple[str, str], ...], apart: tuple[str, ...], data: str
+    target: str,
+    data_columns: tuple[str, ...],
+    sources: tuple[tuple[str, str], ...],
+    group_columns: tuple[str, ...],
+    data: str,
 ) -> Columns:
-    return Columns.of(one_reward(target), there, dict(sources), apart=apart, data=data)
+    return Columns.of(one_reward(target), data_columns, dict(sources), group_columns=group_columns, data=data)

@@ -62,12 +62,12 @@ def expanded(address: str) -> list[str]:
         return [address]
     if is_remote(address):
         system, path = _system(address)
-        found = [system.unstrip_protocol(one) for one in system.glob(path)]
+        addresses = [system.unstrip_protocol(match) for match in system.glob(path)]
     else:
-        found = glob.glob(address, recursive=True)
-    if not found:
+        addresses = glob.glob(address, recursive=True)
+    if not addresses:
         raise DataError(f"no file matches {address}")
-    return sorted(found)
+    return sorted(addresses)
 
 
 def _system(address: str) -> tuple[Any, str]:
@@ -110,11 +110,11 @@ def rows_of(path: str | Path) -> Iterator[tuple[str, Row]]:
         raise DataError(
             f"{path}: unknown file type. Pass a .jsonl, .json, .csv or .parquet file, or a list of mappings."
         )
-    for place, row in readers[ending(address)](address):
-        yield place, checked_row(place, row)
+    for location, row in readers[ending(address)](address):
+        yield location, checked_row(location, row)
 
 
-def checked_row(place: str, row: Any) -> Row:
+def checked_row(location: str, row: Any) -> Row:
     """Return `row`.
 
     Raises:
@@ -122,7 +122,7 @@ def checked_row(place: str, row: Any) -> Row:
     """
     if type(row) is not dict and not isinstance(row, Mapping):
         hint = " For a pandas table, pass table.to_dict('records')." if isinstance(row, str) else ""
-        raise DataError(f"{place}: expected a mapping, got {shorten(row)}.{hint}")
+        raise DataError(f"{location}: expected a mapping, got {shorten(row)}.{hint}")
     return row
 
 
@@ -187,7 +187,7 @@ def is_blank(line: bytes) -> bool:
     return line[:1] != b"{" and not line.decode(errors="replace").strip()
 
 
-def parsed(line: bytes, place: str) -> Any:
+def parsed(line: bytes, location: str) -> Any:
     """Return the value of a line of JSON.
 
     Raises:
@@ -197,11 +197,11 @@ def parsed(line: bytes, place: str) -> Any:
         return _parser()(line)
     except ValueError:  # some JSON it refuses: lone surrogates, deep nesting
         pass
-    text = _decoded(line, place, first=False)
+    text = _decoded(line, location, first=False)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{place}: not JSON ({error}): {shorten(text)}") from None
+        raise DataError(f"{location}: not JSON ({error}): {shorten(text)}") from None
 
 
 @functools.cache
@@ -239,11 +239,13 @@ def _is_json(text: str | bytes) -> bool:
     return True
 
 
-def _decoded(data: bytes, place: str, *, first: bool) -> str:
+def _decoded(data: bytes, location: str, *, first: bool) -> str:
     try:
         return (data.removeprefix(BYTE_ORDER_MARK) if first else data).decode()
     except UnicodeDecodeError as error:
-        raise DataError(f"{place}: not UTF-8 ({error.reason} at byte {error.start}). Save the file as UTF-8.") from None
+        raise DataError(
+            f"{location}: not UTF-8 ({error.reason} at byte {error.start}). Save the file as UTF-8."
+        ) from None
 
 
 def _cells(address: str) -> Iterator[tuple[str, Any]]:
@@ -266,16 +268,18 @@ def csv_rows(
         DataError: the lines are not CSV, or not UTF-8.
     """
     for number, cells in _cells_of(name, lines, longest):
-        place = f"{name}, line {number}"
+        location = f"{name}, line {number}"
         if not header:
             header = cells
             twice = next((name for name in header if header.count(name) > 1), None)
             if twice is not None:
-                raise DataError(f"{place}: duplicate column {twice!r}. Rename one of them.")
+                raise DataError(f"{location}: duplicate column {twice!r}. Rename one of them.")
         elif len(cells) != len(header):
-            raise DataError(f"{place}: {len(cells)} cells for {len(header)} columns. Quote cells that contain commas.")
+            raise DataError(
+                f"{location}: {len(cells)} cells for {len(header)} columns. Quote cells that contain commas."
+            )
         else:
-            yield place, dict(zip(header, cells, strict=True))
+            yield location, dict(zip(header, cells, strict=True))
 
 
 def _cells_of(name: str, lines: Iterable[str], longest: int) -> Iterator[tuple[int, list[str]]]:

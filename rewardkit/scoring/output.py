@@ -61,15 +61,15 @@ class Output:
         Raises:
             DataError: the file cannot be written, another command writes it, or it cannot be continued.
         """
-        found = cls(path, writer, about)
+        output = cls(path, writer, about)
         try:
-            found.folder.mkdir(parents=True, exist_ok=True)
-            with _locked(found.folder / _LOCK, path):
+            output.folder.mkdir(parents=True, exist_ok=True)
+            with _locked(output.folder / _LOCK, path):
                 try:
-                    found._start(resume)
-                    yield found
+                    output._start(resume)
+                    yield output
                 except BaseException:
-                    found._keep()
+                    output._keep()
                     raise
         except OSError as error:
             raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
@@ -109,9 +109,9 @@ class Output:
         manifest = _manifest(self.folder) if resume else None
         if manifest is not None:
             self._check(manifest)
-        for place in self.folder.iterdir():
-            if place.name != _LOCK and (manifest is None or place.name not in (_MANIFEST, _FILE, _NOTES)):
-                place.unlink()
+        for entry in self.folder.iterdir():
+            if entry.name != _LOCK and (manifest is None or entry.name not in (_MANIFEST, _FILE, _NOTES)):
+                entry.unlink()
         if manifest is None:
             self._file, self._notes = ((self.folder / name).open("wb") for name in (_FILE, _NOTES))
             self._file.write(self._writer.opening)
@@ -123,12 +123,12 @@ class Output:
 
     def _cut(self, name: str, size: int) -> IO[bytes]:
         """Open an unfinished file at the place that the manifest counts."""
-        place = self.folder / name
-        if name == _FILE and not place.exists() and self._path.is_file() and self._path.stat().st_size >= size:
-            os.replace(self._path, place)  # the command ended between finishing the file and removing the folder
-        if not place.is_file() or place.stat().st_size < size:
-            raise DataError(f"{place} has changed: cannot resume. Start again without --resume.")
-        file = place.open("r+b")
+        path = self.folder / name
+        if name == _FILE and not path.exists() and self._path.is_file() and self._path.stat().st_size >= size:
+            os.replace(self._path, path)  # the command ended between finishing the file and removing the folder
+        if not path.is_file() or path.stat().st_size < size:
+            raise DataError(f"{path} has changed: cannot resume. Start again without --resume.")
+        file = path.open("r+b")
         file.truncate(size)
         file.seek(size)
         return file
@@ -189,27 +189,27 @@ def _folder(path: Path) -> Path:
 
 def _manifest(folder: Path) -> dict[str, Any] | None:
     try:
-        found: dict[str, Any] = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found
+    return manifest
 
 
-def _read_notes(place: Path) -> Iterator[bytes]:
-    with place.open("rb") as file:
+def _read_notes(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
         while size := file.read(8):
             yield file.read(int.from_bytes(size, "big"))
 
 
 @contextmanager
-def _locked(place: Path, path: Path) -> Iterator[None]:
+def _locked(lock_path: Path, path: Path) -> Iterator[None]:
     """Hold a lock, which ends with the process."""
     try:
         import fcntl
     except ImportError:  # Windows
         yield
         return
-    with place.open("w") as file:
+    with lock_path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

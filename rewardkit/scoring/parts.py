@@ -208,28 +208,28 @@ class Joined(Part):
         return full((chunk for part in self.parts for chunk in part.chunks(most, names)), most)
 
     def sub(self, start: int, stop: int) -> Joined:
-        found, before = [], 0
+        pieces, before = [], 0
         for part in self.parts:
             first, last = max(start - before, 0), min(stop - before, part.rows)
             if first < last:
-                found.append(part.sub(first, last))
+                pieces.append(part.sub(first, last))
             before += part.rows
-        return Joined(tuple(found))
+        return Joined(tuple(pieces))
 
 
 def full(chunks: Iterable[Chunk], most: int) -> Iterator[Chunk]:
     """Yield the rows of `chunks` in chunks of exactly `most` rows; the last one may be shorter."""
-    held: Chunk | None = None
+    pending: Chunk | None = None
     for chunk in chunks:
-        held = chunk if held is None else held.followed_by(chunk)
-        while len(held) > most:
-            yield held.part(0, most)
-            held = held.part(most)
-        if len(held) == most:
-            yield held
-            held = None
-    if held is not None:
-        yield held
+        pending = chunk if pending is None else pending.followed_by(chunk)
+        while len(pending) > most:
+            yield pending.part(0, most)
+            pending = pending.part(most)
+        if len(pending) == most:
+            yield pending
+            pending = None
+    if pending is not None:
+        yield pending
 
 
 def first_apart(parts: Iterable[Part], rows: int) -> Iterator[Part]:
@@ -246,16 +246,16 @@ def first_apart(parts: Iterable[Part], rows: int) -> Iterator[Part]:
 def regrouped(parts: Iterable[Part], size: int) -> Iterator[Part]:
     """Cut the rows so that each part but the last one has a multiple of `size` rows."""
     pieces: list[Part] = []
-    held = 0
+    pending_rows = 0
     for part in parts:
-        whole = (held + part.rows) // size * size
-        cut = max(whole - held, 0)
+        full_rows = (pending_rows + part.rows) // size * size
+        cut = max(full_rows - pending_rows, 0)
         if cut:
             yield _joined([*pieces, part.sub(0, cut)])
-            pieces, held = [], 0
+            pieces, pending_rows = [], 0
         if cut < part.rows:
             pieces.append(part.sub(cut, part.rows))
-            held += part.rows - cut
+            pending_rows += part.rows - cut
     if pieces:
         yield _joined(pieces)
 
@@ -279,15 +279,15 @@ def continued(before: Part, part: Part, common: Sequence[str]) -> int:
     """Return the number of the first rows of `part` that are equal to the last row of `before`, in all columns of
     `common`."""
     (last,) = before.sub(before.rows - 1, before.rows).chunks(1, common)
-    found = 0
+    equal_rows = 0
     for chunk in part.chunks(_FEW, common):
-        both = last.followed_by(chunk)
-        rows = alike([equality(both.column(name)) for name in common], len(both))
+        combined = last.followed_by(chunk)
+        rows = alike([equality(combined.column(name)) for name in common], len(combined))
         other = np.flatnonzero(rows != rows[0])
         if len(other):
-            return found + int(other[0]) - 1
-        found += len(chunk)
-    return found
+            return equal_rows + int(other[0]) - 1
+        equal_rows += len(chunk)
+    return equal_rows
 
 
 def _joined(pieces: Sequence[Part]) -> Part:
@@ -318,9 +318,9 @@ class Kinds:
             return
         self._shapes[shape] = [column for column, value in row.items() if type(value) is int]
         for column, value in row.items():
-            known = self.found.setdefault(column, set())
+            kinds = self.found.setdefault(column, set())
             if value is not None:
-                known.add(object if type(value) is int and abs(value) >> 63 else type(value))
+                kinds.add(object if type(value) is int and abs(value) >> 63 else type(value))
 
     def update(self, other: Kinds) -> None:
         """Add the types of later rows."""
@@ -383,8 +383,8 @@ class Cells(Part):
             text = file.read(self.stop - self.start).decode("utf-8" if self.start else "utf-8-sig")
         rows = csv_rows(self.address, io.StringIO(text, newline=""), len(text), self.header)
         rows = islice(rows, self.skip, self.skip + self.rows)
-        while taken := list(islice(rows, most)):
-            yield Listed([split_row(row, self.completion) for _, row in taken])
+        while located_rows := list(islice(rows, most)):
+            yield Listed([split_row(row, self.completion) for _, row in located_rows])
 
     def sub(self, start: int, stop: int) -> Cells:
         return replace(self, skip=self.skip + start, rows=stop - start)
@@ -471,7 +471,7 @@ class Lines(Part):
             rows = [parsed(line, self.address) for line in raw]
             listed = [split_row(row, self.completion) for row in rows]
             same = map(operator.is_, rows, listed)
-            yield Listed(listed, [line if kept else b"" for line, kept in zip(raw, same, strict=True)])
+            yield Listed(listed, [line if unchanged else b"" for line, unchanged in zip(raw, same, strict=True)])
 
     def sub(self, start: int, stop: int) -> Lines:
         return replace(self, skip=self.skip + start, rows=stop - start)

@@ -149,11 +149,11 @@ def one_reward(target: str) -> Reward:
         RewardDefinitionError: there is no such reward.
         DataError: there are several.
     """
-    found: list[Any] = load(target)
-    if len(found) > 1:
-        names = ", ".join(one.name for one in found)
-        raise DataError(f"{target} has several rewards ({names}). Name one of them: {target}:{found[0].name}")
-    return tree_of(found[0].reward, "a reward to score with")
+    rewards: list[Any] = load(target)
+    if len(rewards) > 1:
+        names = ", ".join(reward.name for reward in rewards)
+        raise DataError(f"{target} has several rewards ({names}). Name one of them: {target}:{rewards[0].name}")
+    return tree_of(rewards[0].reward, "a reward to score with")
 
 
 def cores() -> int:

@@ -60,12 +60,12 @@ class _Kind:
 
     def text(self) -> str:
         rows = f"{self.count:,} row{'' if self.count == 1 else 's'}"
-        place = f"row {self.row:,}" if self.count == 1 else f"first: row {self.row:,}"
-        others = "; the values of the others differ" if self.differ else ""
+        location = f"row {self.row:,}" if self.count == 1 else f"first: row {self.row:,}"
+        remark = "; the values of the others differ" if self.differ else ""
         lines = shorten_line(self.reason, _LIMIT).split("\n")
         reason = "; ".join(visible(line.strip()) for line in lines)
         return textwrap.fill(
-            f"{rows}: {reason} ({place}{others})",
+            f"{rows}: {reason} ({location}{remark})",
             _WIDTH,
             initial_indent="  ",
             subsequent_indent="    ",
@@ -93,8 +93,8 @@ class Faults:
         for name, kind in other._kinds.items():
             if name not in self._kinds and len(self._kinds) >= _MOST:
                 name = _broad(name)
-            mine = self._kinds.setdefault(name, _Kind(kind.reason, start + kind.row))
-            mine.add(kind.reason, start + kind.row, kind.count, kind.differ)
+            own_kind = self._kinds.setdefault(name, _Kind(kind.reason, start + kind.row))
+            own_kind.add(kind.reason, start + kind.row, kind.count, kind.differ)
 
     def state(self) -> dict[str, Any]:
         """Return everything as values that JSON can hold."""
@@ -103,9 +103,9 @@ class Faults:
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> Faults:
         """Return the faults with this `state`."""
-        found = cls()
-        found._kinds = {name: _Kind(**kind) for name, kind in state.items()}
-        return found
+        faults = cls()
+        faults._kinds = {name: _Kind(**kind) for name, kind in state.items()}
+        return faults
 
     def lines(self) -> Iterator[str]:
         """Yield one paragraph for each kind, the most frequent first."""
@@ -120,12 +120,12 @@ class Faults:
 
 def _kind(reason: str) -> str:
     """Return the first line of `reason` without its values."""
-    return _VALUES.sub(lambda found: found[0] if found[0][0].isalpha() else "_", reason.partition("\n")[0])
+    return _VALUES.sub(lambda match: match[0] if match[0][0].isalpha() else "_", reason.partition("\n")[0])
 
 
 def _broad(name: str) -> str:
-    found = _RAISED.match(name)
-    return name[: found.end()] if found else ""
+    match = _RAISED.match(name)
+    return name[: match.end()] if match else ""
 
 
 def _merged(kinds: Iterable[tuple[str, _Kind]]) -> dict[str, _Kind]:
@@ -149,20 +149,20 @@ class _Line:
     seconds: float = 0.0
 
     def add(self, values: Floats, codes: Codes | None) -> None:
-        there = values[~np.isnan(values)]
-        if len(there):
-            self.sum += float(there.sum())
-            self.count += len(there)
-            self.low, self.high = min(self.low, float(there.min())), max(self.high, float(there.max()))
+        scored = values[~np.isnan(values)]
+        if len(scored):
+            self.sum += float(scored.sum())
+            self.count += len(scored)
+            self.low, self.high = min(self.low, float(scored.min())), max(self.high, float(scored.max()))
         if codes is not None:
             counts = np.bincount(codes, minlength=len(Outcome)).tolist()
-            self.outcomes = [one + other for one, other in zip(self.outcomes, counts, strict=True)]
+            self.outcomes = [count + other for count, other in zip(self.outcomes, counts, strict=True)]
 
     def extend(self, other: _Line) -> None:
         self.sum += other.sum
         self.count += other.count
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
-        self.outcomes = [one + more for one, more in zip(self.outcomes, other.outcomes, strict=True)]
+        self.outcomes = [count + more for count, more in zip(self.outcomes, other.outcomes, strict=True)]
         self.seconds += other.seconds
 
     def cells(self) -> list[str]:
@@ -220,12 +220,12 @@ class ReplayReport:
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> ReplayReport:
         """Return the report with this `state`."""
-        found = cls()
-        found.rows, found.without_total, found.faulty = state["rows"], state["without_total"], state["faulty"]
-        found._total = _Line(**state["total"])
-        found._components = {name: _Line(**line) for name, line in state["components"].items()}
-        found._faults = Faults.restored(state["faults"])
-        return found
+        report = cls()
+        report.rows, report.without_total, report.faulty = state["rows"], state["without_total"], state["faulty"]
+        report._total = _Line(**state["total"])
+        report._components = {name: _Line(**line) for name, line in state["components"].items()}
+        report._faults = Faults.restored(state["faults"])
+        return report
 
     def rates(self) -> str:
         """Return a table of how long the components took, the slowest first, and their scores in a second."""
@@ -239,13 +239,13 @@ class ReplayReport:
 
     def text(self) -> str:
         """Return the table, and below it why rows could not be scored, by kind; rows are numbered from 0."""
-        others = [outcome for outcome in Outcome if any(line.outcomes[_code(outcome)] for line in self._lines)]
-        header = ["component", "mean", "lowest", "highest", *(str(outcome) for outcome in others)]
+        outcomes = [outcome for outcome in Outcome if any(line.outcomes[_code(outcome)] for line in self._lines)]
+        header = ["component", "mean", "lowest", "highest", *(str(outcome) for outcome in outcomes)]
         cells = [
-            [name, *line.cells(), *(f"{line.outcomes[_code(outcome)]:,}" for outcome in others)]
+            [name, *line.cells(), *(f"{line.outcomes[_code(outcome)]:,}" for outcome in outcomes)]
             for name, line in self._components.items()
         ]
-        cells.append(["total", *self._total.cells(), *([""] * len(others))])
+        cells.append(["total", *self._total.cells(), *([""] * len(outcomes))])
         lines = [render_text(header, cells, left=0)]
         if self.without_total:
             lines += ["", f"{self.without_total:,} of {self.rows:,} rows have no total"]

@@ -64,20 +64,20 @@ def open_recorded(address: str, since: int | None = None) -> tuple[list[tuple[in
 
     _opened.cache_clear()  # the run may have grown
     run = _opened(address)
-    others = [name for name in example_columns(run) if name not in {*KEYS, "prompt", "completion", "recorded"}]
-    return training_counts(run, since), (*KEYS, "prompt", *others, "completion", "recorded")
+    example_names = [name for name in example_columns(run) if name not in {*KEYS, "prompt", "completion", "recorded"}]
+    return training_counts(run, since), (*KEYS, "prompt", *example_names, "completion", "recorded")
 
 
 def run_parts(address: str, counts: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> Iterator[RunRows]:
     """Yield spans of steps with few enough completions to fit in memory."""
-    first, held = None, 0
+    first, pending_rows = None, 0
     for position, (step, count) in enumerate(counts):
         first = step if first is None else first
-        held += count
+        pending_rows += count
         last = position + 1 == len(counts)
-        if last or held + counts[position + 1][1] > _ROWS:
-            yield RunRows(address, first, step, columns, held)
-            first, held = None, 0
+        if last or pending_rows + counts[position + 1][1] > _ROWS:
+            yield RunRows(address, first, step, columns, pending_rows)
+            first, pending_rows = None, 0
 
 
 @functools.lru_cache(maxsize=1)

@@ -42,16 +42,16 @@ class Records:
         """The column names of all records, in order."""
         return list(dict.fromkeys(name for record in self.records for name in record))
 
-    def column(self, name: str, what: str) -> list[Any]:
-        """Return the (n,) values of a column that every record must have; `what` describes it in errors.
+    def column(self, name: str, meaning: str) -> list[Any]:
+        """Return the (n,) values of a column that every record must have; `meaning` describes it in errors.
 
         Raises:
             DataError: a record does not have it.
         """
-        for record, place in zip(self.records, self.places, strict=True):
+        for record, location in zip(self.records, self.places, strict=True):
             if record.get(name) is None:
                 raise DataError(
-                    f"{place}: no value for {name!r}, {what}. Columns: {', '.join(map(str, record)) or 'none'}."
+                    f"{location}: no value for {name!r}, {meaning}. Columns: {', '.join(map(str, record)) or 'none'}."
                     + near_miss(name, (str(key) for key in record if key != name))
                 )
         return [record[name] for record in self.records]
@@ -67,8 +67,8 @@ class Records:
         if None not in answers:
             return np.array(answers, dtype=np.bool_)
         if None not in grades:
-            found = np.array(grades, dtype=np.float64)
-            return found == 1.0 if np.isin(found, (0.0, 1.0)).all() else found
+            numbers = np.array(grades, dtype=np.float64)
+            return numbers == 1.0 if np.isin(numbers, (0.0, 1.0)).all() else numbers
         neither = [answer is None and grade is None for answer, grade in zip(answers, grades, strict=True)]
         at = neither.index(True) if any(neither) else answers.index(None)
         raise DataError(
@@ -93,14 +93,14 @@ def read(data: Data) -> Records:
         OSError: there is no such file.
     """
     if isinstance(data, (str, Path)):
-        found = list(rows_of(Path(data)))
+        located_rows = list(rows_of(Path(data)))
     elif isinstance(data, Mapping) or not isinstance(data, Iterable):
         raise DataError(f"expected a path or a list of mappings with a completion each, got {shorten(data)}")
     else:
-        found = [(f"row {row}", checked_row(f"row {row}", record)) for row, record in enumerate(data)]
-    if not found:
+        located_rows = [(f"row {row}", checked_row(f"row {row}", record)) for row, record in enumerate(data)]
+    if not located_rows:
         raise DataError(f"there are no completions in {data if isinstance(data, (str, Path)) else 'the data'}")
-    return Records([split_row(record) for _, record in found], [place for place, _ in found])
+    return Records([split_row(record) for _, record in located_rows], [location for location, _ in located_rows])
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Samples:
 
 def arranged(
     reward: Reward,
-    found: Records,
+    records: Records,
     *,
     completion: str = "completion",
     prompt: str = "prompt",
@@ -134,7 +134,7 @@ def arranged(
 
     Args:
         reward: the reward that will score them.
-        found: the records.
+        records: the records.
         completion: the column of the completions.
         prompt: the column of the prompts.
         group_by: the columns in which completions of one group agree. By default the prompt and the columns that
@@ -145,20 +145,22 @@ def arranged(
     Raises:
         DataError: a record has no completion, only some have a prompt, or a column of `group_by` is missing.
     """
-    texts = found.column(completion, "the completion; if another column has it, pass completion=")
-    has_prompts = prompt in found.columns
-    prompts = found.column(prompt, "the prompt, which other rows have") if has_prompts else None
+    texts = records.column(completion, "the completion; if another column has it, pass completion=")
+    has_prompts = prompt in records.columns
+    prompts = records.column(prompt, "the prompt, which other rows have") if has_prompts else None
     named, takes_all = asked_for(reward)
-    known = [name for name in found.columns if name not in (completion, prompt, *RESERVED)]
+    column_names = [name for name in records.columns if name not in (completion, prompt, *RESERVED)]
     # If a column is missing, keep all of them, for the error message to list.
-    takes_all |= any(name not in known for name in named)
-    kept = [name for name in known if name in named or (takes_all and name != label)]
-    columns = {name: [record.get(name) for record in found.records] for name in kept}
+    takes_all |= any(name not in column_names for name in named)
+    selected_names = [name for name in column_names if name in named or (takes_all and name != label)]
+    columns = {name: [record.get(name) for record in records.records] for name in selected_names}
     keys = ([group_by] if isinstance(group_by, str) else list(group_by)) if group_by is not None else None
     if keys is None:
-        common = [prompts, *(columns[name] for name in kept if name in named)] if prompts is not None else None
+        common = (
+            [prompts, *(columns[name] for name in selected_names if name in named)] if prompts is not None else None
+        )
     else:
-        common = [found.column(name, "a column of group_by=") for name in keys]
+        common = [records.column(name, "a column of group_by=") for name in keys]
     groups = _groups(common, len(texts))
     rows = np.arange(len(texts))
     if any(node.facts.together == "group" for node, _, _ in walk(reward)):
@@ -167,7 +169,7 @@ def arranged(
     def ordered(values: list[Any]) -> list[Any]:
         return [values[row] for row in rows.tolist()]
 
-    token_ids = [record.get("completion_ids") for record in found.records]
+    token_ids = [record.get("completion_ids") for record in records.records]
     batch = Batch(
         ordered(texts),
         prompts=None if prompts is None else ordered(prompts),

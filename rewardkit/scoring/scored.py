@@ -126,16 +126,18 @@ class Scored:
         keys, scores, texts, chat = [], [], [], False
         start = 0
         for chunk in self.saved.chunks(_ROWS):
-            prompts, said = chunk.column(self.prompt), chunk.column(self.completion)
-            usable = np.array([_holds(prompt) and _holds(text) for prompt, text in zip(prompts, said, strict=True)])
+            prompts, completions = chunk.column(self.prompt), chunk.column(self.completion)
+            usable = np.array(
+                [_holds(prompt) and _holds(text) for prompt, text in zip(prompts, completions, strict=True)]
+            )
             values = self._scores(chunk, start)
             values[~usable] = np.nan
             columns = [prompts, *(chunk.column(name) for name in self.asked.values())]
             keys.append(_digests(columns, 16))
-            texts.append(_digests([said], 8))
+            texts.append(_digests([completions], 8))
             scores.append(values)
             chat = chat or any(
-                conversational(prompts[row]) or conversational(said[row])
+                conversational(prompts[row]) or conversational(completions[row])
                 for row in np.flatnonzero(~np.isnan(values)).tolist()
             )
             start += len(chunk)
@@ -146,40 +148,42 @@ class Scored:
         values = totals
         if self.by != self.total:
             values = [_number(value, self.by, start + row) for row, value in enumerate(chunk.column(self.by))]
-        found = np.where(np.isnan(totals), np.nan, values)
+        scores = np.where(np.isnan(totals), np.nan, values)
         if "error" in self.saved.kinds:
-            found[[bool(value) for value in chunk.column("error")]] = np.nan
-        return found
+            scores[[bool(value) for value in chunk.column("error")]] = np.nan
+        return scores
 
 
 def _found(
-    data: str, there: Collection[str], sources: Mapping[str, str], by: str
+    data: str, columns: Collection[str], sources: Mapping[str, str], by: str
 ) -> tuple[str, str, str, str, dict[str, str]]:
     """Return the columns of the prompt, the completion, the score, the total, and what else belongs to the prompt."""
     rest = dict(sources)
 
     def column(name: str, how: str) -> str:
-        theirs = rest.pop(name, name)
-        if theirs not in there:
+        source = rest.pop(name, name)
+        if source not in columns:
             raise DataError(
-                f"{data} has no column {theirs!r}. {how} Columns: {', '.join(there)}.{near_miss(theirs, there)}"
+                f"{data} has no column {source!r}. {how} Columns: {', '.join(columns)}.{near_miss(source, columns)}"
             )
-        return theirs
+        return source
 
     prompt = column("prompt", "Name the column of the prompts with --columns prompt=COLUMN.")
     completion = column("completion", "Name the column of the completions with --completion.")
     total = column("total", "Pass --reward, or data that `rewardkit score --out` wrote.")
     score = total if by == "total" else f"{_COMPONENT}{by}"
-    if score not in there:
-        known = [name.removeprefix(_COMPONENT) for name in there if name.startswith(_COMPONENT)]
+    if score not in columns:
+        components = [name.removeprefix(_COMPONENT) for name in columns if name.startswith(_COMPONENT)]
         raise DataError(
-            f"--by {by}: there is no such component in {data}. Components: {', '.join(known) or 'none'}."
-            f"{near_miss(by, known)}"
+            f"--by {by}: there is no such component in {data}. Components: {', '.join(components) or 'none'}."
+            f"{near_miss(by, components)}"
         )
     used = {prompt, completion, score, total}
     named = {name: rest.get(name, name) for name in [*FOR_TRAINERS, *sorted(rest)]}
-    asked = {name: theirs for name, theirs in named.items() if theirs in there and theirs not in used}
-    return prompt, completion, score, total, asked
+    prompt_columns = {
+        name: source_name for name, source_name in named.items() if source_name in columns and source_name not in used
+    }
+    return prompt, completion, score, total, prompt_columns
 
 
 def _names(columns: Columns) -> dict[str, str]:
@@ -189,8 +193,8 @@ def _names(columns: Columns) -> dict[str, str]:
 
 def _sources(columns: Columns) -> dict[str, str]:
     names, (named, _) = _names(columns), asked_for(columns.reward)
-    ours = {"prompt", "completion", *FOR_TRAINERS, *columns.sources, *named} - {"total"}
-    return {name: names[theirs] for name in ours if (theirs := columns.column(name)) is not None}
+    reward_names = {"prompt", "completion", *FOR_TRAINERS, *columns.sources, *named} - {"total"}
+    return {name: names[source] for name in reward_names if (source := columns.column(name)) is not None}
 
 
 def conversational(value: Any) -> bool:
@@ -214,15 +218,15 @@ def _number(value: Any, column: str, row: int) -> float:
 
 def _digests(columns: Sequence[list[Any]], size: int) -> NDArray[np.uint64]:
     """(n, size / 8) a digest of the values of each row."""
-    found = bytearray()
+    digests = bytearray()
     for values in zip(*columns, strict=True):
         digest = hashlib.blake2b(digest_size=size)
         for value in values:
             content = _content(value)
             digest.update(b"%d:" % len(content))
             digest.update(content)
-        found += digest.digest()
-    return np.frombuffer(bytes(found), dtype=np.uint64).reshape(-1, size // 8)
+        digests += digest.digest()
+    return np.frombuffer(bytes(digests), dtype=np.uint64).reshape(-1, size // 8)
 
 
 def _content(value: Any) -> bytes:
@@ -244,6 +248,6 @@ def _numbered(keys: NDArray[np.uint64]) -> Numbers:
     firsts = order[starts]
     numbers = np.empty(len(firsts), dtype=np.int64)
     numbers[np.argsort(firsts)] = np.arange(len(firsts))
-    found = np.empty(len(keys), dtype=np.int64)
-    found[order] = numbers[np.cumsum(starts) - 1]
-    return found
+    row_numbers = np.empty(len(keys), dtype=np.int64)
+    row_numbers[order] = numbers[np.cumsum(starts) - 1]
+    return row_numbers

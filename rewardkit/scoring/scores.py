@@ -49,16 +49,16 @@ class Scores:
 
     @classmethod
     def of(cls, table: ScoreTable) -> Scores:
-        said: dict[int, list[str]] = {}
+        reasons_by_row: dict[int, list[str]] = {}
         for fault in table.faults:
             if np.isnan(table.total[fault.row]) or fault.outcome is Outcome.ERRORED:
-                said.setdefault(fault.row, []).append(fault.explanation)
+                reasons_by_row.setdefault(fault.row, []).append(fault.explanation)
         return cls(
             table.total,
             {name: column.scored for name, column in table.components.items()},
             {name: column.codes for name, column in table.components.items()},
             {name: dict(column.notes) for name, column in table.components.items() if column.notes},
-            {row: tuple(dict.fromkeys(reasons)) for row, reasons in said.items()},
+            {row: tuple(dict.fromkeys(reasons)) for row, reasons in reasons_by_row.items()},
             table.timings,
         )
 
@@ -80,8 +80,8 @@ class Scores:
         seconds: Counter[str] = Counter()
         for part, start in zip(parts, starts, strict=False):
             seconds.update(part.seconds)
-            for name, said in part.notes.items():
-                notes.setdefault(name, {}).update({start + row: note for row, note in said.items()})
+            for name, row_notes in part.notes.items():
+                notes.setdefault(name, {}).update({start + row: note for row, note in row_notes.items()})
         return cls(
             np.concatenate([part.total for part in parts]),
             {name: np.concatenate([part.components[name] for part in parts]) for name in parts[0].components},
@@ -152,7 +152,7 @@ def _placed(message: str, size: int) -> str:
     """Return the message of an error without the row of a batch of one row, and with its meaning in a group."""
     if size > 1:
         return _ROW.sub(r"\g<0> of its group", message)
-    return _ROW.sub(lambda found: "" if found[1] else "this row", message)
+    return _ROW.sub(lambda match: "" if match[1] else "this row", message)
 
 
 def _even(work: Work) -> Iterator[Work]:

@@ -96,11 +96,11 @@ class Layout:
         first = [Field(name, scored.completion, side, "assistant") for side, name in sides]
         first += [Field(f"score_{name}", scored.by, side) for side, name in sides]
         once = set(scored.asked.values())
-        others = _others(scored)
-        shared = [field for field in others if field.column in once]
+        other_fields = _others(scored)
+        shared = [field for field in other_fields if field.column in once]
         twice = [
             Field(f"{field.name}_{name}", field.column, side)
-            for field in others
+            for field in other_fields
             if field.column not in once
             for side, name in sides
         ]
@@ -120,24 +120,24 @@ class Layout:
 
 def _others(scored: Scored) -> list[Field]:
     """Return the columns of the data that are not texts of the trainer."""
-    theirs = {scored.prompt, scored.completion, *_DIAGNOSTIC}
-    theirs.update(scored.for_trainers.values())
-    return [Field(name, name) for name in scored.saved.columns if name not in theirs]
+    trainer_columns = {scored.prompt, scored.completion, *_DIAGNOSTIC}
+    trainer_columns.update(scored.for_trainers.values())
+    return [Field(name, name) for name in scored.saved.columns if name not in trainer_columns]
 
 
-def _named(scored: Scored, first: list[Field], others: Iterable[Field]) -> tuple[Field, ...]:
+def _named(scored: Scored, first: list[Field], other_fields: Iterable[Field]) -> tuple[Field, ...]:
     """Return all fields. Other columns become ``input/<name>`` if their name is taken, or if trainers misread it."""
-    known = [Field(name, column) for name, column in scored.for_trainers.items()]
-    fields = [Field("prompt", scored.prompt, role="user"), *first, *known]
-    return (*fields, *_renamed(others, {field.name for field in fields}))
+    trainer_fields = [Field(name, column) for name, column in scored.for_trainers.items()]
+    fields = [Field("prompt", scored.prompt, role="user"), *first, *trainer_fields]
+    return (*fields, *_renamed(other_fields, {field.name for field in fields}))
 
 
-def _renamed(others: Iterable[Field], taken: set[str]) -> Iterator[Field]:
-    for field in others:
+def _renamed(other_fields: Iterable[Field], used_names: set[str]) -> Iterator[Field]:
+    for field in other_fields:
         name = field.name
-        while name in taken or name in _MISREAD:
+        while name in used_names or name in _MISREAD:
             name = f"input/{name}"
-        taken.add(name)
+        used_names.add(name)
         yield Field(name, field.column, field.side)
 
 
@@ -205,19 +205,22 @@ def _tables(path: Path, layout: Layout) -> Iterator[Add]:
     pa = arrow("writing .parquet files")
     import pyarrow.parquet as parquet
 
-    theirs = layout.scored.saved.schema
+    data_schema = layout.scored.saved.schema
     schema = pa.schema([(field.name, _type(field, layout)) for field in layout.fields])
-    held: list[Mapping[str, Any]] = []
+    pending: list[Mapping[str, Any]] = []
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
 
         def flush() -> None:
-            columns = [_array([row[one.name] for row in held], one.type, encode=theirs is None) for one in schema]
+            columns = [
+                _array([row[column.name] for row in pending], column.type, encode=data_schema is None)
+                for column in schema
+            ]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-            held.clear()
+            pending.clear()
 
         def add(row: Mapping[str, Any]) -> None:
-            held.append(row)
-            if len(held) >= _GROUP_ROWS:
+            pending.append(row)
+            if len(pending) >= _GROUP_ROWS:
                 flush()
 
         yield add
@@ -228,8 +231,8 @@ def _refuse(layout: Layout, kind: str, why: str, instead: str) -> None:
     """Refuse columns for trainers that a file type cannot hold; `kind` is a part of the names of their Arrow types."""
     for name, column in layout.scored.for_trainers.items():
         schema = layout.scored.saved.schema
-        found = "" if schema is None else str(schema.field(column).type)
-        if kind in found:
+        type_name = "" if schema is None else str(schema.field(column).type)
+        if kind in type_name:
             raise DataError(f"{why} ({name!r}). Use {instead}.")
 
 
@@ -241,10 +244,10 @@ def _type(field: Field, layout: Layout) -> pyarrow.DataType:
         return pa.float64()
     schema = layout.scored.saved.schema
     if schema is not None:
-        found = schema.field(field.column).type
-        if field.role and layout.chat and not pa.types.is_nested(found):
-            return pa.list_(pa.struct([("role", pa.string()), ("content", found)]))
-        return found
+        data_type = schema.field(field.column).type
+        if field.role and layout.chat and not pa.types.is_nested(data_type):
+            return pa.list_(pa.struct([("role", pa.string()), ("content", data_type)]))
+        return data_type
     kinds = layout.scored.saved.kinds[field.column]
     plain = plain_type(kinds)
     if plain is not None and not (field.role and layout.chat):
@@ -280,7 +283,7 @@ def _stored(kind: pyarrow.DataType) -> pyarrow.DataType:
     if pa.types.is_large_list(kind):
         return pa.large_list(_stored(kind.value_type))
     if pa.types.is_struct(kind):
-        return pa.struct([one.with_type(_stored(one.type)) for one in kind])
+        return pa.struct([field.with_type(_stored(field.type)) for field in kind])
     return kind
 
 
@@ -333,16 +336,16 @@ class Keep:
             groups: (n,) the number of each row's prompt.
             scores: (n,) NaN if a row has no score: it is never kept.
         """
-        kept = ~np.isnan(scores)
+        is_kept = ~np.isnan(scores)
         if self.least is not None:
-            kept &= scores >= self.least - ROUNDING
+            is_kept &= scores >= self.least - ROUNDING
         if self.most is not None:
-            rows = np.flatnonzero(kept)
+            rows = np.flatnonzero(is_kept)
             rows = rows[np.lexsort((rows, -scores[rows], groups[rows]))]
             first = np.r_[True, np.diff(groups[rows]) != 0][: len(rows)]
             start = np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
-            kept[rows[np.arange(len(rows)) - start >= self.most]] = False
-        return kept
+            is_kept[rows[np.arange(len(rows)) - start >= self.most]] = False
+        return is_kept
 
 
 @final
@@ -439,21 +442,21 @@ class Selection:
         scores = self.index.scores
         scored = scores[~np.isnan(scores)]
         means = {"all": float(scored.mean()) if len(scored) else np.nan, **self.means}
-        shown = [f"{name} {mean:.4g}" for name, mean in means.items() if not np.isnan(mean)]
-        said = [f"mean score: {', '.join(shown)}"] if shown else []
+        mean_texts = [f"{name} {mean:.4g}" for name, mean in means.items() if not np.isnan(mean)]
+        lines = [f"mean score: {', '.join(mean_texts)}"] if mean_texts else []
         if len(scored) < len(scores):
-            said.append(f"{len(scores) - len(scored):,} of {len(scores):,} completions have no score")
+            lines.append(f"{len(scores) - len(scored):,} of {len(scores):,} completions have no score")
         none = {reason: count for reason, count in self.without.items() if count}
         if none:
             count = sum(none.values())
-            said.append("1 prompt has none:" if count == 1 else f"{count:,} prompts have none:")
-            said += [f"  {reason}: {count:,}" for reason, count in sorted(none.items(), key=lambda one: -one[1])]
+            lines.append("1 prompt has none:" if count == 1 else f"{count:,} prompts have none:")
+            lines += [f"  {reason}: {count:,}" for reason, count in sorted(none.items(), key=lambda entry: -entry[1])]
         prompts = f"{self.prompts:,} of {self.index.prompts:,} prompts"
-        return "\n".join([f"{self._number()} ({self.rule}) from {prompts}", *said])
+        return "\n".join([f"{self._number()} ({self.rule}) from {prompts}", *lines])
 
     def _number(self) -> str:
-        one = self.rule.unit
-        return f"{self.number:,} {one if self.number == 1 else f'{one}s'}"
+        unit = self.rule.unit
+        return f"{self.number:,} {unit if self.number == 1 else f'{unit}s'}"
 
 
 # Training data from scored completions: the best of each prompt, or pairs of a better and a worse one.
@@ -480,24 +483,24 @@ def select(scored: Scored, rule: Rule, out: Path | None = None) -> Selection:
 
 def _keep(scored: Scored, rule: Keep, out: Path | None) -> Selection:
     index = scored.index()
-    kept = rule.rows(index.groups, index.scores)
-    there = len(np.unique(index.groups[~np.isnan(index.scores)]))
-    chosen = len(np.unique(index.groups[kept]))
-    found = Selection(
+    is_kept = rule.rows(index.groups, index.scores)
+    scored_prompts = len(np.unique(index.groups[~np.isnan(index.scores)]))
+    chosen = len(np.unique(index.groups[is_kept]))
+    selection = Selection(
         rule,
         index,
-        number=int(kept.sum()),
+        number=int(is_kept.sum()),
         prompts=chosen,
-        means={"kept": float(index.scores[kept].mean()) if kept.any() else np.nan},
-        without={UNSCORED: index.prompts - there, LOW: there - chosen},
+        means={"kept": float(index.scores[is_kept].mean()) if is_kept.any() else np.nan},
+        without={UNSCORED: index.prompts - scored_prompts, LOW: scored_prompts - chosen},
     )
     if out is not None:
-        _check_any(found)
+        _check_any(selection)
         layout = Layout.of_kept(scored, chat=index.chat)
         with written(out, layout) as add:
-            for _, row in _rows(scored, kept):
+            for _, row in _rows(scored, is_kept):
                 add(layout.row(row))
-    return found
+    return selection
 
 
 def _pair(scored: Scored, rule: Pairs, out: Path | None) -> Selection:
@@ -512,16 +515,16 @@ def _pair(scored: Scored, rule: Pairs, out: Path | None) -> Selection:
             sums += index.scores[sides]
             number += 1
     means = sums / number if number else np.full(2, np.nan)
-    found = Selection(rule, index, number, prompts, {"chosen": means[0], "rejected": means[1]}, without)
+    selection = Selection(rule, index, number, prompts, {"chosen": means[0], "rejected": means[1]}, without)
     if out is not None:
-        _check_any(found)
+        _check_any(selection)
         layout = Layout.of_pairs(scored, chat=index.chat)
         with written(out, layout) as add, tempfile.TemporaryFile() as file:
-            places = _set_aside(scored, needed, file)
+            offsets = _set_aside(scored, needed, file)
             for pairs in _paired(index, rule, Counter()):
                 for chosen, rejected in pairs:
-                    add(layout.row(_row(file, places[chosen]), _row(file, places[rejected])))
-    return found
+                    add(layout.row(_row(file, offsets[chosen]), _row(file, offsets[rejected])))
+    return selection
 
 
 def _paired(index: Index, rule: Pairs, without: Counter[str]) -> Iterator[Iterator[tuple[int, int]]]:
@@ -549,32 +552,32 @@ def _why_none(scores: list[float], rule: Pairs) -> str:
     return ALIKE if rule.wide(difference) else NARROW
 
 
-def _check_any(found: Selection) -> None:
-    if not found.number:
-        raise DataError(f"there is nothing to write. {found.text()}")
+def _check_any(selection: Selection) -> None:
+    if not selection.number:
+        raise DataError(f"there is nothing to write. {selection.text()}")
 
 
 def _rows(scored: Scored, needed: NDArray[np.bool_]) -> Iterator[tuple[int, Row]]:
     """Yield the needed rows with their numbers, in order."""
     start = 0
     for chunk in scored.saved.chunks(_ROWS):
-        there = np.flatnonzero(needed[start : start + len(chunk)]).tolist()
-        if there:
+        positions = np.flatnonzero(needed[start : start + len(chunk)]).tolist()
+        if positions:
             rows = chunk.rows()
-            yield from ((start + at, rows[at]) for at in there)
+            yield from ((start + at, rows[at]) for at in positions)
         start += len(chunk)
 
 
 def _set_aside(scored: Scored, needed: NDArray[np.bool_], file: IO[bytes]) -> Numbers:
     """Write the needed rows to a file; return (n,) their places in it."""
-    places = np.zeros(len(needed), dtype=np.int64)
+    offsets = np.zeros(len(needed), dtype=np.int64)
     for number, row in _rows(scored, needed):
-        places[number] = file.tell()
+        offsets[number] = file.tell()
         pickle.dump(row, file, pickle.HIGHEST_PROTOCOL)
-    return places
+    return offsets
 
 
-def _row(file: IO[bytes], place: Any) -> Row:
-    file.seek(place)
+def _row(file: IO[bytes], offset: Any) -> Row:
+    file.seek(offset)
     row: Row = pickle.load(file)
     return row

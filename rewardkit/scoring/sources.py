@@ -97,19 +97,19 @@ def saved(
         DataError: there are no completions, or a line cannot be read; the message names it.
         MissingExtraError: a package to read Parquet or recorded runs is not installed.
     """
-    given = [os.fspath(one) for one in ([source] if isinstance(source, (str, os.PathLike)) else source)]
-    name = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
+    sources = [os.fspath(path) for path in ([source] if isinstance(source, (str, os.PathLike)) else source)]
+    name = sources[0] if len(sources) == 1 else f"{sources[0]} and {len(sources) - 1} more"
     try:
         if rows is not None:
-            digest = _digest(given[0]) if os.path.isfile(given[0]) else 0
-            found = _of_rows(name, lambda: (split_row(row, completion) for row in rows()), limit, digest)
+            digest = _digest(sources[0]) if os.path.isfile(sources[0]) else 0
+            data = _of_rows(name, lambda: (split_row(row, completion) for row in rows()), limit, digest)
         else:
-            found = _opened(name, [one for each in given for one in expanded(each)], limit, completion, mapped)
+            data = _opened(name, [path for each in sources for path in expanded(each)], limit, completion, mapped)
     except OSError as error:
         raise DataError(f"{name} cannot be read: {error.strerror or error}") from None
-    if not found.size:
+    if not data.size:
         raise DataError(f"there are no completions in {name}")
-    return found
+    return data
 
 
 def recorded_since(address: str, step: int | None) -> Saved:
@@ -118,19 +118,21 @@ def recorded_since(address: str, step: int | None) -> Saved:
     Raises:
         DataError: there are none, or there is no run.
     """
-    found = _recorded(address, None, step)
-    if not found.size:
+    data = _recorded(address, None, step)
+    if not data.size:
         raise DataError(f"there are no completions in {address}")
-    return found
+    return data
 
 
 def _opened(name: str, addresses: list[str], limit: int | None, completion: str | None, mapped: Mapped) -> Saved:
-    one = addresses[0]
+    first_address = addresses[0]
     endings = {ending(address) for address in addresses}
-    if len(addresses) == 1 and ((Path(one) / "run.json").is_file() or (is_remote(one) and not endings <= {*_FILES})):
-        return _recorded(one, limit)
-    if len(addresses) == 1 and Path(one).is_dir():
-        return _logged(Path(one), limit)
+    if len(addresses) == 1 and (
+        (Path(first_address) / "run.json").is_file() or (is_remote(first_address) and not endings <= {*_FILES})
+    ):
+        return _recorded(first_address, limit)
+    if len(addresses) == 1 and Path(first_address).is_dir():
+        return _logged(Path(first_address), limit)
     if endings == {".parquet"}:
         return _tabular(name, addresses, limit, completion=completion, partitioned=name not in addresses)
     if ".parquet" in endings:
@@ -166,11 +168,11 @@ def _surveys(address: str, limit: int | None, completion: str | None, mapped: Ma
     else:  # one value, which cannot be read in parts: the rows travel with them
         rows = (split_row(row, completion) for _, row in rows_of(address))
         digest = _digest(address) if kind == ".json" else 0
-        for held in _held(itertools.islice(rows, limit)):
+        for held_rows in _held(itertools.islice(rows, limit)):
             kinds = Kinds()
-            for row in held.chunk.rows():
+            for row in held_rows.chunk.rows():
                 kinds.add(row)
-            yield Survey(held, kinds, 0, digest)
+            yield Survey(held_rows, kinds, 0, digest)
 
 
 def _surveyed(address: str, limit: int | None, completion: str | None, mapped: Mapped) -> Iterator[Survey]:
@@ -197,8 +199,8 @@ def _of_rows(name: str, read: Callable[[], Iterator[Row]], limit: int | None, di
 
 
 def _held(rows: Iterator[Row]) -> Iterator[HeldRows]:
-    while taken := list(itertools.islice(rows, _HELD_ROWS)):
-        yield HeldRows(Listed(taken))
+    while batch := list(itertools.islice(rows, _HELD_ROWS)):
+        yield HeldRows(Listed(batch))
 
 
 def _digest(address: str) -> int:
@@ -213,7 +215,7 @@ def _tabular(
     name: str,
     addresses: Sequence[str],
     limit: int | None,
-    apart: tuple[str, ...] = (),
+    group_columns: tuple[str, ...] = (),
     completion: str | None = None,
     partitioned: bool = False,
 ) -> Saved:
@@ -230,7 +232,7 @@ def _tabular(
     except pa.ArrowException as error:
         raise DataError(f"the files in {name} have a column with different types: {error}") from None
     check_names(schema.names, name)
-    first: Sequence[str] = () if apart else _conversation(addresses[0], completion)
+    first: Sequence[str] = () if group_columns else _conversation(addresses[0], completion)
     if first:
         first = [*first, *(column for column, _ in files[0].partition)]
     rows = sum(sum(file.groups) for file in files)
@@ -241,9 +243,17 @@ def _tabular(
 
     digest = zlib.crc32(repr([(file.address, file.digest) for file in files]).encode(errors="replace"))
     if first:
-        types = {one.name: python_type(one.type) for one in schema}
-        return Saved(name, size, {one: {types.get(one, object)} for one in first}, parts, digest=digest)
-    return Saved(name, size, {one: {object} for one in schema.names}, parts, apart, schema, digest)
+        types = {schema_field.name: python_type(schema_field.type) for schema_field in schema}
+        return Saved(
+            name,
+            size,
+            {schema_field: {types.get(schema_field, object)} for schema_field in first},
+            parts,
+            digest=digest,
+        )
+    return Saved(
+        name, size, {schema_field: {object} for schema_field in schema.names}, parts, group_columns, schema, digest
+    )
 
 
 def _first(rows: int, parts: Iterable[Part]) -> Iterator[Part]:
@@ -269,8 +279,8 @@ def _conversation(address: str, completion: str | None) -> Sequence[str]:
 
 def _logged(folder: Path, limit: int | None) -> Saved:
     """Open the tables of TRL; their groups are within one step."""
-    for place in (folder / "completions", folder):
-        paths = sorted(glob.glob(os.path.join(glob.escape(str(place)), "completions_*.parquet")))
+    for directory in (folder / "completions", folder):
+        paths = sorted(glob.glob(os.path.join(glob.escape(str(directory)), "completions_*.parquet")))
         if paths:
             return _tabular(str(folder), paths, limit, ("step",))
     raise DataError(
@@ -291,5 +301,7 @@ def _recorded(address: str, limit: int | None, since: int | None = None) -> Save
         return _first(size, run_parts(address, counts, columns))
 
     kinds: dict[str, set[type]] = {name: {KINDS.get(name, object)} for name in columns}
-    apart = ("attempt", "rank", "part", "group")
-    return Saved(address, size, kinds, parts, apart, digest=zlib.crc32(repr((address, counts, columns)).encode()))
+    group_columns = ("attempt", "rank", "part", "group")
+    return Saved(
+        address, size, kinds, parts, group_columns, digest=zlib.crc32(repr((address, counts, columns)).encode())
+    )

@@ -56,12 +56,12 @@ class File:
         import pyarrow as pa
 
         with parquet_file(address) as file:
-            found = file.metadata
-            groups = [found.row_group(number) for number in range(found.num_row_groups)]
-            digest = zlib.crc32(repr(found.to_dict()).encode(errors="backslashreplace"))
+            metadata = file.metadata
+            groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+            digest = zlib.crc32(repr(metadata.to_dict()).encode(errors="backslashreplace"))
             schema = file.schema_arrow.remove_metadata()
             size = sum(group.total_byte_size for group in groups)
-        partition = tuple(one for one in partition_of(address) if one[0] not in schema.names) if partitioned else ()
+        partition = tuple(pair for pair in partition_of(address) if pair[0] not in schema.names) if partitioned else ()
         for name, _ in partition:
             schema = schema.append(pa.field(name, pa.string()))
         return cls(address, schema, tuple(group.num_rows for group in groups), size, digest, partition)
@@ -70,8 +70,8 @@ class File:
 def partition_of(address: str) -> Partition:
     """Return the columns in the names of folders, as Hive writes them: ``data/task=math/a.parquet``."""
     pairs = (folder.split("=", 1) for folder in address.split("/")[:-1] if "=" in folder)
-    found = {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs if name}
-    return tuple(found.items())
+    columns = {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs if name}
+    return tuple(columns.items())
 
 
 @final
@@ -128,20 +128,20 @@ def table_parts(
 
 def _cuts(groups: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
     """Yield the first row and the number of rows of each part: small row groups together, large ones in pieces."""
-    start = held = 0
+    start = pending_rows = 0
     for rows in groups:
-        if held and held + rows > most:
-            yield start, held
-            start, held = start + held, 0
-        held += rows
-        pieces = held // most
+        if pending_rows and pending_rows + rows > most:
+            yield start, pending_rows
+            start, pending_rows = start + pending_rows, 0
+        pending_rows += rows
+        pieces = pending_rows // most
         if pieces > 1:
             for number in range(pieces):
-                first, last = held * number // pieces, held * (number + 1) // pieces
+                first, last = pending_rows * number // pieces, pending_rows * (number + 1) // pieces
                 yield start + first, last - first
-            start, held = start + held, 0
-    if held:
-        yield start, held
+            start, pending_rows = start + pending_rows, 0
+    if pending_rows:
+        yield start, pending_rows
 
 
 def _filled(table: pyarrow.Table, schema: pyarrow.Schema, values: Mapping[str, str | None]) -> pyarrow.Table:
@@ -150,10 +150,12 @@ def _filled(table: pyarrow.Table, schema: pyarrow.Schema, values: Mapping[str, s
 
     if table.schema.equals(schema):
         return table
-    there = set(table.schema.names)
+    table_columns = set(table.schema.names)
     columns = [
-        table[one.name] if one.name in there else pa.repeat(pa.scalar(values.get(one.name), one.type), table.num_rows)
-        for one in schema
+        table[field.name]
+        if field.name in table_columns
+        else pa.repeat(pa.scalar(values.get(field.name), field.type), table.num_rows)
+        for field in schema
     ]
     return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
 
@@ -179,16 +181,16 @@ class _Reader:
         if not self._starts[group] <= self._at <= start:
             self._batches = self._file.iter_batches(rows, range(group, len(self._starts) - 1), self._names)
             self._rest, self._at = None, self._starts[group]
-        found = []
+        slices = []
         while self._at < start + rows:
             batch = self._rest or next(self._batches)
             stop = self._at + batch.num_rows
             first, last = max(start - self._at, 0), min(start + rows - self._at, batch.num_rows)
             if first < last:
-                found.append(batch.slice(first, last - first))
+                slices.append(batch.slice(first, last - first))
             self._rest = batch.slice(last) if last < batch.num_rows else None
             self._at = stop if self._rest is None else self._at + last
-        return pa.Table.from_batches(found).replace_schema_metadata(None)
+        return pa.Table.from_batches(slices).replace_schema_metadata(None)
 
 
 @functools.lru_cache(maxsize=1)

@@ -44,21 +44,21 @@ _PLAIN = {str: "string", bool: "bool", int: "int64", float: "float64"}
 
 def check_names(names: Sequence[str], data: str) -> None:
     """Raise a DataError if two columns of `data` have the same name."""
-    twice = next((one for one in names if names.count(one) > 1), None)
+    twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise DataError(f"{data}: duplicate column {twice!r}. Rename one of them.")
 
 
 def renamed(names: Sequence[str], components: Sequence[str]) -> dict[str, str]:
     """Map each column of the data to its name in the output."""
-    ours = {"total", *TEXTS, *(f"components/{name}" for name in components)}
-    found: dict[str, str] = {}
+    result_names = {"total", *TEXTS, *(f"components/{name}" for name in components)}
+    output_names: dict[str, str] = {}
     for column in names:
         name = column
-        while name in ours or (name != column and name in names):
+        while name in result_names or (name != column and name in names):
             name = f"input/{name}"
-        found[column] = name
-    return found
+        output_names[column] = name
+    return output_names
 
 
 def results_schema(components: Sequence[str]) -> pyarrow.Schema:
@@ -76,14 +76,16 @@ def results(scores: Scores) -> list[pyarrow.Array]:
     size = len(scores.total)
     numbers = [scores.total, *scores.components.values()]
     texts = [
-        {row: utf8(json_of(said)) for row, said in outcomes.items()},
-        {row: utf8(json_of(said)) for row, said in notes.items()},
+        {row: utf8(json_of(entries)) for row, entries in outcomes.items()},
+        {row: utf8(json_of(entries)) for row, entries in notes.items()},
         {row: utf8("; ".join(reasons)) for row, reasons in scores.errors.items()},
     ]
-    found = [pa.array(column, mask=np.isnan(column)) for column in numbers]
-    for said in texts:
-        found.append(pa.array(map(said.get, range(size)), pa.string(), size=size) if said else pa.nulls(size, "string"))
-    return found
+    result_columns = [pa.array(column, mask=np.isnan(column)) for column in numbers]
+    for entries in texts:
+        result_columns.append(
+            pa.array(map(entries.get, range(size)), pa.string(), size=size) if entries else pa.nulls(size, "string")
+        )
+    return result_columns
 
 
 def outcomes_of(scores: Scores) -> dict[int, dict[str, str]]:
@@ -98,8 +100,8 @@ def outcomes_of(scores: Scores) -> dict[int, dict[str, str]]:
 def notes_of(scores: Scores) -> dict[int, dict[str, str]]:
     """Return row -> component -> note."""
     notes: dict[int, dict[str, str]] = {}
-    for name, said in scores.notes.items():
-        for row, note in said.items():
+    for name, component_notes in scores.notes.items():
+        for row, note in component_notes.items():
             notes.setdefault(row, {})[name] = note
     return notes
 
@@ -124,7 +126,9 @@ def arrays(chunk: Chunk, schema: pyarrow.Schema) -> Iterator[Any]:
 def schema_of(kinds: Mapping[str, set[type]]) -> pyarrow.Schema:
     """Return the types of columns of Python values; mixed or complex values become text, as JSON."""
     pa = arrow("writing .parquet files")
-    return pa.schema([(name, pa.type_for_alias(plain_type(found) or "string")) for name, found in kinds.items()])
+    return pa.schema(
+        [(name, pa.type_for_alias(plain_type(column_types) or "string")) for name, column_types in kinds.items()]
+    )
 
 
 def split_schema(schema: pyarrow.Schema, names: Sequence[str]) -> pyarrow.Schema:
@@ -237,13 +241,13 @@ def moved(groups: list[Struct], by: int) -> tuple[bytes, int, int]:
 
 def footer(empty: memoryview, groups: bytes, count: int, rows: int) -> bytes:
     """Return the end of a file: the footer of an `empty` one with the same columns, with these row groups."""
-    found = _footer(empty)
-    fields = {number: _value(kind, value) for number, (kind, value) in found.items()}
+    footer_fields = _footer(empty)
+    fields = {number: _value(kind, value) for number, (kind, value) in footer_fields.items()}
     fields[_ROWS] = _varint(_zigzag(rows))
     fields[_GROUPS] = _list_header(_STRUCT, count) + groups
     data, before = b"", 0
     for number in sorted(fields):
-        data += _field_header(number - before, found[number][0], number) + fields[number]
+        data += _field_header(number - before, footer_fields[number][0], number) + fields[number]
         before = number
     data += b"\0"
     return data + struct.pack("<I", len(data)) + MAGIC
@@ -269,15 +273,15 @@ class _Reader:
         self._at = 0
 
     def struct(self) -> Struct:
-        found: Struct = {}
+        fields: Struct = {}
         number = 0
         while head := self._byte():
             # The low four bits are the type, the high ones how far the field's number is from the last one's; 0 if it
             # is written out.
             kind = head & 15
             number = number + (head >> 4) if head >> 4 else _unzigzag(self._varint())
-            found[number] = (kind, None if kind in (_TRUE, _FALSE) else self._value(kind))
-        return found
+            fields[number] = (kind, None if kind in (_TRUE, _FALSE) else self._value(kind))
+        return fields
 
     def _value(self, kind: int) -> Any:
         if kind in _VARINTS:
@@ -338,7 +342,7 @@ def _value(kind: int, value: Any) -> bytes:
     if kind == _STRUCT:
         return _struct(value)
     if kind in (_LIST, _SET):
-        return _list_header(value[0], len(value[1])) + b"".join(_value(value[0], one) for one in value[1])
+        return _list_header(value[0], len(value[1])) + b"".join(_value(value[0], element) for element in value[1])
     return bytes([value]) if isinstance(value, int) else bytes(value)
 
 
@@ -399,26 +403,26 @@ def kind_of(path: Path) -> str:
     return path.suffix.lower()
 
 
-def writer_of(path: Path, found: Saved, components: Sequence[str]) -> Writer:
+def writer_of(path: Path, saved: Saved, components: Sequence[str]) -> Writer:
     """Return the writer for a file.
 
     Args:
         path: the suffix determines the file type.
-        found: the scored data; a column with the name of one of ours becomes ``input/<name>``.
+        saved: the scored data; a column with the name of one of ours becomes ``input/<name>``.
         components: the components of the reward.
 
     Raises:
         DataError: the path has an unknown suffix.
         MissingExtraError: pyarrow, which writes .parquet, is not installed.
     """
-    kind, names = kind_of(path), renamed(found.columns, components)
+    kind, names = kind_of(path), renamed(saved.columns, components)
     numbers = ("total", *(f"components/{name}" for name in components))
     if kind == ".jsonl":
         return Lines(names, numbers)
     if kind == ".csv":
         return Cells(names, (*names.values(), *numbers, *TEXTS))
     arrow("writing .parquet files")
-    return Tables.of(schema_of(found.kinds) if found.schema is None else found.schema, components)
+    return Tables.of(schema_of(saved.kinds) if saved.schema is None else saved.schema, components)
 
 
 @final
@@ -440,30 +444,30 @@ class Lines(Writer):
 
     def encoded(self, scored: Scored) -> tuple[Any, Any]:
         clashes = {name for name, other in self.names.items() if name != other}
-        found: list[bytes] = []
+        pieces: list[bytes] = []
         for chunk, scores in scored:
             lines = chunk.lines if isinstance(chunk, Listed) and chunk.lines else [b""] * len(chunk)
-            for line, row, said in zip(lines, chunk.rows(), self._said(scores), strict=True):
+            for line, row, ending in zip(lines, chunk.rows(), self._said(scores), strict=True):
                 if not line or (clashes and not clashes.isdisjoint(row)):
                     line = _line({self.names[name]: value for name, value in row.items()})
                 if line[-1:] != b"}":  # white space
                     line = line.strip()
-                found += (line[:-1], b", ", said) if row else (b"{", said)
-        return b"".join(found), None
+                pieces += (line[:-1], b", ", ending) if row else (b"{", ending)
+        return b"".join(pieces), None
 
     def _said(self, scores: Scores) -> list[bytes]:
         """Return our columns of each row, as the end of an object."""
         outcomes, notes, errors = outcomes_of(scores), notes_of(scores), scores.errors
         columns = [_numbers(values) for values in (scores.total, *scores.components.values())]
         form = ", ".join(f"{_ENCODER.encode(name).replace('%', '%%')}: %s" for name in self.numbers)
-        found = [form % cells for cells in zip(*columns, strict=True)]
+        endings = [form % cells for cells in zip(*columns, strict=True)]
         for row in {**outcomes, **notes, **errors}:
             why = "; ".join(errors[row]) if row in errors else None
-            texts = [json_of(said) for said in (outcomes.get(row, {}), notes.get(row, {}))]
+            texts = [json_of(entries) for entries in (outcomes.get(row, {}), notes.get(row, {}))]
             texts.append(_ENCODER.encode(why))
-            told = zip(TEXTS, texts, strict=True)
-            found[row] += "".join([f', "{name}": {text}' for name, text in told if text not in ("{}", "null")])
-        return [_utf8(text) + b"}\n" for text in found]
+            named_texts = zip(TEXTS, texts, strict=True)
+            endings[row] += "".join([f', "{name}": {text}' for name, text in named_texts if text not in ("{}", "null")])
+        return [_utf8(text) + b"}\n" for text in endings]
 
 
 @final
@@ -484,19 +488,21 @@ class Cells(Writer):
         return _csv([self.header])
 
     def encoded(self, scored: Scored) -> tuple[Any, Any]:
-        theirs = list(self.names)
-        found: list[bytes] = []
+        data_columns = list(self.names)
+        pieces: list[bytes] = []
         for chunk, scores in scored:
             outcomes, notes = outcomes_of(scores), notes_of(scores)
             columns = (scores.total, *scores.components.values())
-            ours = zip(*([None if one != one else one for one in column.tolist()] for column in columns), strict=True)
+            score_rows = zip(
+                *([None if value != value else value for value in column.tolist()] for column in columns), strict=True
+            )
             rows = []
-            for number, (row, numbers) in enumerate(zip(chunk.rows(), ours, strict=True)):
+            for number, (row, numbers) in enumerate(zip(chunk.rows(), score_rows, strict=True)):
                 why = "; ".join(scores.errors[number]) if number in scores.errors else None
-                cells = [*map(row.get, theirs), *numbers, outcomes.get(number), notes.get(number), why]
+                cells = [*map(row.get, data_columns), *numbers, outcomes.get(number), notes.get(number), why]
                 rows.append(list(map(_cell, cells)))
-            found.append(_csv(rows))
-        return b"".join(found), None
+            pieces.append(_csv(rows))
+        return b"".join(pieces), None
 
 
 @final
@@ -513,13 +519,13 @@ class Tables(Writer):
     schema: pyarrow.Schema
 
     @classmethod
-    def of(cls, theirs: pyarrow.Schema, components: Sequence[str]) -> Tables:
+    def of(cls, data_schema: pyarrow.Schema, components: Sequence[str]) -> Tables:
         """Return the writer of data with these columns."""
         import pyarrow as pa
 
-        names = renamed(theirs.names, components)
-        fields = [field.with_name(names[field.name]) for field in theirs]
-        return cls(theirs, pa.schema([*fields, *results_schema(components)]))
+        names = renamed(data_schema.names, components)
+        fields = [field.with_name(names[field.name]) for field in data_schema]
+        return cls(data_schema, pa.schema([*fields, *results_schema(components)]))
 
     def table(self, chunk: Chunk, scores: Scores) -> pyarrow.Table:
         """Return rows with their scores."""

@@ -136,9 +136,9 @@ def shown(score: RowScore) -> dict[str, Any]:
 
 def said(error: ValidationError) -> str:
     """Return the first problems of a request, with their places."""
-    found: Sequence[Any] = error.errors(include_url=False, include_input=False)
-    lines = [f"{'.'.join(map(str, one['loc'])) or 'the body'}: {one['msg']}" for one in found[:5]]
-    more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
+    errors: Sequence[Any] = error.errors(include_url=False, include_input=False)
+    lines = [f"{'.'.join(map(str, detail['loc'])) or 'the body'}: {detail['msg']}" for detail in errors[:5]]
+    more = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
     return "; ".join(lines) + more
 
 
@@ -313,9 +313,9 @@ def application(options: Options) -> FastAPI:
     async def reward() -> Response:
         """Return the description of the served reward: its fingerprint, terms, components and bounds."""
         assert dispatcher.described is not None
-        said = asdict(dispatcher.described)
-        said["bounds"] = [bound if math.isfinite(bound) else None for bound in said["bounds"]]
-        return _json(Answer(said))
+        description = asdict(dispatcher.described)
+        description["bounds"] = [bound if math.isfinite(bound) else None for bound in description["bounds"]]
+        return _json(Answer(description))
 
     @app.get("/healthz")
     async def healthz() -> Response:
@@ -335,17 +335,17 @@ def application(options: Options) -> FastAPI:
     for dialect in options.dialects:
         for address, handler in dialect.items():
             method, _, path = address.rpartition(" ")
-            given = [
+            path_parameters = [
                 {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in _named(path)
             ]
-            extra = {"parameters": given} if given else None
+            extra = {"parameters": path_parameters} if path_parameters else None
             app.add_api_route(path, _endpoint(desk, handler), methods=[method or "POST"], openapi_extra=extra)
     paths = sorted(route.path for route in app.routes if isinstance(route, APIRoute))
 
     def openapi() -> dict[str, Any]:
-        made = FastAPI.openapi(app)
-        made["components"]["schemas"].update(parts)
-        return made
+        document = FastAPI.openapi(app)
+        document["components"]["schemas"].update(parts)
+        return document
 
     app.openapi = openapi  # type: ignore[method-assign]
 
@@ -353,8 +353,10 @@ def application(options: Options) -> FastAPI:
     @app.exception_handler(405)
     async def unknown(request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 404)
-        what = "no path" if status == 404 else f"no {request.method} of"
-        return _json(Answer({"error": f"there is {what} {request.url.path[:200]}. Paths: {', '.join(paths)}"}, status))
+        complaint = "no path" if status == 404 else f"no {request.method} of"
+        return _json(
+            Answer({"error": f"there is {complaint} {request.url.path[:200]}. Paths: {', '.join(paths)}"}, status)
+        )
 
     app.add_middleware(AccessMiddleware, token=options.token, meters=meters)
     return app
@@ -421,31 +423,31 @@ class _RequestHandler:
         backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, patience)
         scores = await self.dispatcher.score(rows, progress=progress, generations=generations, deadline=deadline)
         while generations is None and backoff.left:
-            missing = [place for place, one in enumerate(scores) if one.failed]
+            missing = [index for index, row_score in enumerate(scores) if row_score.failed]
             if not missing:
                 break
             await asyncio.sleep(backoff.pause())
             again = await self.dispatcher.score(
-                [rows[place] for place in missing], progress=progress, deadline=deadline
+                [rows[index] for index in missing], progress=progress, deadline=deadline
             )
-            for place, one in zip(missing, again, strict=True):
-                scores[place] = one
+            for index, row_score in zip(missing, again, strict=True):
+                scores[index] = row_score
         self.meters.answered(scores)
         return scores
 
     async def _body(self, request: Request) -> bytes:
-        most, held, size = self.options.max_body, bytearray(), 0
+        most, body, size = self.options.max_body, bytearray(), 0
         try:
             async with _timeout(self.options.body_seconds):
                 async for part in request.stream():
                     size += len(part)
                     if size <= most:
-                        held += part  # read the excess as well: a client that is still sending reads no answer
+                        body += part  # read the excess as well: a client that is still sending reads no answer
         except asyncio.TimeoutError:
             raise Refused(408, f"the body did not arrive within {self.options.body_seconds:g} s") from None
         if size > most:
             raise Refused(413, f"the body has {size:,} bytes, and at most {most:,} are read. Send fewer rows")
-        return bytes(held)
+        return bytes(body)
 
 
 @asynccontextmanager
@@ -538,6 +540,6 @@ class AccessMiddleware:
     def _allowed(self, scope: Any) -> bool:
         if self._token is None or scope["path"] in OPEN:
             return True
-        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        scheme, _, token = given.partition(b" ")
+        authorization = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        scheme, _, token = authorization.partition(b" ")
         return hmac.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"

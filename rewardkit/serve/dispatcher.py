@@ -131,9 +131,9 @@ class Worker:
             if not self.closing:
                 self.deaths += 1
             lost, self.sent = list(self.sent.values()), {}
-            for one in lost:
-                one.shared = len(lost) > 1
-                self.answered(one, None)
+            for batch in lost:
+                batch.shared = len(lost) > 1
+                self.answered(batch, None)
             self.changed()
 
     def _explain(self, error: Exception) -> None:
@@ -151,21 +151,21 @@ class Worker:
         _LOG.warning("a worker process ended%s", f": {why}" if why else "")
 
     async def _run(self) -> None:
-        ours, theirs = socket.socketpair()
+        server_socket, worker_socket = socket.socketpair()
         try:
             self.process = await asyncio.create_subprocess_exec(
-                *command("rewardkit.serve.worker:main", theirs.fileno(), ["", *sys.path]),
+                *command("rewardkit.serve.worker:main", worker_socket.fileno(), ["", *sys.path]),
                 stdin=asyncio.subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[worker_socket.fileno()],
                 start_new_session=True,  # Ctrl-C goes only to the server; killing the group kills all descendants
                 env={"REWARDKIT_LAUNCH": f"server-{os.getpid()}", **os.environ},
             )
-            reader, self._writer = await asyncio.open_connection(sock=ours)
+            reader, self._writer = await asyncio.open_connection(sock=server_socket)
         except BaseException:
-            ours.close()
+            server_socket.close()
             raise
         finally:
-            theirs.close()
+            worker_socket.close()
         watching = asyncio.create_task(self._watch(self.process, self._writer))
         try:
             await self._talk(reader)
@@ -469,7 +469,7 @@ class Dispatcher:
                     break
                 if jobs := self._batch(len(free)):
                     self._owed = False
-                    self._send(max(free, key=lambda one: one.slots), jobs)
+                    self._send(max(free, key=lambda candidate: candidate.slots), jobs)
 
     def _isolate(self) -> None:
         """Score the next suspect on a worker without other work, so that the suspect is known as the cause if the
@@ -486,7 +486,7 @@ class Dispatcher:
             return
         if self._reserved is None or self._reserved.described is None:
             running = [worker for worker in self._pool if worker.described is not None]
-            self._reserved = min(running, key=lambda one: len(one.sent), default=None)
+            self._reserved = min(running, key=lambda candidate: len(candidate.sent), default=None)
         if self._reserved is not None and self._reserved.slots > 0 and not self._reserved.sent:
             self._owed, self._isolated = True, self._suspects.popleft()
             self._send(self._reserved, [self._isolated])
@@ -496,17 +496,17 @@ class Dispatcher:
         assert self.described is not None
         largest = LARGEST_WAITING if self.described.waits else self._largest()
         most = -(-len(self._waiting) // free)
-        taken: list[Job] = []
+        jobs: list[Job] = []
         rows = 0
-        while self._waiting and len(taken) < most:
+        while self._waiting and len(jobs) < most:
             job = self._waiting[0]
-            if not job.done.done() and taken and (rows + len(job.rows) > largest or not _fit(job, taken[0])):
+            if not job.done.done() and jobs and (rows + len(job.rows) > largest or not _fit(job, jobs[0])):
                 break
             self._waiting.popleft()
             if not job.done.done():
-                taken.append(job)
+                jobs.append(job)
                 rows += len(job.rows)
-        return taken
+        return jobs
 
     def _largest(self) -> int:
         """Return how many rows take about `_BATCH_SECONDS`."""
@@ -530,14 +530,14 @@ class Dispatcher:
     def _kill_late(self) -> float | None:
         """Kill workers whose batches are late. Return the seconds until the next one is late; None if none is
         running."""
-        now, others = time.monotonic(), any(not job.done.done() for job in self._waiting)
+        now, has_waiting = time.monotonic(), any(not job.done.done() for job in self._waiting)
         for worker in self._pool:
-            if any(sent.end_at(others) <= now for sent in worker.sent.values()):
+            if any(sent.end_at(has_waiting) <= now for sent in worker.sent.values()):
                 for sent in worker.sent.values():
-                    sent.end = "late" if sent.end_at(others) <= now else "innocent"
+                    sent.end = "late" if sent.end_at(has_waiting) <= now else "innocent"
                     sent.until = sent.turn = math.inf
                 worker.kill()
-        ends = [sent.end_at(others) for worker in self._pool for sent in worker.sent.values()]
+        ends = [sent.end_at(has_waiting) for worker in self._pool for sent in worker.sent.values()]
         nearest = min(ends, default=math.inf)
         # At least 50 ms, so that a deadline that is over does not make the loop spin.
         return None if nearest == math.inf else max(0.05, nearest - now)
@@ -584,10 +584,10 @@ class Dispatcher:
         self._waiting.extendleft(reversed(jobs))
 
 
-def _fit(one: Job, other: Job) -> bool:
+def _fit(job: Job, other: Job) -> bool:
     """Return whether two jobs may be in one batch."""
-    alone = one.alone or other.alone
-    return not alone and one.generations == other.generations and one.progress == other.progress
+    alone = job.alone or other.alone
+    return not alone and job.generations == other.generations and job.progress == other.progress
 
 
 def _settle(job: Job, scores: list[RowScore]) -> None:

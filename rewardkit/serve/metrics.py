@@ -34,25 +34,25 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = prometheus.CollectorRegistry()
-        own = partial(_named, self.registry)
-        self.requests = own(prometheus.Counter, "requests", "Requests answered", ["path", "status"])
-        self.seconds = own(prometheus.Histogram, "request_seconds", "Time from a request to its answer", ["path"])
-        self.rows = own(
+        metric = partial(_named, self.registry)
+        self.requests = metric(prometheus.Counter, "requests", "Requests answered", ["path", "status"])
+        self.seconds = metric(prometheus.Histogram, "request_seconds", "Time from a request to its answer", ["path"])
+        self.rows = metric(
             prometheus.Counter,
             "rows",
             "Rows answered: scored, failed, with a gold answer that cannot be read, or abstained as a whole",
             ["outcome"],
         )
-        self.components = own(
+        self.components = metric(
             prometheus.Counter, "component_outcomes", "Outcomes by component", ["component", "outcome"]
         )
-        self.batch = own(prometheus.Histogram, "batch_rows", "Rows in a batch for a worker", buckets=_SIZES)
-        self.duplicates = own(prometheus.Counter, "duplicate_rows", "Rows that waited for an equal row in flight")
-        self.deaths = own(
+        self.batch = metric(prometheus.Histogram, "batch_rows", "Rows in a batch for a worker", buckets=_SIZES)
+        self.duplicates = metric(prometheus.Counter, "duplicate_rows", "Rows that waited for an equal row in flight")
+        self.deaths = metric(
             prometheus.Counter, "worker_batches_lost", "Batches whose worker process died; they are scored again"
         )
-        self.waiting = own(prometheus.Gauge, "rows_waiting", "Rows that wait or are being scored")
-        self.workers = own(prometheus.Gauge, "workers_ready", "Worker processes that have loaded the reward")
+        self.waiting = metric(prometheus.Gauge, "rows_waiting", "Rows that wait or are being scored")
+        self.workers = metric(prometheus.Gauge, "workers_ready", "Worker processes that have loaded the reward")
 
     def watch(self, waiting: Callable[[], float], workers: Callable[[], float]) -> None:
         """Read two gauges whenever they are asked for."""
@@ -67,8 +67,10 @@ class Metrics:
         )
         for outcome, count in rows.items():
             self.rows.labels(outcome).inc(count)
-        found = Counter(pair for one in scores for pair in one.outcomes.items() if pair[1] != "scored")
-        for pair, count in found.items():
+        outcome_counts = Counter(
+            pair for row_score in scores for pair in row_score.outcomes.items() if pair[1] != "scored"
+        )
+        for pair, count in outcome_counts.items():
             self.components.labels(*pair).inc(count)
 
     def page(self) -> bytes:

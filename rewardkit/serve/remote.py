@@ -110,8 +110,8 @@ async def rows_scored(
     until = time.monotonic() + server.deadline
     step = max(1, LARGEST // size) * size
     parts = [rows[start : start + step] for start in range(0, len(rows), step)]
-    found = await asyncio.gather(*[_part_scored(server, reward, part, more, size, until) for part in parts])
-    return [one for part in found for one in part]
+    part_scores = await asyncio.gather(*[_part_scored(server, reward, part, more, size, until) for part in parts])
+    return [score for part in part_scores for score in part]
 
 
 async def _part_scored(
@@ -124,7 +124,7 @@ async def _part_scored(
 ) -> Sequence[dict[str, Any] | RewardFailure]:
     try:
         reply = await answer(server, "POST", "/score", {"rows": rows, **more}, until)
-        scores, own = list(reply["rows"]), reply["reward"]
+        scores, served = list(reply["rows"]), reply["reward"]
     except RunStopped:
         raise
     except RewardFailure as error:
@@ -134,13 +134,13 @@ async def _part_scored(
             return [RewardFailure(str(error))] * len(rows)
         middle = len(rows) // size // 2 * size
         halves = [rows[:middle], rows[middle:]]
-        found = await asyncio.gather(*[_part_scored(server, reward, half, more, size, until) for half in halves])
-        return [one for half in found for one in half]
+        half_scores = await asyncio.gather(*[_part_scored(server, reward, half, more, size, until) for half in halves])
+        return [score for half in half_scores for score in half]
     except (KeyError, TypeError):
         return [RewardFailure(f"{server.url} answers something else than scores")] * len(rows)
-    if own != reward:
+    if served != reward:
         raise RunStopped(
-            f"{server.url} serves another reward than when rk.remote was called: {own}, not {reward}. Serve the old "
+            f"{server.url} serves another reward than when rk.remote was called: {served}, not {reward}. Serve the old "
             "one again, or call rk.remote again and start a new training"
         )
     if len(scores) != len(rows):
@@ -161,7 +161,7 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
     client, slots = _client(httpx)
     backoff, last = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, until - time.monotonic()), "no answer"
     while backoff.left:
-        asked = 0.0
+        retry_after = 0.0
         try:
             async with slots:
                 # A timeout of 0 would fail at once.
@@ -182,8 +182,8 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
                 raise RunStopped(f"{server.url}{path} refuses the request with {last}{_advice(response.status_code)}")
             if response.status_code not in _AGAIN:
                 raise Refused(f"{server.url}{path} refuses the request with {last}")
-            asked = _seconds(response.headers.get("retry-after", ""))
-        await asyncio.sleep(backoff.pause(asked))
+            retry_after = _seconds(response.headers.get("retry-after", ""))
+        await asyncio.sleep(backoff.pause(retry_after))
     raise RewardFailure(f"{server.url} did not answer within {server.deadline:g} s; the last try: {last}")
 
 
@@ -257,13 +257,13 @@ class Ask:
         if not self.groups:
             return await rows_scored(self.server, self.reward, sent, more)
         sizes = np.unique(batch.groups[rows], return_counts=True)[1].tolist()
-        asked, start = [], 0
+        requests, start = [], 0
         for size, run in itertools.groupby(sizes):  # groups of one size share requests
             stop = start + size * len(list(run))
             part = rows_scored(self.server, self.reward, sent[start:stop], {**more, "num_generations": size}, size)
-            asked.append(part)
+            requests.append(part)
             start = stop
-        return [one for part in await asyncio.gather(*asked) for one in part]
+        return [score for part in await asyncio.gather(*requests) for score in part]
 
 
 def _row(batch: Batch, row: int) -> dict[str, Any]:
@@ -339,14 +339,14 @@ class Remote(Reward):
         batch = evaluation.batch
         where = np.flatnonzero(rows).tolist()
         binding = self._binding
-        (found,) = yield Calls(self, binding.function, [(batch, where)], [None], binding, quiet=True)
+        (scores,) = yield Calls(self, binding.function, [(batch, where)], [None], binding, quiet=True)
         column = Column.empty(batch.size)
-        if isinstance(found, Raised):
-            if isinstance(found.error, RunStopped):
-                raise found.error
-            found = [RewardFailure(str(found.error))] * len(where)
+        if isinstance(scores, Raised):
+            if isinstance(scores.error, RunStopped):
+                raise scores.error
+            scores = [RewardFailure(str(scores.error))] * len(where)
         faults: list[Fault] = []
-        for row, score in zip(where, found, strict=True):
+        for row, score in zip(where, scores, strict=True):
             faults += self._fill(column, row, score, evaluation)
         evaluation.faulted(faults)
         return column
@@ -416,27 +416,27 @@ class RemoteTerm(Reward):
         )
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        (whole,) = yield [(self.remote, rows)]
+        (remote_column,) = yield [(self.remote, rows)]
         absent = np.full(len(rows), np.nan)
-        values = whole.parts.get(f"terms/{self.term}", absent)
+        values = remote_column.parts.get(f"terms/{self.term}", absent)
         column = Column.empty(len(rows))
         scored = rows & ~np.isnan(values)
         column.values[scored], column.codes[scored] = values[scored], SCORED
         column.codes[rows & ~scored] = ABSTAINED
         # A bug also counts as one here: it scores the lowest bound, and stops the run if it is frequent.
-        column.codes[rows & ~np.isnan(whole.parts.get(f"{_ERRORED}{self.term}", absent))] = ERRORED
-        lost = rows & (whole.codes == FAILED)
+        column.codes[rows & ~np.isnan(remote_column.parts.get(f"{_ERRORED}{self.term}", absent))] = ERRORED
+        lost = rows & (remote_column.codes == FAILED)
         named = np.zeros_like(lost)
-        for part, values in whole.parts.items():
+        for part, values in remote_column.parts.items():
             if part.startswith(_FAILED):
                 named |= ~np.isnan(values)
-        own = ~np.isnan(whole.parts.get(f"{_FAILED}{self.term}", absent))
-        column.codes[lost & (own | ~named)] = FAILED
+        term_failed = ~np.isnan(remote_column.parts.get(f"{_FAILED}{self.term}", absent))
+        column.codes[lost & (term_failed | ~named)] = FAILED
         for row in np.flatnonzero(rows).tolist():
-            notes = json.loads(whole.notes.get(row, "{}"))
+            notes = json.loads(remote_column.notes.get(row, "{}"))
             if note := notes.get(self.term) or notes.get(""):
                 column.notes[row] = note
-        raw = whole.parts.get(f"components/{self.term}")
+        raw = remote_column.parts.get(f"components/{self.term}")
         if raw is not None:
             column.parts[_RAW] = np.where(rows, raw, np.nan)
         return column
@@ -479,7 +479,7 @@ def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
     check_installed()
     server = Server(url.rstrip("/"), float(deadline))
     try:
-        said = in_background(answer(server, "GET", "/reward", None, time.monotonic() + wait)).result()
+        description = in_background(answer(server, "GET", "/reward", None, time.monotonic() + wait)).result()
     except RunStopped:
         raise
     except (RewardFailure, Refused) as error:
@@ -489,19 +489,19 @@ def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
     try:
         served = Remote(
             server,
-            tuple(said["terms"]),
-            said["fingerprint"],
-            (_bound(said["bounds"][0], -math.inf), _bound(said["bounds"][1], math.inf)),
-            said["together"],
-            said["scheduled"],
-            said["deterministic"],
+            tuple(description["terms"]),
+            description["fingerprint"],
+            (_bound(description["bounds"][0], -math.inf), _bound(description["bounds"][1], math.inf)),
+            description["together"],
+            description["scheduled"],
+            description["deterministic"],
         )
     except (KeyError, TypeError, ValueError):
         raise RewardDefinitionError(
-            f"remote: {server.url} is not a reward server: it answers {shorten(said)}"
+            f"remote: {server.url} is not a reward server: it answers {shorten(description)}"
         ) from None
     return weighted_sum_of([(1.0, RemoteTerm(served, term)) for term in served.terms])
 
 
-def _bound(said: float | None, infinite: float) -> float:
-    return infinite if said is None else float(said)
+def _bound(bound: float | None, infinite: float) -> float:
+    return infinite if bound is None else float(bound)

@@ -96,41 +96,41 @@ def scorer_of(setup: Setup) -> RowScorer:
 
 def described(scorer: RowScorer) -> Described:
     """Return the description of a reward."""
-    own = scorer.scorer
+    inner_scorer = scorer.scorer
     return Described(
-        own.reward.fingerprint,
-        repr(own.reward),
-        tuple(own.terms),
-        tuple(own.components),
-        own.together,
-        own.scheduled,
-        own.waits,
-        all(binding.deterministic for _, binding in bindings(own.reward)),
-        own.reward.bounds,
+        inner_scorer.reward.fingerprint,
+        repr(inner_scorer.reward),
+        tuple(inner_scorer.terms),
+        tuple(inner_scorer.components),
+        inner_scorer.together,
+        inner_scorer.scheduled,
+        inner_scorer.waits,
+        all(binding.deterministic for _, binding in bindings(inner_scorer.reward)),
+        inner_scorer.reward.bounds,
     )
 
 
-def main(ours: socket.socket) -> None:
+def main(worker_socket: socket.socket) -> None:
     """Be a worker: score until the server closes the socket, then end this process."""
-    with ours:
-        _serve(ours)
+    with worker_socket:
+        _serve(worker_socket)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # threads may still run a reward that no one waits for
 
 
-def _serve(ours: socket.socket) -> None:
-    setup: Setup = pickle.loads(receive(ours))
+def _serve(worker_socket: socket.socket) -> None:
+    setup: Setup = pickle.loads(receive(worker_socket))
     sys.path[:0] = [folder for folder in setup.path if folder not in sys.path]
     try:
         scorer = scorer_of(setup)
         hello: Any = described(scorer)
     except RewardKitError as error:
         with contextlib.suppress(OSError):  # the other workers have said so already
-            send(ours, pickle.dumps(str(error)))
+            send(worker_socket, pickle.dumps(str(error)))
         return
     with contextlib.suppress(OSError):  # the server is gone, which is noticed below
-        send(ours, pickle.dumps(hello))
+        send(worker_socket, pickle.dumps(hello))
     gc.collect()
     gc.freeze()  # loaded objects stay, so that a collection of garbage takes no long pause
     writing = threading.Lock()
@@ -145,13 +145,13 @@ def _serve(ours: socket.socket) -> None:
                 os._exit(0)  # a reward has forked, and the copy must not answer as well
             reply = pickle.dumps((number, scores), pickle.HIGHEST_PROTOCOL)
             with writing:
-                send(ours, reply)
+                send(worker_socket, reply)
         except BaseException:  # a reward has closed the socket: without an answer the server would wait in vain
             os._exit(1)
 
     try:
         while True:
-            threads.submit(answer, receive(ours))
+            threads.submit(answer, receive(worker_socket))
     except (EOFError, OSError):
         scorer.flush()
 
@@ -161,9 +161,9 @@ def _scores(scorer: RowScorer, rows: Sequence[Row], progress: Progress | None, n
         step = None if progress is None else progress.step
         return scorer.score(rows, progress=progress, num_generations=num_generations, step=step)
     except RunStopped as error:
-        own = scorer.scorer
+        inner_scorer = scorer.scorer
         why = f"the reward cannot score anything: {error}"
-        return [unscored(tuple(own.terms), tuple(own.components), why)] * len(rows)
+        return [unscored(tuple(inner_scorer.terms), tuple(inner_scorer.components), why)] * len(rows)
     except (BindingError, CoercionError, RewardBug, RewardFailure) as error:  # of a whole group
         return str(error)
     except BaseException as error:  # must not lose the rows

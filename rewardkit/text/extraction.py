@@ -66,9 +66,9 @@ def as_extractor(value: object, default: Extractor) -> Extractor:
     return CustomExtractor(value)
 
 
-def _named(name: str, what: str) -> str:
+def _named(name: str, subject: str) -> str:
     if not isinstance(name, str) or not name.strip():
-        raise RewardDefinitionError(f"{what} must be a non-empty string, got {shorten(name)}")
+        raise RewardDefinitionError(f"{subject} must be a non-empty string, got {shorten(name)}")
     return name
 
 

@@ -33,7 +33,7 @@ class Extractor(ABC):
         """A function from the text of the completion to what `derive` searches."""
 
     @abstractmethod
-    def derive(self, seen: Any) -> str | None:
+    def derive(self, content: Any) -> str | None:
         """Return the match in the result of `source`, or None."""
 
     @final
@@ -55,14 +55,16 @@ class OwnTurn:
             return seen
         closings, marks = self.thinking.closings, list(self.thinking.marks(text))
         end = min((start + len(mark) for start, mark in marks if mark in closings), default=0)
-        own = own_turn(text[end:])
-        openings = [own.find(opening) for opening in self.thinking.openings if opening in own] if end else []
-        if openings and (turn := next_turn(own[: min(openings)])) is not None:
-            own = own[:turn]
+        turn_text = own_turn(text[end:])
+        openings = (
+            [turn_text.find(opening) for opening in self.thinking.openings if opening in turn_text] if end else []
+        )
+        if openings and (turn := next_turn(turn_text[: min(openings)])) is not None:
+            turn_text = turn_text[:turn]
         return (
             self.thinking.visible(text, marks)
-            if end + len(own) == len(text)
-            else self.thinking.visible(text[:end] + own)
+            if end + len(turn_text) == len(text)
+            else self.thinking.visible(text[:end] + turn_text)
         )
 
 
@@ -87,14 +89,14 @@ class TextExtractor(Extractor):
     @final
     def written(self, name: str, *arguments: object, usual: Thinking = THINKING) -> str:
         """Return the call that makes this extractor."""
-        shown = [repr(argument) for argument in arguments]
-        shown += [f"thinking={self.thinking!r}"] if self.thinking != usual else []
-        return f"{name}({', '.join(shown)})"
+        argument_texts = [repr(argument) for argument in arguments]
+        argument_texts += [f"thinking={self.thinking!r}"] if self.thinking != usual else []
+        return f"{name}({', '.join(argument_texts)})"
 
     @final
-    def derive(self, seen: str | None) -> str | None:
-        found = None if seen is None else self.find(seen)
-        return None if found is None else found.strip()
+    def derive(self, content: str | None) -> str | None:
+        match = None if content is None else self.find(content)
+        return None if match is None else match.strip()
 
 
 @final
@@ -116,8 +118,8 @@ class Raw(Extractor):
     def source(self) -> Callable[[str], str | None]:
         return _capped_text
 
-    def derive(self, seen: str | None) -> str | None:
-        return seen
+    def derive(self, content: str | None) -> str | None:
+        return content
 
     def __repr__(self) -> str:
         return "raw()"
@@ -276,10 +278,10 @@ class CustomExtractor(TextExtractor):
     function: Callable[[str], str | None]
 
     def find(self, answer: str) -> str | None:
-        found = self.function(answer)
-        if found is not None and not isinstance(found, str):
-            raise RewardTypeError(f"the extractor {self!r} returned {shorten(found)}. Return a str or None")
-        return found
+        extracted = self.function(answer)
+        if extracted is not None and not isinstance(extracted, str):
+            raise RewardTypeError(f"the extractor {self!r} returned {shorten(extracted)}. Return a str or None")
+        return extracted
 
     def __repr__(self) -> str:
         return getattr(self.function, "__qualname__", repr(self.function))
@@ -296,8 +298,8 @@ class Json:
     def source(self) -> Extractor:
         return self.where
 
-    def derive(self, found: str | None) -> Parsed:
-        return NO_JSON if found is None else parse_json(found)
+    def derive(self, content: str | None) -> Parsed:
+        return NO_JSON if content is None else parse_json(content)
 
     def __call__(self, text: str) -> Parsed:
         return self.derive(self.source(text))
@@ -315,8 +317,8 @@ class JsonValue(Extractor):
     def source(self) -> Json:
         return Json(self.where)
 
-    def derive(self, seen: Parsed) -> str | None:
-        value = seen.value
+    def derive(self, content: Parsed) -> str | None:
+        value = content.value
         for step in self.path:
             if isinstance(value, dict):
                 value = value.get(step)
@@ -343,8 +345,8 @@ class Prefilled(Extractor):
     def source(self) -> Callable[[str], str | None]:
         return OpenedThinking(self.where.thinking)
 
-    def derive(self, seen: str | None) -> str | None:
-        return self.where.derive(seen)
+    def derive(self, content: str | None) -> str | None:
+        return self.where.derive(content)
 
     def __repr__(self) -> str:
         return f"prefilled({self.where!r})"

@@ -221,10 +221,14 @@ def lone_boxes(text: str) -> list[str] | None:
 
     Parts are ``2\boxed{21}`` and ``|\boxed{42}|``; ``\boxed{42} or 43`` is one of several answers.
     """
-    places = boxes_in(text)
-    if not places or not all(_is_answer(text, box) for box in places) or last_retraction(text, places[-1].end):
+    outer_boxes = boxes_in(text)
+    if (
+        not outer_boxes
+        or not all(_is_answer(text, box) for box in outer_boxes)
+        or last_retraction(text, outer_boxes[-1].end)
+    ):
         return None
-    return [box.content for box in places]
+    return [box.content for box in outer_boxes]
 
 
 def _is_answer(text: str, box: Box) -> bool:
@@ -502,15 +506,15 @@ def from_the_end(lowered: str, word: str) -> Iterator[int]:
 def statements(text: str) -> Iterator[Statement]:
     """Yield the statements of an answer, from the last to the first."""
     lowered = (text.replace("İ", "I") if "İ" in text else text).lower()
-    found = {lead: Statement(lead, start) for lead, start in _english(text, lowered)}
+    by_position = {lead: Statement(lead, start) for lead, start in _english(text, lowered)}
     only_ascii = text.isascii()
     for stem in _OTHERS:
         if (only_ascii and not stem.isascii()) or stem not in lowered:
             continue
         for position in from_the_end(lowered, stem):
             if match := _statement(stem).match(text, position):
-                found[position] = Statement(position, match.end())
-    yield from sorted(found.values(), reverse=True)
+                by_position[position] = Statement(position, match.end())
+    yield from sorted(by_position.values(), reverse=True)
 
 
 def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:

@@ -171,7 +171,7 @@ def _cut(problem: str) -> str:
 def _too_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):
-        wholes = (whole.values() if type(whole) is dict else whole for whole in level)
+        wholes = (container.values() if type(container) is dict else container for container in level)
         level = [part for parts in wholes for part in parts if type(part) in _NESTED]
         if not level:
             return False

@@ -63,12 +63,12 @@ def language_code(name: object) -> str:
     Raises:
         ValueError: the language is unknown; the message names a similar one.
     """
-    said = name.strip().lower() if isinstance(name, str) else ""
-    code = re.split("[-_]", said, maxsplit=1)[0]
-    found = code if code in NAMES else _CODES.get(said, _CODES.get(code))
-    if found is None:
-        raise ValueError(f"unknown language {shorten(name, 60)}.{near_miss(said[:60], [*NAMES, *_CODES])}")
-    return found
+    language_name = name.strip().lower() if isinstance(name, str) else ""
+    code = re.split("[-_]", language_name, maxsplit=1)[0]
+    resolved = code if code in NAMES else _CODES.get(language_name, _CODES.get(code))
+    if resolved is None:
+        raise ValueError(f"unknown language {shorten(name, 60)}.{near_miss(language_name[:60], [*NAMES, *_CODES])}")
+    return resolved
 
 
 # As many as the basic plane of Unicode has.
@@ -103,8 +103,8 @@ def identified(text: str, codes: tuple[str, ...]) -> str:
 def ranked(text: str, codes: tuple[str, ...]) -> list[tuple[str, float]]:
     """Return (code, probability) of the languages `codes`, the most probable first, in time linear in the text."""
     text = text if text.isascii() else unicodedata.normalize("NFKC", _unstacked(text))
-    found: list[tuple[str, float]] = _identifier(codes).rank(text)
-    return found
+    ranking: list[tuple[str, float]] = _identifier(codes).rank(text)
+    return ranking
 
 
 def _unstacked(text: str) -> str:

@@ -93,8 +93,8 @@ def boxes(text: str) -> list[str] | None:
     A box that only contains another box has the content of that. None if a box is not closed: the text was cut off, and
     the last box is the one that counts.
     """
-    places = boxes_in(text)
-    return None if places is None else [box.content for box in places]
+    outer_boxes = boxes_in(text)
+    return None if outer_boxes is None else [box.content for box in outer_boxes]
 
 
 class Box(NamedTuple):
@@ -107,7 +107,7 @@ class Box(NamedTuple):
 
 def boxes_in(text: str) -> list[Box] | None:
     """Return the outermost boxes that are not empty; None if one is not closed."""
-    places = []
+    outer_boxes = []
     opened: list[
         tuple[int, int, bool]
     ] = []  # where an open brace or box begins, where its content does, and whether it is a box
@@ -116,7 +116,7 @@ def boxes_in(text: str) -> list[Box] | None:
         mark = token[0]
         if token["bare"] and not opened:
             start = _signed(text, token.start())
-            places.append(_box(text, start, token.end(), *token.span("bare")))
+            outer_boxes.append(_box(text, start, token.end(), *token.span("bare")))
         elif mark[-1] == "{" and mark != "\\{" and (opened or len(mark) > 2):
             opened.append((token.start(), token.end(), len(mark) > 2))
         elif mark == "}" and opened:
@@ -128,8 +128,8 @@ def boxes_in(text: str) -> list[Box] | None:
                 span = inner[2]
             inner = (start, token.end(), span)
             if not opened and not _BLANK.fullmatch(text, *span):
-                places.append(_box(text, _signed(text, start), token.end(), *span))
-    return None if opened else places
+                outer_boxes.append(_box(text, _signed(text, start), token.end(), *span))
+    return None if opened else outer_boxes
 
 
 def _signed(text: str, start: int) -> int:

@@ -51,10 +51,10 @@ def value_of(match: re.Match[str]) -> Fraction | None:
         if bottom == 0:
             return None
         fraction = Fraction(int(top.replace(" ", "")), bottom)
-        whole = match["whole"] or match["whole_"]
-        if not whole:
+        integer = match["whole"] or match["whole_"]
+        if not integer:
             return fraction
-        return int(whole) + fraction if 0 < fraction < 1 else None
+        return int(integer) + fraction if 0 < fraction < 1 else None
     if period := match["period"]:
         before, after = match["before"] or "0", match["after"]
         repeated = Fraction(int(period), 10 ** len(after) * (10 ** len(period) - 1))

@@ -41,11 +41,11 @@ class Marks(NamedTuple):
     closing: str
 
     @classmethod
-    def of(cls, tag: object, what: str) -> Marks:
+    def of(cls, tag: object, subject: str) -> Marks:
         """Return the marks of a name (``answer``, ``<answer>``, ``[ANSWER]``), or of a pair of marks.
 
         Raises:
-            RewardDefinitionError: `tag` is neither; `what` names its purpose.
+            RewardDefinitionError: `tag` is neither; `subject` names its purpose.
         """
         if isinstance(tag, str):
             name = tag.strip("<>/")
@@ -56,7 +56,7 @@ class Marks(NamedTuple):
         elif isinstance(tag, (tuple, list)) and len(tag) == 2 and all(map(_is_mark, tag)) and tag[0] != tag[1]:
             return cls(*tag)
         raise RewardDefinitionError(
-            f'{what} must be one word ("answer", "[ANSWER]") or the opening and the closing mark '
+            f'{subject} must be one word ("answer", "[ANSWER]") or the opening and the closing mark '
             f'(("<start_answer>", "<end_answer>")), got {shorten(tag)}'
         )
 
@@ -88,13 +88,13 @@ class Thinking:
     blocks: tuple[Marks, ...]
 
     @classmethod
-    def of(cls, given: str | Iterable[Tag] | None) -> Thinking:
+    def of(cls, thinking: str | Iterable[Tag] | None) -> Thinking:
         """Return the thinking that a user names: one tag, several, or None for the default."""
-        if given is None:
+        if thinking is None:
             return THINKING
-        if not isinstance(given, str) and not isinstance(given, Iterable):
-            raise RewardDefinitionError(f'thinking must be a list of tags, such as ["plan"], got {shorten(given)}')
-        tags = [given] if isinstance(given, str) else list(given)
+        if not isinstance(thinking, str) and not isinstance(thinking, Iterable):
+            raise RewardDefinitionError(f'thinking must be a list of tags, such as ["plan"], got {shorten(thinking)}')
+        tags = [thinking] if isinstance(thinking, str) else list(thinking)
         if len(tags) == 2 and all(isinstance(tag, str) and _is_mark(tag) for tag in tags):
             names = [tag.strip("<>/[]") for tag in tags if isinstance(tag, str)]
             raise RewardDefinitionError(
@@ -134,9 +134,9 @@ class Thinking:
             elif inside:
                 return ""
             else:
-                seen = text[start + len(mark) : stop]
-                if seen.strip():
-                    return seen
+                answer = text[start + len(mark) : stop]
+                if answer.strip():
+                    return answer
                 inside = True
         return "" if inside else text[:stop]
 

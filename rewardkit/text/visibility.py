@@ -124,8 +124,8 @@ def own_turn(text: str) -> str:
         if final is None:
             return ""
         start = final.end()
-    while own := _OWN.match(text, start):
-        start = own.end()
+    while header := _OWN.match(text, start):
+        start = header.end()
     if turn and turn.start() < start:
         turn = _turn_after(text, start)
     while (
@@ -221,6 +221,6 @@ def single_spaced(text: str) -> str:
 
 def stacked(text: str) -> bool:
     """Return whether a character has more marks than any writing uses: sorting them takes quadratic time."""
-    found = beyond_ascii(text)
-    used = {character for character in found if unicodedata.combining(character) or character in _DOUBLE_MARKS}
+    characters = beyond_ascii(text)
+    used = {character for character in characters if unicodedata.combining(character) or character in _DOUBLE_MARKS}
     return bool(used) and b"\1" * (_STACK + 1) in bytes(map(used.__contains__, text))

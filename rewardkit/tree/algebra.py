@@ -82,8 +82,8 @@ class WeightedSum(Reward):
 def _scaled_repr(weight: Weight, reward: Reward) -> str:
     if isinstance(weight, float) and weight == 1.0:
         return repr(reward)
-    shown = f"{weight:g}" if isinstance(weight, float) else repr(weight)
-    return f"{shown}*{reward!r}"
+    factor = f"{weight:g}" if isinstance(weight, float) else repr(weight)
+    return f"{factor}*{reward!r}"
 
 
 @final
@@ -149,9 +149,9 @@ class Clipped(Reward):
         return f"{_before_dot(self.reward)}.clip({self.low:g}, {self.high:g})"
 
 
-def derived(reward: Reward, what: str) -> str:
+def derived(reward: Reward, suffix: str) -> str:
     """Return the name of a reward that wraps one other: ``accuracy_clipped``."""
-    return f"{reward.name or 'sum'}_{what}"
+    return f"{reward.name or 'sum'}_{suffix}"
 
 
 def _before_dot(reward: Reward) -> str:
@@ -221,33 +221,35 @@ def addend_weights(reward: Reward, progress: Progress | None) -> list[float]:
     return [weight / (sum(weights) or 1.0) for weight in weights] if facts.average else weights
 
 
-def _same_number(node: Reward, place: int, one: Tunable) -> Any:
-    return one.value
+def _same_number(node: Reward, index: int, tunable: Tunable) -> Any:
+    return tunable.value
 
 
 def changed(
-    value: Any, own: Callable[[Reward], Reward], number: Callable[[Reward, int, Tunable], Any] = _same_number
+    value: Any, rewrite: Callable[[Reward], Reward], number: Callable[[Reward, int, Tunable], Any] = _same_number
 ) -> Any:
     """Return a tree with changes in it. Schedules that follow a changed reward change with it.
 
     Args:
         value: a reward; also a schedule or a tuple that holds rewards.
-        own: returns a node with its own changes; it is called from the leaves up.
+        rewrite: returns a node with its own changes; it is called from the leaves up.
         number: returns the number for a tunable of a node, by its place.
     """
     if isinstance(value, Reward):
         facts = value.facts
-        numbers = [changed(number(value, place, one), own, number) for place, one in enumerate(facts.tunables)]
-        children = [changed(child, own, number) for child in facts.children]
+        numbers = [
+            changed(number(value, index, tunable), rewrite, number) for index, tunable in enumerate(facts.tunables)
+        ]
+        children = [changed(child, rewrite, number) for child in facts.children]
         same = [new is old for new, old in zip(children, facts.children, strict=True)]
-        same += [new is one.value for new, one in zip(numbers, facts.tunables, strict=True)]
-        return own(value if all(same) else value._rebuilt(tuple(children), tuple(numbers)))
+        same += [new is tunable.value for new, tunable in zip(numbers, facts.tunables, strict=True)]
+        return rewrite(value if all(same) else value._rebuilt(tuple(children), tuple(numbers)))
     if isinstance(value, tuple):
-        parts = tuple(changed(part, own, number) for part in value)
+        parts = tuple(changed(part, rewrite, number) for part in value)
         return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
     if isinstance(value, Schedule) and is_dataclass(value):
         inside = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        new = {name: changed(part, own, number) for name, part in inside.items()}
+        new = {name: changed(part, rewrite, number) for name, part in inside.items()}
         return value if all(new[name] is inside[name] for name in new) else replace(value, **new)
     return value
 
@@ -269,15 +271,15 @@ def with_columns(reward: Reward, columns: Mapping[str, str]) -> Reward:
                 raise RewardDefinitionError(
                     f"with_columns: {node!r} gets all columns from another library. Rename the columns of the dataset"
                 )
-    for ours, theirs in columns.items():
-        if not isinstance(theirs, str) or not theirs or theirs in RESERVED:
+    for name, column in columns.items():
+        if not isinstance(column, str) or not column or column in RESERVED:
             raise RewardDefinitionError(
-                f"with_columns: {ours}= must be the name of a column in the data, got {shorten(theirs)}"
+                f"with_columns: {name}= must be the name of a column in the data, got {shorten(column)}"
             )
-        if ours in RESERVED or not (takes_all or ours in read):
+        if name in RESERVED or not (takes_all or name in read):
             raise RewardDefinitionError(
-                f"with_columns: the reward reads no column {ours!r}. It reads: {', '.join(read) or 'none'}."
-                f"{near_miss(ours, read)} Write with_columns(<the reward's name>=<the data's name>)"
+                f"with_columns: the reward reads no column {name!r}. It reads: {', '.join(read) or 'none'}."
+                f"{near_miss(name, read)} Write with_columns(<the reward's name>=<the data's name>)"
             )
 
     def own(node: Reward) -> Reward:

@@ -105,16 +105,16 @@ def _remembered(coercer: Coercer, value: object) -> Any:
     """Return what `value` was coerced to in an earlier call, else coerce it now."""
     if type(value) is not str or len(value) > _LONGEST_REMEMBERED:
         return coercer(value)
-    known = coercer.remembered
-    found = known.get(value)
-    if found is None:
-        found = coercer(value)
-        parts = found if type(found) is tuple else (found,)  # accepted golds are tuples
+    cache = coercer.remembered
+    coerced = cache.get(value)
+    if coerced is None:
+        coerced = coercer(value)
+        parts = coerced if type(coerced) is tuple else (coerced,)  # accepted golds are tuples
         if _UNCHANGEABLE.issuperset(map(type, parts)):
-            if len(known) >= _MOST_REMEMBERED:
-                known.clear()
-            known[value] = found
-    return found
+            if len(cache) >= _MOST_REMEMBERED:
+                cache.clear()
+            cache[value] = coerced
+    return coerced
 
 
 _REMEDY = "Fix the data."
@@ -226,7 +226,11 @@ def bound(parameters: Sequence[Parameter], batch: Batch) -> list[Parameter]:
     absent = {"completion_ids"} if batch.completion_ids is None else set()
     if batch.prompts is None:
         absent.add("prompt")
-    return [one for one in parameters if (one.source in batch.columns if one.is_column else one.source not in absent)]
+    return [
+        parameter
+        for parameter in parameters
+        if (parameter.source in batch.columns if parameter.is_column else parameter.source not in absent)
+    ]
 
 
 @dataclass(slots=True)
@@ -241,10 +245,10 @@ class Arguments:
     set_aside: dict[int, Abstention | Raised | Unparsable] = field(default_factory=dict)
 
     def without_set_aside(self) -> Arguments:
-        kept = [position for position in range(len(self.rows)) if position not in self.set_aside]
+        positions = [position for position in range(len(self.rows)) if position not in self.set_aside]
         return Arguments(
-            [self.rows[position] for position in kept],
-            [[column[position] for position in kept] for column in self.columns],
+            [self.rows[position] for position in positions],
+            [[column[position] for position in positions] for column in self.columns],
         )
 
 
@@ -307,8 +311,8 @@ def _values(
         return batch.texts if every else [batch.texts[row] for row in rows]
     if source == "prompt":
         if parameter.view is not None:
-            given = batch.prompts or [None] * batch.size
-            return [parameter.view(given[row]) for row in rows]
+            prompts = batch.prompts or [None] * batch.size
+            return [parameter.view(prompts[row]) for row in rows]
         texts = batch.prompt_texts
         return texts if every else [texts[row] for row in rows]
     if source == "messages":
@@ -347,9 +351,9 @@ def _values(
 
 def renamed(columns: Mapping[str, Any], names: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return columns under other names: ``renamed({"b": 42}, [("a", "b")])`` is ``{"a": 42}``."""
-    theirs = {column for _, column in names}
-    kept = {name: value for name, value in columns.items() if name not in theirs}
-    return kept | {name: columns[column] for name, column in names if column in columns}
+    sources = {column for _, column in names}
+    remaining = {name: value for name, value in columns.items() if name not in sources}
+    return remaining | {name: columns[column] for name, column in names if column in columns}
 
 
 def detached(value: Any) -> Any:

@@ -54,13 +54,13 @@ def items_converter(base: Any, converter: Callable[[Any], Convert]) -> Convert |
     origin, arguments = get_origin(base), get_args(base)
     if origin in _LISTS and len(arguments) == 1:
         item = converter(arguments[0])
-        return lambda value: [item(one) for one in _listed(value, unordered=origin in _SETS)]
+        return lambda value: [item(element) for element in _listed(value, unordered=origin in _SETS)]
     if origin is tuple and arguments[1:] == (...,):
         item = converter(arguments[0])
-        return lambda value: [item(one) for one in _listed(value)]
+        return lambda value: [item(element) for element in _listed(value)]
     if origin is tuple and arguments and not any(map(_is_unpacked, arguments)):
         each = [converter(argument) for argument in arguments]
-        return lambda value: [item(one) for item, one in zip(each, _listed(value), strict=True)]
+        return lambda value: [item(element) for item, element in zip(each, _listed(value), strict=True)]
     if origin in _DICTS and len(arguments) == 2:
         return _dict_converter(*map(converter, arguments))
     return None
@@ -70,7 +70,7 @@ def _dict_converter(key: Convert, item: Convert) -> Convert:
     def convert(value: object) -> Any:
         if not isinstance(value, dict):
             raise LiteralError("it is not a mapping.")
-        converted = {key(name): item(one) for name, one in value.items()}
+        converted = {key(name): item(element) for name, element in value.items()}
         if len(converted) < len(value):
             raise LiteralError("two of its keys are the same.")
         return converted
@@ -267,7 +267,7 @@ def _compiled(annotation: Any) -> Coercer:
             target=_name(base),
             optional=_takes_none(base),
             passes=passes,
-            parses=any(isinstance(one, (BeforeValidator, PlainValidator, WrapValidator)) for one in metadata),
+            parses=any(isinstance(marker, (BeforeValidator, PlainValidator, WrapValidator)) for marker in metadata),
             untouched=frozenset({type(None), scalar} if plain or scalar is np.ndarray else {type(None)}),
             convert=(lambda value: value) if passes else _converter(annotation, base, metadata),
         )
@@ -484,8 +484,8 @@ def _orders_a_set(value: object, result: object) -> bool:
     if isinstance(value, (set, frozenset)):
         return not isinstance(result, (set, frozenset))
     if isinstance(value, dict):
-        held = result if isinstance(result, dict) else getattr(result, "__dict__", {})
-        pairs = [(item, held.get(name)) for name, item in value.items() if name in held]
+        contents = result if isinstance(result, dict) else getattr(result, "__dict__", {})
+        pairs = [(item, contents.get(name)) for name, item in value.items() if name in contents]
     elif isinstance(value, (list, tuple)) and isinstance(result, (list, tuple)):
         pairs = list(zip(value, result, strict=False))
     else:
@@ -502,14 +502,14 @@ def _finite(result: Any) -> Any:
     """Return `result`; raise if it contains a nan, an infinity, or a Decimal too large for a float."""
     if type(result) in _HARMLESS:
         return result
-    waiting, seen = [result], set()
+    waiting, visited = [result], set()
     while waiting:
         item = waiting.pop()
         if isinstance(item, (float, complex, Decimal)):
             if not math.isfinite(abs(complex(item))):
                 raise LiteralError(f"it contains {shorten(item, 40)}, which is not finite or too large.")
             continue
-        if id(item) in seen or isinstance(item, type):
+        if id(item) in visited or isinstance(item, type):
             continue
         if isinstance(item, dict):
             waiting += [*item.keys(), *item.values()]
@@ -517,17 +517,17 @@ def _finite(result: Any) -> Any:
             waiting += () if _HARMLESS.issuperset(map(type, item)) else item  # the words of a long text
         elif isinstance(item, BaseModel) or is_dataclass(item):
             waiting += getattr(item, "__dict__", {}).values()
-        seen.add(id(item))
+        visited.add(id(item))
     return result
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ValidationError):
         count = error.error_count()  # a long list may hold a million errors, and each would become a dict
-        found = error.errors(include_url=False, include_context=False) if count < 1_000 else []
-        places = [".".join(map(str, item["loc"])) for item in found[:3]]
-        said = [item["msg"].removeprefix("Value error, ") for item in found[:3]]
-        parts = [f"{place}: {words}".removeprefix(": ") for place, words in zip(places, said, strict=True)]
+        details = error.errors(include_url=False, include_context=False) if count < 1_000 else []
+        paths = [".".join(map(str, item["loc"])) for item in details[:3]]
+        messages = [item["msg"].removeprefix("Value error, ") for item in details[:3]]
+        parts = [f"{path}: {words}".removeprefix(": ") for path, words in zip(paths, messages, strict=True)]
         reason = "; ".join(parts + [f"{count - len(parts):,} more problems"] * (count > len(parts)))
     elif isinstance(error, (LiteralError, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
         reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]

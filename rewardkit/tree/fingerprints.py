@@ -76,10 +76,10 @@ _SOURCES: WeakKeyDictionary[Callable[..., Any], str] = WeakKeyDictionary()
 def source(function: Callable[..., Any]) -> str:
     """Return the source of `function`, or its byte code; cached, because the file may change while training runs."""
     try:
-        known = _SOURCES.get(function)
-        if known is None:
-            known = _SOURCES[function] = _read(function)
-        return known
+        text = _SOURCES.get(function)
+        if text is None:
+            text = _SOURCES[function] = _read(function)
+        return text
     except TypeError:  # unhashable, or without weak references
         return _read(function)
 

@@ -145,8 +145,8 @@ class ItemsText:
         if len(values) > MOST_ITEMS:
             raise ValueError(f"more than {MOST_ITEMS:,} items")
         texts = (value if isinstance(value, str) else _as_json(value) for value in values)
-        found = filter(None, (normal(text, ignore_case=self.ignore_case) for text in texts))
-        items = tuple(map(_plain, found) if self.commas and self.separator is None else found)
+        normalized = filter(None, (normal(text, ignore_case=self.ignore_case) for text in texts))
+        items = tuple(map(_plain, normalized) if self.commas and self.separator is None else normalized)
         if not items:
             raise ValueError("the list is empty")
         return items
@@ -299,10 +299,10 @@ class GoldText:
             value = str(value)
         if not isinstance(value, str):
             raise ValueError(f"it is a {type(value).__name__}, not text. To compare numbers, use rk.number")
-        found = self.extract(value) if self.extract else value
-        if found is None or not found.strip():
+        gold = self.extract(value) if self.extract else value
+        if gold is None or not gold.strip():
             raise ValueError(f"no gold answer is found in {shorten(value)}")
-        return found
+        return gold
 
 
 @dataclass(frozen=True)
@@ -318,8 +318,8 @@ class AcceptedGolds(Generic[G]):
     @property
     def extract(self) -> Extractor | None:
         """The extractor that finds the gold answer in its cell."""
-        found: Extractor | None = getattr(self.read, "extract", None)
-        return found
+        extractor: Extractor | None = getattr(self.read, "extract", None)
+        return extractor
 
     def __call__(self, value: object) -> tuple[G, ...]:
         if hasattr(value, "tolist"):  # numpy
@@ -355,7 +355,7 @@ class GoldTexts(Generic[T]):
         text = GoldText(self.extract)
         if isinstance(value, str) and self.extract:
             return (self.read(text(value)),)
-        golds = AcceptedGolds(lambda one: self.read(text(one)))(value)
+        golds = AcceptedGolds(lambda gold: self.read(text(gold)))(value)
         # A list that arrived as text may also be the answer as it is written.
         return (*golds, self.read(text(value))) if isinstance(value, str) and len(golds) > 1 else golds
 
@@ -400,10 +400,10 @@ class Reading(Generic[T, G]):
         if not answer:
             return Score(0.0, "no answer found")
         try:
-            found = self.read(answer)
+            parsed_answer = self.read(answer)
         except ValueError as problem:
             return Score(0.0, str(problem))
-        return self.measure(found, gold)
+        return self.measure(parsed_answer, gold)
 
 
 @dataclass(frozen=True)
@@ -429,8 +429,8 @@ def best(measure: Callable[[T, G], float | Score], answer: T, golds: tuple[G, ..
             highest, nearest = score, gold
     if not highest.value or not isinstance(nearest, str | Exact):
         return highest
-    shown = shorten(nearest if isinstance(nearest, str) else number_text(nearest), 60)
-    return Score(highest.value, f"{highest.note}{'; ' * bool(highest.note)}the gold answer is {shown}")
+    gold_text = shorten(nearest if isinstance(nearest, str) else number_text(nearest), 60)
+    return Score(highest.value, f"{highest.note}{'; ' * bool(highest.note)}the gold answer is {gold_text}")
 
 
 def checked_floor(floor: float, name: str) -> float:
@@ -493,13 +493,17 @@ def against_gold(
         )
     where = _where(extract, default)
     gold_where = None if gold is None else as_extractor(gold, Whole())
-    said = None if extract is None else as_extractor(extract, where)
-    options |= {"extract": (said, None), "gold": (gold_where, None), "on_unparsable_gold": (on_unparsable_gold, None)}
-    shown = expression(name, column, **options)
+    extractor = None if extract is None else as_extractor(extract, where)
+    options |= {
+        "extract": (extractor, None),
+        "gold": (gold_where, None),
+        "on_unparsable_gold": (on_unparsable_gold, None),
+    }
+    call_text = expression(name, column, **options)
     return primitive(
         function,
         name,
-        shown,
+        call_text,
         Parameter("answer", "completion", view=where),
         Parameter(
             "gold",

@@ -58,9 +58,9 @@ class UntypedGoldWarning:
 
     def __init__(self, binding: Binding) -> None:
         self._suspects = [
-            one.name
-            for one in binding.columns
-            if one.annotation is MISSING and not (binding.trusted or binding.foreign or binding.plain)
+            parameter.name
+            for parameter in binding.columns
+            if parameter.annotation is MISSING and not (binding.trusted or binding.foreign or binding.plain)
         ]
         cheap = binding.scope == "sample" and not binding.expensive and not binding.waits
         self.left = _MOST_BATCHES if cheap and self._suspects else 0
@@ -78,14 +78,14 @@ class UntypedGoldWarning:
         if not raw:
             return
         self.left -= 1
-        scores = [as_number(one) for one in raw if type(one) in (bool, int, float)]
+        scores = [as_number(result) for result in raw if type(result) in (bool, int, float)]
         if len(scores) < len(raw) or any(score > max(lowest, 0.0) for score in scores):
             self.left = 0  # it copes with text, or does something else
             return
-        for place, parameter in enumerate(parameters):
-            if parameter.name in self._suspects and self._better(function, place, arguments, scores):
+        for index, parameter in enumerate(parameters):
+            if parameter.name in self._suspects and self._better(function, index, arguments, scores):
                 self.left = 0
-                text = arguments.columns[place][0]
+                text = arguments.columns[index][0]
                 kind = "int" if isinstance(_number(text), int) else "float"
                 warn(
                     f"reward {name!r}: the column {parameter.source!r} holds text such as {shorten(text, 40)}, and the "
@@ -94,15 +94,15 @@ class UntypedGoldWarning:
                 )
                 return
 
-    def _better(self, function: Callable[..., Any], place: int, arguments: Arguments, scores: Sequence[float]) -> bool:
+    def _better(self, function: Callable[..., Any], index: int, arguments: Arguments, scores: Sequence[float]) -> bool:
         """Whether a completion earns more with the number than with the text."""
         rows = zip(*arguments.columns, scores, strict=True)
         for *values, score in list(rows)[:_MOST_CALLS]:
-            number = _number(values[place])
+            number = _number(values[index])
             if number is None:
                 return False
             try:
-                if as_number(function(*values[:place], number, *values[place + 1 :])) > score:
+                if as_number(function(*values[:index], number, *values[index + 1 :])) > score:
                     return True
             except Exception:  # it needs text
                 return False
@@ -180,7 +180,7 @@ class Leaf(Reward):
         calls, sizes = self._calls(batch, ready, parameters)
         raw = (yield calls) if ready.rows else []
         if sizes is not None:
-            raw = [one for given, size in zip(raw, sizes, strict=True) for one in unpacked(given, size)]
+            raw = [result for returned, size in zip(raw, sizes, strict=True) for result in unpacked(returned, size)]
         if self._text_golds.left:
             self._text_golds.look(calls.function, parameters, ready, raw, self.contract.bounds[0], label)
         checked = None if arguments.set_aside else ordinary_results(raw, self.contract.bounds)
@@ -238,10 +238,10 @@ class Leaf(Reward):
             changed = binding if parameters == binding.parameters else replace(binding, parameters=parameters)
         if changed is binding:
             return self
-        own = {one.source for one in binding.columns}
+        sources = {column_parameter.source for column_parameter in binding.columns}
         takes_all = binding.foreign or binding.reads("example")
-        said = {name: column for name, column in columns.items() if takes_all or name in own}
-        return replace(self, binding=changed, expression=f"{self!r}{shown_columns(said)}")
+        renames = {name: column for name, column in columns.items() if takes_all or name in sources}
+        return replace(self, binding=changed, expression=f"{self!r}{shown_columns(renames)}")
 
     def _calls(
         self, batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
@@ -301,14 +301,18 @@ class Leaf(Reward):
         function = self.binding.function
         if inspect.isroutine(function):
             module, name = function.__module__, function.__qualname__
-            found = _resolved(module, name)
-            if isinstance(found, Leaf) and found == self:
+            resolved = _resolved(module, name)
+            if isinstance(resolved, Leaf) and resolved == self:
                 return _resolve_leaf, (module, name)
-            if isinstance(found, Leaf) and replace(found, binding=self.binding) == self:  # with other columns
+            if isinstance(resolved, Leaf) and replace(resolved, binding=self.binding) == self:  # with other columns
                 parameters = self.binding.parameters
-                if replace(found.binding, parameters=parameters) == self.binding:
-                    return _resolve_leaf, (module, name, tuple((one.source, one.renamed) for one in parameters))
-            if found is not function:
+                if replace(resolved.binding, parameters=parameters) == self.binding:
+                    return _resolve_leaf, (
+                        module,
+                        name,
+                        tuple((parameter.source, parameter.renamed) for parameter in parameters),
+                    )
+            if resolved is not function:
                 raise RewardTypeError(
                     f"reward {self.name!r} cannot be pickled: other processes import functions by name, but "
                     f"{module}.{name} is not this one. Define the function at the top level of a module, not inside a "
@@ -326,16 +330,16 @@ class Leaf(Reward):
 def primitive(
     function: Callable[..., Any],
     name: str,
-    shown: str,
+    call_text: str,
     *parameters: Parameter,
     bounds: Bounds = (0.0, 1.0),
     expensive: bool = False,
     may_abstain: bool = False,
 ) -> Reward:
     """Return a leaf around a small frozen callable; without `parameters`, it takes the completion's text."""
-    given = parameters or (Parameter("completion", "completion"),)
+    inputs = parameters or (Parameter("completion", "completion"),)
     return Leaf(
-        Binding(function, given, expensive=expensive, trusted=True), ReturnPolicy(name, bounds, may_abstain), shown
+        Binding(function, inputs, expensive=expensive, trusted=True), ReturnPolicy(name, bounds, may_abstain), call_text
     )
 
 
@@ -351,9 +355,9 @@ def written_as(reward: Reward, call: str) -> Reward:
 
 def expression(name: str, *arguments: object, **options: tuple[object, object]) -> str:
     """Return the call that makes a primitive: ``number('answer', relative=0.1)``. Options are (value, default)."""
-    shown = [repr(argument) for argument in arguments]
-    shown += [f"{option}={value!r}" for option, (value, default) in options.items() if value != default]
-    return f"{name}({', '.join(shown)})"
+    parts = [repr(argument) for argument in arguments]
+    parts += [f"{option}={value!r}" for option, (value, default) in options.items() if value != default]
+    return f"{name}({', '.join(parts)})"
 
 
 @dataclass(frozen=True)
@@ -371,26 +375,26 @@ class _Keywords:
 
 def _resolved(module: str, name: str) -> Any:
     try:
-        found: Any = importlib.import_module(module)
+        resolved: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            resolved = getattr(resolved, part)
     except (ImportError, AttributeError):
         return None
-    return found
+    return resolved
 
 
 def _resolve_leaf(module: str, name: str, columns: tuple[tuple[str, Any], ...] = ()) -> Leaf:
-    found = _resolved(module, name)
-    if not isinstance(found, Leaf):
+    leaf = _resolved(module, name)
+    if not isinstance(leaf, Leaf):
         raise RewardTypeError(
             f"{module}.{name} is not a reward in this process, but it was when it was pickled. Apply @rk.reward to it "
             "at the top level of the module"
         )
     if not columns:
-        return found
-    pairs = zip(found.binding.parameters, columns, strict=True)
-    parameters = tuple(replace(one, source=source, renamed=renamed) for one, (source, renamed) in pairs)
-    return replace(found, binding=replace(found.binding, parameters=parameters))
+        return leaf
+    pairs = zip(leaf.binding.parameters, columns, strict=True)
+    parameters = tuple(replace(parameter, source=source, renamed=renamed) for parameter, (source, renamed) in pairs)
+    return replace(leaf, binding=replace(leaf.binding, parameters=parameters))
 
 
 def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:
@@ -437,13 +441,13 @@ def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None
     if not (checked.notes or checked.parts or checked.turns or checked.faults):
         return column
     sources = range(len(where)) if inverse is None else inverse.tolist()
-    places = list(zip(where.tolist(), sources, strict=True))
+    row_positions = list(zip(where.tolist(), sources, strict=True))
     notes = checked.notes
-    column.notes = {row: notes[position] for row, position in places if position in notes}
+    column.notes = {row: notes[position] for row, position in row_positions if position in notes}
     if not (checked.parts or checked.turns or checked.faults):
         return column
     faults = []
-    for row, position in places:
+    for row, position in row_positions:
         if position in checked.turns:
             column.turns[row] = checked.turns[position]
         for part, value in checked.parts.get(position, {}).items():

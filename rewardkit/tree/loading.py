@@ -73,14 +73,16 @@ def candidates(module: ModuleType) -> list[Candidate]:
     """Return the candidates of a module, in the order of their definition."""
     listed = getattr(module, "__all__", None)
     names = list(vars(module)) if listed is None else [*listed, *(name for name in vars(module) if name not in listed)]
-    found: list[Candidate] = []
+    module_candidates: list[Candidate] = []
     for name in names:
         value = getattr(module, name, None)
         kind = "" if name.startswith("__") or _is_constant(name) else kind_of(value)
         if kind:
-            first = next((one.name for one in found if one.value is value and not one.left_out), "")
-            found.append(Candidate(name, value, kind, _left_out(name, value, kind, module, first)))
-    return found
+            first = next(
+                (earlier.name for earlier in module_candidates if earlier.value is value and not earlier.left_out), ""
+            )
+            module_candidates.append(Candidate(name, value, kind, _left_out(name, value, kind, module, first)))
+    return module_candidates
 
 
 def kind_of(value: Any) -> Kind:
@@ -131,8 +133,14 @@ def _returns_text(value: Any, kind: Kind) -> str:
     annotations = getattr(value, "__annotations__", {})
     if not isinstance(annotations, Mapping) or "return" not in annotations:
         return ""
-    said = annotations["return"]
-    text = said if isinstance(said, str) else "None" if said is None else inspect.formatannotation(said)
+    annotation = annotations["return"]
+    text = (
+        annotation
+        if isinstance(annotation, str)
+        else "None"
+        if annotation is None
+        else inspect.formatannotation(annotation)
+    )
     text = text.strip("\"'")
     scores = "scores" if kind == "TRL function" else "a score"
     if not _NUMBERS.search(text) and text not in ("list", "typing.List", "List"):
@@ -182,8 +190,8 @@ def load(target: str) -> list[Loaded]:
     Raises:
         RewardDefinitionError: there is no such module, file or reward, or it cannot be imported.
     """
-    loaded = [one for one in survey(target) if not one.left_out]
-    return [one for one in loaded if one.kind != "function of one completion"] or loaded
+    loaded = [candidate for candidate in survey(target) if not candidate.left_out]
+    return [candidate for candidate in loaded if candidate.kind != "function of one completion"] or loaded
 
 
 def survey(target: str) -> list[Loaded]:
@@ -197,12 +205,19 @@ def survey(target: str) -> list[Loaded]:
     module = load_module(source)
     if name:
         return [Loaded(name, _named(module, name, source), constants_of(module, name))]
-    found = candidates(module)
-    if all(one.left_out for one in found):
-        listed = "; ".join(f"{one.name}: {one.left_out}" for one in found)
-        said = f"all candidates are left out ({listed})" if found else f"no variable is a candidate. {WHAT}"
-        raise RewardDefinitionError(f"{source} has no public rewards: {said}. Name the reward: {source}:reward")
-    return [Loaded(one.name, one.value, constants_of(module, one.name), one.kind, one.left_out) for one in found]
+    module_candidates = candidates(module)
+    if all(candidate.left_out for candidate in module_candidates):
+        listed = "; ".join(f"{candidate.name}: {candidate.left_out}" for candidate in module_candidates)
+        reason = (
+            f"all candidates are left out ({listed})" if module_candidates else f"no variable is a candidate. {WHAT}"
+        )
+        raise RewardDefinitionError(f"{source} has no public rewards: {reason}. Name the reward: {source}:reward")
+    return [
+        Loaded(
+            candidate.name, candidate.value, constants_of(module, candidate.name), candidate.kind, candidate.left_out
+        )
+        for candidate in module_candidates
+    ]
 
 
 def split(target: str) -> tuple[str, str]:
@@ -249,27 +264,29 @@ def path_of(source: str) -> Path:
     except (ImportError, ValueError):
         spec = None
     if spec is None or spec.origin is None:
-        there = f"{source}.py" if Path(f"{source}.py").is_file() else "path/to/file.py"
+        example = f"{source}.py" if Path(f"{source}.py").is_file() else "path/to/file.py"
         raise RewardDefinitionError(
-            f"there is no module {source!r}, neither in this folder nor installed. For a file, pass its path: {there}"
+            f"there is no module {source!r}, neither in this folder nor installed. For a file, pass its path: {example}"
         )
     return Path(spec.origin).resolve()
 
 
 def is_installed(path: Path) -> bool:
     """Whether a file belongs to Python, to an installed package, or to rewardkit."""
-    known = sysconfig.get_paths()
-    folders = [Path(known[name]).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    own = Path(sys.modules["rewardkit"].__file__ or "").resolve().parent
-    return any(folder in path.parents for folder in [*folders, own])
+    paths = sysconfig.get_paths()
+    folders = [Path(paths[name]).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    package_folder = Path(sys.modules["rewardkit"].__file__ or "").resolve().parent
+    return any(folder in path.parents for folder in [*folders, package_folder])
 
 
 def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
     try:
         return load()
     except (Exception, SystemExit) as error:
-        own = [place for place in traceback.extract_tb(error.__traceback__) if "importlib" not in place.filename]
-        where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+        user_frames = [
+            frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename
+        ]
+        where = f" ({user_frames[-1].filename}, line {user_frames[-1].lineno})" if user_frames else ""
         raise RewardDefinitionError(
             f"{source} cannot be imported: {type(error).__name__}: {shorten(str(error))}{where}"
         ) from error
@@ -289,11 +306,11 @@ def place_of(path: Path) -> tuple[str, Path]:
 def _from_file(path: Path) -> ModuleType:
     """Import a file under its name in its package, so that its functions can be pickled."""
     name, folder = place_of(path)
-    known = sys.modules.get(name)
-    if known is not None and _file_of(known) == path:
-        return known
+    loaded_module = sys.modules.get(name)
+    if loaded_module is not None and _file_of(loaded_module) == path:
+        return loaded_module
     _look_in(folder)
-    if known is None and all(part.isidentifier() for part in name.split(".")):
+    if loaded_module is None and all(part.isidentifier() for part in name.split(".")):
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path:
             return importlib.import_module(name)
@@ -326,20 +343,20 @@ def _named(module: ModuleType, name: str, source: str) -> Any:
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            known = [one.name for one in candidates(module) if not one.left_out]
-            there = f" Its rewards: {', '.join(known)}." if known else ""
-            raise RewardDefinitionError(f"{source} has no {part!r}.{near_miss(part, vars(module))}{there}")
+            reward_names = [candidate.name for candidate in candidates(module) if not candidate.left_out]
+            hint = f" Its rewards: {', '.join(reward_names)}." if reward_names else ""
+            raise RewardDefinitionError(f"{source} has no {part!r}.{near_miss(part, vars(module))}{hint}")
         value = getattr(value, part)
     return value
 
 
 def constants_of(module: ModuleType, name: str) -> dict[str, Any]:
     """Return the constants of a module for its reward `name`, by the names of `check_reward`."""
-    own = name.rpartition(".")[2].upper()
-    found = {}
+    prefix = name.rpartition(".")[2].upper()
+    constants = {}
     for constant in CONSTANTS:
-        for candidate in (f"{own}_{constant}", constant):
+        for candidate in (f"{prefix}_{constant}", constant):
             if hasattr(module, candidate):
-                found[constant.lower()] = getattr(module, candidate)
+                constants[constant.lower()] = getattr(module, candidate)
                 break
-    return found
+    return constants

@@ -82,9 +82,9 @@ def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
     owners: dict[str, Reward] = {}
     for node in sorted(paths, key=_rank):
         name = node.name or "sum"
-        places = set(paths[node])
-        if len(named[name]) > 1 and len(places) == 1:
-            name = ".".join((*places.pop(), name))
+        node_paths = set(paths[node])
+        if len(named[name]) > 1 and len(node_paths) == 1:
+            name = ".".join((*node_paths.pop(), name))
         if node.facts.call:
             name = _derived(name, node, owners)
         if node.facts.generic or node.facts.call:
@@ -122,12 +122,12 @@ def _derived(name: str, node: Reward, owners: dict[str, Reward]) -> str:
 
 def difference(call: str, other: str) -> str:
     """Return the first argument that differs, as a word: ``difference("a('x')", "a('y')")`` is "x"."""
-    own, others = _arguments(call), _arguments(other)
-    for key, text in own.items():
+    call_arguments, other_arguments = _arguments(call), _arguments(other)
+    for key, text in call_arguments.items():
         word = "_".join(_WORD.findall(text))
-        if text != others.get(key) and 0 < len(word) <= _LONGEST:
+        if text != other_arguments.get(key) and 0 < len(word) <= _LONGEST:
             return word if isinstance(key, int) else f"{key}_{word}"
-    return next((f"without_{key}" for key in others if isinstance(key, str) and key not in own), "")
+    return next((f"without_{key}" for key in other_arguments if isinstance(key, str) and key not in call_arguments), "")
 
 
 def _arguments(call: str) -> dict[int | str, str]:
@@ -138,10 +138,10 @@ def _arguments(call: str) -> dict[int | str, str]:
         return {}
     if not isinstance(parsed, ast.Call):
         return {}
-    found: dict[int | str, str] = {place: ast.unparse(argument) for place, argument in enumerate(parsed.args)}
-    return found | {keyword.arg: ast.unparse(keyword.value) for keyword in parsed.keywords if keyword.arg}
+    positional: dict[int | str, str] = {index: ast.unparse(argument) for index, argument in enumerate(parsed.args)}
+    return positional | {keyword.arg: ast.unparse(keyword.value) for keyword in parsed.keywords if keyword.arg}
 
 
-def _free(name: str, taken: Container[str]) -> str:
+def _free(name: str, used_names: Container[str]) -> str:
     """Return `name`, with a number if it is taken."""
-    return next(free for free in chain([name], (f"{name}_{number}" for number in count(2))) if free not in taken)
+    return next(free for free in chain([name], (f"{name}_{number}" for number in count(2))) if free not in used_names)

@@ -129,10 +129,10 @@ class Parameter:
     def with_columns(self, columns: Mapping[str, str]) -> Parameter:
         """Return this parameter for data that calls columns otherwise."""
         if self.source == "example":
-            known = {name: columns.get(column, column) for name, column in self.renamed}
-            taken = {column for _, column in self.renamed}
-            known |= {name: column for name, column in columns.items() if name not in taken}
-            return replace(self, renamed=tuple(known.items()))
+            renames = {name: columns.get(column, column) for name, column in self.renamed}
+            sources = {column for _, column in self.renamed}
+            renames |= {name: column for name, column in columns.items() if name not in sources}
+            return replace(self, renamed=tuple(renames.items()))
         return replace(self, source=columns.get(self.source, self.source)) if self.is_column else self
 
 
@@ -293,9 +293,9 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
                 "declarations=Declarations(environment=Shop))"
             )
         elif parameter.is_column and parameter.source not in batch.columns and parameter.default is MISSING:
-            known = [*batch.columns, *RESERVED]
+            available = [*batch.columns, *RESERVED]
             habit = _LIST_HABITS.get((scope, parameter.source)) or _TRL_HABITS.get(parameter.source)
-            hint = f" {habit}." if habit else near_miss(parameter.source, known)
+            hint = f" {habit}." if habit else near_miss(parameter.source, available)
             raise lacking(name, parameter.source, batch, hint)
 
 

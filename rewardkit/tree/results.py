@@ -282,33 +282,37 @@ def _err(
     results: Results,
     context: Context,
 ) -> None:
-    ours = isinstance(error, InvalidReturn) and not error.remedy  # its traceback says nothing
+    is_traceless = isinstance(error, InvalidReturn) and not error.remedy  # its traceback says nothing
     reason = str(error) if isinstance(error, InvalidReturn) else f"raised {type(error).__name__}: {_said(error)}"
     value = contract.stand_in(strict)
     if value is None:
         remedy = (isinstance(error, InvalidReturn) and error.remedy) or contract.remedy
-        said = f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{remedy}"
-        raise RewardBug(said) from (None if ours else error)
+        message = f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{remedy}"
+        raise RewardBug(message) from (None if is_traceless else error)
     results.values[position] = value
     results.codes[position] = ERRORED
     results.notes[position] = reason
-    trace = "" if ours else "".join(traceback.format_exception(error))
+    trace = "" if is_traceless else "".join(traceback.format_exception(error))
     results.faults[position] = Fault(contract.name, position, Outcome.ERRORED, reason, trace)
 
 
 def _line(error: BaseException) -> str:
     """Return the line of the user's code that raised, in parentheses."""
-    places = traceback.extract_tb(error.__traceback__)
-    own = [place for place in places if not place.filename.startswith((_HERE, "<"))]
-    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    user_frames = [frame for frame in frames if not frame.filename.startswith((_HERE, "<"))]
+    return f" ({user_frames[-1].filename}, line {user_frames[-1].lineno})" if user_frames else ""
 
 
 def _said(error: BaseException) -> str:
     try:
-        said = str(error)
+        message = str(error)
     except Exception as broken:
         return f"(its message raises {type(broken).__name__})"
-    return said if len(said) <= SHOWN_CHARACTERS else f"{said[:SHOWN_CHARACTERS]}... ({len(said):,} characters)"
+    return (
+        message
+        if len(message) <= SHOWN_CHARACTERS
+        else f"{message[:SHOWN_CHARACTERS]}... ({len(message):,} characters)"
+    )
 
 
 def unpacked(returned: Any, size: int) -> list[Any]:

@@ -190,7 +190,7 @@ class Evaluation(Protocol):
     def faulted(self, faults: Sequence[Fault]) -> None:
         """Record rows that failed or errored."""
 
-    def measured(self, reward: Reward, found: Measured) -> None:
+    def measured(self, reward: Reward, usage: Measured) -> None:
         """Record other measurements of `reward` in this batch: calls, tokens, money."""
 
 
@@ -385,7 +385,7 @@ class Reward(ABC):
     @final
     def __getstate__(self) -> dict[str, Any]:
         # Cached values, such as the facts, stay out.
-        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}  # type: ignore[arg-type]
 
 
 def as_reward(value: object, where: str) -> Reward:
@@ -438,8 +438,8 @@ def walk(root: Reward, *, pieces: bool = True) -> Iterator[tuple[Reward, tuple[s
 
 def bindings(reward: Reward) -> list[tuple[Reward, Binding]]:
     """Return the nodes that call functions, from left to right, each once."""
-    found = dict.fromkeys(node for node, _, _ in walk(reward))
-    return [(node, node.facts.binding) for node in found if node.facts.binding is not None]
+    nodes = dict.fromkeys(node for node, _, _ in walk(reward))
+    return [(node, node.facts.binding) for node in nodes if node.facts.binding is not None]
 
 
 def leaves(reward: Reward) -> Iterator[Reward]:

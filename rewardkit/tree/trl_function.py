@@ -75,8 +75,8 @@ def from_trl(
         parameters = parameters_of(function, "sample", label, {}, texts=texts, starred=True)
         parameters += (Parameter(_ROW, "example", keyword_only=True),) if starred else ()
         wrapping = AsyncOneCompletion if is_async(function) else OneCompletion
-        kept = function if hashable(function) and not starred else wrapping(function)
-        binding = Binding(kept, parameters, plain=True)
+        callee = function if hashable(function) and not starred else wrapping(function)
+        binding = Binding(callee, parameters, plain=True)
     else:
         call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
         binding = Binding(call, (Parameter("batch", WHOLE_BATCH),), scope="batch", plain=True, foreign=True)
@@ -95,8 +95,8 @@ def _shown(function: Callable[..., Any]) -> str:
     """Return the function as it is written: ``at_least``, ``partial(at_least, length=5)``."""
     if not isinstance(function, functools.partial):
         return name_of(function).replace("<lambda>", "lambda ...")
-    given = [*map(repr, function.args), *(f"{name}={value!r}" for name, value in function.keywords.items())]
-    return shorten_line(f"partial({', '.join([_shown(function.func), *given])})", 200)
+    arguments = [*map(repr, function.args), *(f"{name}={value!r}" for name, value in function.keywords.items())]
+    return shorten_line(f"partial({', '.join([_shown(function.func), *arguments])})", 200)
 
 
 def takes_one_completion(function: Callable[..., Any]) -> bool:
@@ -152,7 +152,7 @@ class AsyncOneCompletion(_Wrapping):
 def _with_row(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
     """Replace the row by its columns that the function does not name."""
     row = keywords.pop(_ROW, {})
-    named = {one.name for one in _parameters(function)}
+    named = {parameter.name for parameter in _parameters(function)}
     return keywords | {name: row[name] for name in row if name not in named}
 
 
@@ -161,16 +161,18 @@ class _Called(_Wrapping):
 
     def check(self, batch: Batch, name: str) -> None:
         """Raise a BindingError if the batch lacks an argument of the function."""
-        known = {*_TRAINERS_WORDS, *batch.context, *batch.columns}
+        available = {*_TRAINERS_WORDS, *batch.context, *batch.columns}
         for parameter in _parameters(self.__wrapped__):
             starred = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-            if parameter.default is parameter.empty and not starred and parameter.name not in known:
-                raise lacking(name, parameter.name, batch, near_miss(parameter.name, known) or self._hint())
+            if parameter.default is parameter.empty and not starred and parameter.name not in available:
+                raise lacking(name, parameter.name, batch, near_miss(parameter.name, available) or self._hint())
 
     def _hint(self) -> str:
         """Return advice on the name of the first argument if no argument has a known name; else empty."""
         parameters = _parameters(self.__wrapped__)
-        if any(one.kind is one.VAR_KEYWORD or one.name in _TRAINERS_WORDS for one in parameters):
+        if any(
+            parameter.kind is parameter.VAR_KEYWORD or parameter.name in _TRAINERS_WORDS for parameter in parameters
+        ):
             return ""
         return " A reward function takes `completions` (those of a batch, as in TRL) or `completion` (one)."
 
@@ -178,9 +180,10 @@ class _Called(_Wrapping):
     def columns(self) -> list[str]:
         """The columns that its signature names."""
         return [
-            one.name
-            for one in _parameters(self.__wrapped__)
-            if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one.name not in _TRAINERS_WORDS
+            parameter.name
+            for parameter in _parameters(self.__wrapped__)
+            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+            and parameter.name not in _TRAINERS_WORDS
         ]
 
     def accepted(self, keywords: dict[str, Any]) -> dict[str, Any]:
@@ -188,8 +191,8 @@ class _Called(_Wrapping):
         parameters = _parameters(self.__wrapped__)
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             return keywords
-        taken = {parameter.name for parameter in parameters}
-        return {name: value for name, value in keywords.items() if name in taken}
+        parameter_names = {parameter.name for parameter in parameters}
+        return {name: value for name, value in keywords.items() if name in parameter_names}
 
 
 @final
@@ -251,11 +254,11 @@ class OtherColumns:
     def __signature__(self) -> inspect.Signature:
         names = dict(self.columns)
         parameters = [
-            one.replace(name=names.get(one.name, one.name), kind=one.KEYWORD_ONLY)
-            for one in _parameters(self.function)
-            if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+            parameter.replace(name=names.get(parameter.name, parameter.name), kind=parameter.KEYWORD_ONLY)
+            for parameter in _parameters(self.function)
+            if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
         ]
-        starred = [one for one in _parameters(self.function) if one.kind is one.VAR_KEYWORD]
+        starred = [parameter for parameter in _parameters(self.function) if parameter.kind is parameter.VAR_KEYWORD]
         return inspect.Signature([*parameters, *starred])
 
 
@@ -305,8 +308,8 @@ def _at(rows: Sequence[int], scores: Any, size: int) -> Any:
     returned unchanged."""
     if not isinstance(scores, list) or len(scores) != len(rows):
         return scores
-    found = dict(zip(rows, scores, strict=True))
-    return [found.get(row) for row in range(size)]
+    row_scores = dict(zip(rows, scores, strict=True))
+    return [row_scores.get(row) for row in range(size)]
 
 
 @contextmanager
@@ -316,7 +319,7 @@ def _reading(completions: list[Any]) -> Iterator[None]:
         yield
     except TypeError as error:
         if str(error).startswith("string indices must be integers") and any(
-            isinstance(one, str) for one in completions
+            isinstance(completion, str) for completion in completions
         ):
             raise InvalidReturn(_NOT_CHAT, _GIVE_CHAT).with_traceback(error.__traceback__) from None
         raise

@@ -35,8 +35,8 @@ def limit_memory(more: int | None, of: Memory = "address space") -> None:
 
     kind = resource.RLIMIT_AS if of == "address space" else resource.RLIMIT_DATA
     _, hard = resource.getrlimit(kind)
-    wanted = hard if more is None else held_bytes(of) + more
-    resource.setrlimit(kind, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    limit = hard if more is None else held_bytes(of) + more
+    resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
 def held_bytes(of: Memory = "address space") -> int:
@@ -48,13 +48,13 @@ def held_bytes(of: Memory = "address space") -> int:
 
 def free_bytes() -> int:
     """Return the bytes that are free on the machine and in this container; 0 if the system does not report them."""
-    found = []
+    amounts = []
     with suppress(OSError, ValueError):
-        found.append(_kilobytes("/proc/meminfo", "MemAvailable"))
+        amounts.append(_kilobytes("/proc/meminfo", "MemAvailable"))
     with suppress(OSError, ValueError):
         group = Path("/sys/fs/cgroup")
-        found.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
-    return max(0, min(found, default=0))
+        amounts.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(0, min(amounts, default=0))
 
 
 def end_with_parent(lifeline: int | None = None) -> None:

@@ -54,21 +54,23 @@ def packed(value: object) -> bytes:
     class ByValue(cloudpickle.Pickler):  # type: ignore[misc]
         """Sends a reward of the script with its function, where pickle would send only the name."""
 
-        def reducer_override(self, one: Any) -> Any:
-            return with_function(one, lambda function: not importable(function)) or super().reducer_override(one)
+        def reducer_override(self, instance: Any) -> Any:
+            return with_function(instance, lambda function: not importable(function)) or super().reducer_override(
+                instance
+            )
 
     sent = io.BytesIO()
     ByValue(sent).dump(value)
     return sent.getvalue()
 
 
-def with_function(one: object, is_sent: Callable[[Callable[..., Any]], bool]) -> tuple[Any, ...] | None:
+def with_function(instance: object, is_sent: Callable[[Callable[..., Any]], bool]) -> tuple[Any, ...] | None:
     """Return how to pickle a reward with its function, where pickle would send only its name; None for the rest.
 
     Args:
         is_sent: whether a function is sent as it is.
     """
-    function = getattr(getattr(one, "binding", None), "function", None)
-    if function is None or not is_sent(function) or not is_dataclass(one):
+    function = getattr(getattr(instance, "binding", None), "function", None)
+    if function is None or not is_sent(function) or not is_dataclass(instance):
         return None
-    return type(one), tuple(getattr(one, field.name) for field in fields(one))
+    return type(instance), tuple(getattr(instance, field.name) for field in fields(instance))

@@ -50,13 +50,13 @@ class SharedFile:
 
         with self._lock:
             try:
-                found = list(self._connection.execute(statement, values))
+                result_rows = list(self._connection.execute(statement, values))
             except apsw.BusyError:
                 self._wait(0)
                 raise
             if not statement.startswith("SELECT"):  # a read never waits, so it does not show if the file is free
                 self._wait(PATIENCE)
-            return found
+            return result_rows
 
     def _wait(self, milliseconds: int) -> None:
         if milliseconds != self._patience:
@@ -194,16 +194,16 @@ class SqliteCache:
             RunStopped: the file cannot be opened.
             RewardFailure: the file cannot be read, and ``replay`` is True.
         """
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
-            query = f"SELECT key, text FROM {self.name} WHERE key IN ({','.join('?' * len(some))})"
-            for key, kept in self._tried(query, some):
+            chunk = keys[start : start + _AT_ONCE]
+            query = f"SELECT key, text FROM {self.name} WHERE key IN ({','.join('?' * len(chunk))})"
+            for key, blob in self._tried(query, chunk):
                 try:
-                    found[key] = kept.decode(errors="surrogatepass")
+                    texts[key] = blob.decode(errors="surrogatepass")
                 except (AttributeError, UnicodeDecodeError):  # another program wrote it
                     self.forget(key)
-        return found
+        return texts
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Save texts under their keys, except where another process already saved one.
@@ -212,9 +212,9 @@ class SqliteCache:
             RunStopped: the file cannot be opened.
         """
         left = iter(texts.items())
-        while not self.replay and (some := list(islice(left, _AT_ONCE))):
-            values = [part for key, text in some for part in (key, text.encode(errors="surrogatepass"))]
-            self._tried(f"INSERT OR IGNORE INTO {self.name} VALUES {','.join(['(?, ?)'] * len(some))}", values)
+        while not self.replay and (chunk := list(islice(left, _AT_ONCE))):
+            values = [part for key, text in chunk for part in (key, text.encode(errors="surrogatepass"))]
+            self._tried(f"INSERT OR IGNORE INTO {self.name} VALUES {','.join(['(?, ?)'] * len(chunk))}", values)
 
     def forget(self, key: str) -> None:
         """Delete the text under `key`, which is no longer valid."""

@@ -134,11 +134,11 @@ def then(call: Call, function: Callable[[Future[Any]], Any]) -> Call:
     """Call ``function(call)`` once `call` is done; return that as another call."""
     following = Call(stop=call.stop)
 
-    def finish(done: Future[Any]) -> None:
-        if done.cancelled() or not following.set_running_or_notify_cancel():
+    def finish(future: Future[Any]) -> None:
+        if future.cancelled() or not following.set_running_or_notify_cancel():
             following.cancel()
             return
-        _fulfill(following, partial(function, done))
+        _fulfill(following, partial(function, future))
 
     call.add_done_callback(finish)
     return following
@@ -237,19 +237,19 @@ class _Child:
         return result
 
     def _answer(self, job: _Job) -> tuple[bool, bool, Any]:
-        process, ours = self._ready()
+        process, parent_end = self._ready()
         if job.call.stopped:  # while the process was being started
             self.end()
             raise EOFError
         # A program in the worker cannot guess it, so it cannot forge an answer.
         token = secrets.token_bytes(16)
-        send(ours, token + job.message)
+        send(parent_end, token + job.message)
         try:
-            started = receive(ours, START_SECONDS, process.poll)
+            started = receive(parent_end, START_SECONDS, process.poll)
         except TimeoutError:
             raise WorkerDied(f"its worker process did not start within {START_SECONDS:g} s") from None
         try:
-            answer = receive(ours, job.timeout, process.poll) if started == token else b""
+            answer = receive(parent_end, job.timeout, process.poll) if started == token else b""
         except TimeoutError:
             raise TimeoutError(f"no result within {job.timeout:g} s; its worker was killed") from None
         if not answer.startswith(token):  # such as from a process that the function left behind
@@ -261,21 +261,21 @@ class _Child:
         if self._process is None or self._socket is None:
             launch = self._launch
             environment = {**os.environ, **launch.environment}
-            ours, theirs = socket.socketpair()
-            with theirs:
+            parent_end, child_end = socket.socketpair()
+            with child_end:
                 self._process = subprocess.Popen(
-                    command("rewardkit.workers.worker_child:serve", theirs.fileno(), launch.path),
+                    command("rewardkit.workers.worker_child:serve", child_end.fileno(), launch.path),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE if launch.quiet else None,
                     stderr=subprocess.STDOUT if launch.quiet else None,
-                    pass_fds=[theirs.fileno()],
+                    pass_fds=[child_end.fileno()],
                     cwd=launch.folder,
                     env={name: value for name, value in environment.items() if value is not None},
                     start_new_session=True,  # Ctrl-C goes only to the parent; killing the group kills all descendants
                 )
             self._tail = None if self._process.stdout is None else _Tail(self._process.stdout)
-            self._socket = ours
-            send(ours, pickle.dumps(launch.memory))
+            self._socket = parent_end
+            send(parent_end, pickle.dumps(launch.memory))
         return self._process, self._socket
 
     def _death(self) -> str:
@@ -299,9 +299,9 @@ class _Child:
     def end(self) -> None:
         with self._lock:
             process, self._process = self._process, None
-            ours, self._socket = self._socket, None
-        if ours is not None:
-            ours.close()
+            parent_end, self._socket = self._socket, None
+        if parent_end is not None:
+            parent_end.close()
         if process is not None:
             _kill_all(process)  # also processes left behind by a process that has ended
             process.wait()
@@ -336,8 +336,8 @@ class _Tail:
 def renew() -> None:
     """End all worker processes; the next call starts new ones, which import modules again."""
     with _lock:
-        own = [_pools.pop(key) for key in list(_pools) if key[0] == os.getpid()]
-    for pool in own:
+        pools = [_pools.pop(key) for key in list(_pools) if key[0] == os.getpid()]
+    for pool in pools:
         pool.stop()
 
 

@@ -19,31 +19,31 @@ _TOKEN_BYTES = 16
 
 def connected() -> socket.socket:
     """Return the socket to the parent that `worker.command` names; this process ends with its parent."""
-    theirs = socket.socket(fileno=int(sys.argv[1]))
-    theirs.set_inheritable(False)
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    connection.set_inheritable(False)
     sys.argv[1:] = []
     end_with_parent()
-    return theirs
+    return connection
 
 
-def serve(theirs: socket.socket) -> None:
+def serve(connection: socket.socket) -> None:
     """Answer calls until the parent is gone or too much memory is in use."""
     with suppress(EOFError, OSError):  # the parent is gone, or has closed the socket
-        _serve(theirs, pickle.loads(receive(theirs)))
+        _serve(connection, pickle.loads(receive(connection)))
 
 
-def _serve(theirs: socket.socket, memory: int | None) -> None:
+def _serve(connection: socket.socket, memory: int | None) -> None:
     process = os.getpid()
     baseline = 0
     last = False
     while not last:
-        message = receive(theirs)
+        message = receive(connection)
         token, call = message[:_TOKEN_BYTES], message[_TOKEN_BYTES:]
         succeeded, result = _loaded(call)
         if succeeded and memory is not None:
             baseline = baseline or held_bytes()
             limit_memory(memory)
-        send(theirs, token)
+        send(connection, token)
         if succeeded:
             succeeded, result = _called(*result)
         if os.getpid() != process:
@@ -51,7 +51,7 @@ def _serve(theirs: socket.socket, memory: int | None) -> None:
         if memory is not None:
             limit_memory(None)
             last = held_bytes() > baseline + memory
-        send(theirs, token + _packed(succeeded, last, result))
+        send(connection, token + _packed(succeeded, last, result))
 
 
 def _loaded(call: bytes) -> tuple[bool, Any]:

@@ -58,7 +58,7 @@ def test_all_graphs_have_the_same_axis() -> None:
     extent = extent_of([early, late])
     assert extent == (3.0, 400.0)
     assert spec_of([("run", early)], [], extent=extent)["range"] == [3.0, 400.0]
-    assert spec_of([("run", early)], [], extent=extent, shown=(7.0, 9.0))["range"] == [7.0, 9.0]
+    assert spec_of([("run", early)], [], extent=extent, zoom=(7.0, 9.0))["range"] == [7.0, 9.0]
     assert extent_of([Panel("p", "p", "", [Line("a", np.array([3.0]), np.array([1.0]))])]) is None
 
 
@@ -173,7 +173,7 @@ def test_downsampled_lines_stay_within_bounds(values: np.typing.NDArray[np.float
 
 def test_specs_are_json_without_nan(watched: Watched) -> None:
     for panel in watched.panels:
-        spec = spec_of([("run", panel)], watched.components, smoothing=0.6, shown=(2.0, 9.0))
+        spec = spec_of([("run", panel)], watched.components, smoothing=0.6, zoom=(2.0, 9.0))
         json.dumps(spec, allow_nan=False)
         assert spec["range"] == [2.0, 9.0]
 

@@ -167,7 +167,7 @@ def _opened(monkeypatch: pytest.MonkeyPatch, folder: Path, **options: Any) -> tu
     said: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr(uvicorn.Server, "run", run)
-    serve([folder], port=0, told=said.append, **options)
+    serve([folder], port=0, output=said.append, **options)
     return said[0].split()[-1], opened[0] + opened[1]
 
 

@@ -201,7 +201,7 @@ def test_names_that_differ_only_in_case_have_separate_columns() -> None:
     one = Column(np.ones(1), np.full(1, SCORED, dtype=np.int8), parts={"x": np.ones(1), "X": np.zeros(1)})
     two = Column(np.zeros(1), np.full(1, SCORED, dtype=np.int8))
     scores = ScoreTable(["a"], {"judge": one, "Judge": two}, {}, np.ones(1))
-    found = tables_of(Record(scores, VERSION), attempt=1, rank=0, part=0, known=set())
+    found = tables_of(Record(scores, VERSION), attempt=1, rank=0, part=0, known_prompts=set())
     for table in found.values():
         assert len({name.casefold() for name in table.column_names}) == len(table.column_names)
     assert found["scores"]["components/Judge"].to_pylist() == [0.0]
@@ -212,6 +212,6 @@ def test_parts_of_names_with_slashes_stay_distinct() -> None:
         return Column(np.ones(1), np.full(1, SCORED, dtype=np.int8), parts={part: np.array([value])})
 
     table = ScoreTable(["a"], {"a": scored("b/c", 1.0), "a/b": scored("c", 5.0)}, {}, np.ones(1))
-    found = tables_of(Record(table, VERSION), attempt=1, rank=0, part=0, known=set())["completions"]
+    found = tables_of(Record(table, VERSION), attempt=1, rank=0, part=0, known_prompts=set())["completions"]
     parts = {component_and_part(name): found[name][0].as_py() for name in found.column_names if name[:6] == "parts/"}
     assert parts == {("a", "b/c"): 1.0, ("a/b", "c"): 5.0}

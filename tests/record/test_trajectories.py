@@ -156,7 +156,7 @@ def test_shares_of_steps_that_are_trained_again_are_superseded(tmp_path: Path) -
 
 
 def test_a_batch_without_shares_has_no_table_of_turns() -> None:
-    assert "turns" not in tables_of(batch(), attempt=1, rank=0, part=0, known=set())
+    assert "turns" not in tables_of(batch(), attempt=1, rank=0, part=0, known_prompts=set())
 
 
 @pytest.mark.parametrize(

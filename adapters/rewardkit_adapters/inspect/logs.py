@@ -59,12 +59,12 @@ def _zstandard(path: Path, info: zipfile.ZipInfo) -> bytes:
         file.seek(name + extra, io.SEEK_CUR)
         packed = file.read(info.compress_size)
     try:
-        found: bytes = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True).read()
+        data: bytes = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True).read()
     except zstandard.ZstdError as error:
         raise DataError(f"{path}: {info.filename} is damaged ({error})") from None
-    if zlib.crc32(found) != info.CRC:
+    if zlib.crc32(data) != info.CRC:
         raise DataError(f"{path}: {info.filename} is damaged (its checksum differs)")
-    return found
+    return data
 
 
 # Messages of inspect_ai as OpenAI writes them: ``{"function": "add"}`` of a result becomes ``{"name": "add"}``.
@@ -90,7 +90,7 @@ def attached(value: Any, attachments: Mapping[str, str]) -> Any:
 
 def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
     """Return the prompt and the rest: the first message that the model generated, and all after it."""
-    spoken = [at for at, one in enumerate(messages) if one.get("role") == "assistant"]
+    spoken = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
     generated = [at for at in spoken if messages[at].get("source") == "generate"]
     unknown = [at for at in spoken if messages[at].get("source") != "input"]
     first = next(iter(generated or unknown), len(messages))
@@ -99,7 +99,11 @@ def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
 
 def chat(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return messages of inspect_ai as chat messages."""
-    return [{**one, "content": _parts(one["content"])} for message in messages for one in _converted(message)]
+    return [
+        {**converted, "content": _parts(converted["content"])}
+        for message in messages
+        for converted in _converted(message)
+    ]
 
 
 def _parts(content: Any) -> Any:
@@ -122,14 +126,14 @@ def _converted(message: Message) -> Iterator[dict[str, Any]]:
     if role != "assistant":
         yield {"role": role, "content": content}
         return
-    calls = [_call(one, one.get("function"), one.get("parse_error")) for one in message.get("tool_calls") or ()]
+    calls = [_call(call, call.get("function"), call.get("parse_error")) for call in message.get("tool_calls") or ()]
     parts = content if isinstance(content, list) else []
     served = [at for at, part in enumerate(parts) if isinstance(part, Mapping) and part.get("type") == "tool_use"]
     if served:  # tools that ran at the provider: their results are in the message itself
         before = [part for at, part in enumerate(parts[: served[-1]]) if at not in served]
         uses = [parts[at] for at in served]
-        yield {"role": "assistant", "content": before, "tool_calls": [_call(one, one.get("name")) for one in uses]}
-        yield from (_result(one.get("id"), one.get("name"), one.get("result"), one.get("error")) for one in uses)
+        yield {"role": "assistant", "content": before, "tool_calls": [_call(call, call.get("name")) for call in uses]}
+        yield from (_result(call.get("id"), call.get("name"), call.get("result"), call.get("error")) for call in uses)
         content = parts[served[-1] + 1 :]
     if content or calls or not served:
         yield {"role": "assistant", "content": content, **({"tool_calls": calls} if calls else {})}
@@ -138,8 +142,8 @@ def _converted(message: Message) -> Iterator[dict[str, Any]]:
 def _call(call: Message, name: Any, fault: Any = None) -> dict[str, Any]:
     """Return a call. The log lacks the arguments of an unparsable call, so the parser's error, which is not JSON, takes
     their place."""
-    given = call.get("arguments")
-    text = fault or (given if isinstance(given, str) else json.dumps(given or {}))
+    raw_arguments = call.get("arguments")
+    text = fault or (raw_arguments if isinstance(raw_arguments, str) else json.dumps(raw_arguments or {}))
     return {"id": call.get("id"), "type": "function", "function": {"name": name, "arguments": text}}
 
 
@@ -147,8 +151,8 @@ def _result(number: Any, name: Any, content: Any, error: Any) -> dict[str, Any]:
     result = {"role": "tool", "tool_call_id": number, "name": name, "content": content}
     if not error:
         return result
-    said = error.get("message", "") if isinstance(error, Mapping) else str(error)
-    return {**result, "content": content or said, "is_error": True}
+    message = error.get("message", "") if isinstance(error, Mapping) else str(error)
+    return {**result, "content": content or message, "is_error": True}
 
 
 # inspect_ai writes these two keys first; a JSON file of another program may have a version, but not both.
@@ -184,11 +188,11 @@ def from_inspect_log(path: str | Path) -> list[dict[str, Any]]:
 
 def is_log(path: str | Path) -> bool:
     """Whether a path is a log of inspect_ai: a .eval file, or a .json file that starts like one."""
-    place = Path(path)
-    if place.suffix.lower() != ".json":
-        return place.suffix.lower() == ".eval" and place.is_file()
+    log_path = Path(path)
+    if log_path.suffix.lower() != ".json":
+        return log_path.suffix.lower() == ".eval" and log_path.is_file()
     try:
-        with place.open("rb") as file:
+        with log_path.open("rb") as file:
             # The two keys are at the beginning; spaces may be between.
             return _START_OF_LOG.match(file.read(1024)) is not None
     except OSError:
@@ -197,9 +201,9 @@ def is_log(path: str | Path) -> bool:
 
 def log_rows(path: str | Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of `from_inspect_log` one by one."""
-    place = Path(path)
+    log_path = Path(path)
     empty = True
-    for sample in _archived(place) if place.suffix.lower() == ".eval" else _listed(place):
+    for sample in _archived(log_path) if log_path.suffix.lower() == ".eval" else _listed(log_path):
         empty = False
         yield _row(sample)
     if empty:
@@ -215,16 +219,16 @@ def _archived(path: Path) -> Iterator[Mapping[str, Any]]:
         names = archive.namelist()
         header = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
         order = {} if header is None else _order(_parsed(path, header, content(path, archive, header)))
-        found = [(match, name) for name in dict.fromkeys(names) if (match := _SAMPLE.fullmatch(name))]
-        for _, name in sorted(found, key=lambda one: _place(order, one[0]["id"], one[0]["epoch"])):
+        members = [(match, name) for name in dict.fromkeys(names) if (match := _SAMPLE.fullmatch(name))]
+        for _, name in sorted(members, key=lambda member: _place(order, member[0]["id"], member[0]["epoch"])):
             yield _parsed(path, name, content(path, archive, name))
 
 
 def _listed(path: Path) -> Iterator[Mapping[str, Any]]:
     log = _parsed(path, "the log", path.read_bytes())
-    samples = [one for one in log.get("samples") or () if isinstance(one, Mapping)]
+    samples = [sample for sample in log.get("samples") or () if isinstance(sample, Mapping)]
     order = _order(log)
-    yield from sorted(samples, key=lambda one: _place(order, str(one.get("id")), one.get("epoch", 1)))
+    yield from sorted(samples, key=lambda sample: _place(order, str(sample.get("id")), sample.get("epoch", 1)))
 
 
 def _parsed(path: Path, name: str, data: bytes) -> Mapping[str, Any]:
@@ -240,7 +244,7 @@ def _parsed(path: Path, name: str, data: bytes) -> Mapping[str, Any]:
 def _order(log: Mapping[str, Any]) -> dict[str, int]:
     """Return the place of each sample in the dataset."""
     dataset = (log.get("eval") or {}).get("dataset") or {}
-    return {str(name): place for place, name in enumerate(dataset.get("sample_ids") or ())}
+    return {str(name): index for index, name in enumerate(dataset.get("sample_ids") or ())}
 
 
 def _place(order: Mapping[str, int], name: str, epoch: Any) -> tuple[int, int, str, int]:
@@ -250,9 +254,9 @@ def _place(order: Mapping[str, int], name: str, epoch: Any) -> tuple[int, int, s
 
 def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
     attachments = sample.get("attachments") or {}
-    asked = sample.get("input")
-    given = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
-    prompt, completion = split(attached(sample.get("messages") or given or [], attachments))
+    sample_input = sample.get("input")
+    opening = [{"role": "user", "content": sample_input}] if isinstance(sample_input, str) else sample_input
+    prompt, completion = split(attached(sample.get("messages") or opening or [], attachments))
     output = sample.get("output") or {}
     if not completion and output.get("completion"):
         completion = [{"role": "assistant", "content": output["completion"]}]  # of a solver that keeps no messages

@@ -61,7 +61,7 @@ def _converted(message: Message, source: str) -> Any:
     role = message.get("role", "assistant")
     content = _content(message)
     if role == "assistant":
-        calls = [_call(call, place) for place, call in enumerate(message.get("tool_calls") or ())]
+        calls = [_call(call, index) for index, call in enumerate(message.get("tool_calls") or ())]
         return model.ChatMessageAssistant(content=content, source=source, tool_calls=calls or None)
     if role in ("tool", "function"):
         return model.ChatMessageTool(
@@ -97,30 +97,30 @@ def _part(part: Any) -> dict[str, Any] | None:
         image = part.get("image_url")
         return {"type": "image", "image": image.get("url") if isinstance(image, Mapping) else image}
     if kind in _THINKING:
-        said = next((part[name] for name in (kind, "thinking", "reasoning", "text") if part.get(name)), "")
-        return {"type": "reasoning", "reasoning": str(said)}
+        reasoning = next((part[name] for name in (kind, "thinking", "reasoning", "text") if part.get(name)), "")
+        return {"type": "reasoning", "reasoning": str(reasoning)}
     if kind in _OF_INSPECT:
         return dict(part)
     return {"type": "text", "text": part["text"]} if isinstance(part.get("text"), str) else None
 
 
-def _call(call: Message, place: int) -> Any:
+def _call(call: Message, index: int) -> Any:
     from inspect_ai.tool import ToolCall
 
     function = call.get("function")
-    held = function if isinstance(function, Mapping) else call
-    name = held.get("name") or (function if isinstance(function, str) else "")
-    given = held.get("arguments")
-    arguments, fault = given, None
-    if isinstance(given, str):
+    body = function if isinstance(function, Mapping) else call
+    name = body.get("name") or (function if isinstance(function, str) else "")
+    raw_arguments = body.get("arguments")
+    arguments, fault = raw_arguments, None
+    if isinstance(raw_arguments, str):
         try:
-            arguments = json.loads(given or "{}")
+            arguments = json.loads(raw_arguments or "{}")
         except (ValueError, RecursionError):
-            fault = given
+            fault = raw_arguments
     if not isinstance(arguments, Mapping):
-        arguments, fault = {}, fault or f"the arguments are not an object: {given!r}"
+        arguments, fault = {}, fault or f"the arguments are not an object: {raw_arguments!r}"
     return ToolCall(
-        id=str(call.get("id") or f"call_{place}"), function=str(name), arguments=dict(arguments), parse_error=fault
+        id=str(call.get("id") or f"call_{index}"), function=str(name), arguments=dict(arguments), parse_error=fault
     )
 
 
@@ -164,13 +164,13 @@ def read(score: Any, pick: Pick, completion: str) -> Any:
 
 def number(value: Any) -> float:
     """Return a value as a number, as metrics of inspect_ai do: ``"C"`` and ``"yes"`` are 1.0, ``"P"`` is 0.5."""
-    found = _number(value)
-    if found is None:
+    converted = _number(value)
+    if converted is None:
         raise InvalidReturn(
             f"returned the value {shorten(value)}, which inspect_ai's metrics cannot turn into a number either",
             "Pass value=, a function that does: rk.from_inspect(scorer, value={'A': 1.0, 'B': 0.0}.get)",
         )
-    return found
+    return converted
 
 
 def _number(value: Any) -> float | None:
@@ -181,10 +181,10 @@ def _number(value: Any) -> float | None:
         if text in _WORDS:
             return _WORDS[text]
         try:
-            found = float(text)
+            parsed_number = float(text)
         except ValueError:
             return None
-        return found if math.isfinite(found) else None
+        return parsed_number if math.isfinite(parsed_number) else None
     return float(value) if isinstance(value, Real) else None
 
 
@@ -192,9 +192,9 @@ def _picked(value: Any, pick: Pick) -> Any:
     if callable(pick):
         return pick(value)
     if isinstance(value, Mapping):
-        keys, said = list(value), "a dict with the keys"
+        keys, description = list(value), "a dict with the keys"
     elif isinstance(value, (list, tuple)):
-        keys, said = list(range(len(value))), "a list with the indices"
+        keys, description = list(range(len(value))), "a list with the indices"
     elif pick is None:
         return value
     else:
@@ -205,28 +205,31 @@ def _picked(value: Any, pick: Pick) -> Any:
         pick = keys[0]
     if pick not in keys:
         raise InvalidReturn(
-            f"returned {said} {shorten(keys)}; " + ("none is picked" if pick is None else f"{pick!r} is not there"),
+            f"returned {description} {shorten(keys)}; "
+            + ("none is picked" if pick is None else f"{pick!r} is not there"),
             f"Pass value={keys[0]!r}, or another of them, or a function of the value." if keys else "",
         )
     return value[pick]
 
 
 def _parts(value: Any) -> dict[str, float]:
-    held = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, (list, tuple)) else ()
-    found = {str(name): _number(item) for name, item in held}
-    return {name: item for name, item in found.items() if item is not None and math.isfinite(item)}
+    entries = (
+        value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    )
+    numbers = {str(name): _number(item) for name, item in entries}
+    return {name: item for name, item in numbers.items() if item is not None and math.isfinite(item)}
 
 
 def _note(score: Any, reason: Any, completion: str) -> str:
     """Return answer, reason and explanation, without repetitions of the completion."""
-    said = []
+    remarks = []
     if score.answer and score.answer.strip() != completion.strip():
-        said.append(f"answer: {shorten(score.answer, 60)}")
+        remarks.append(f"answer: {shorten(score.answer, 60)}")
     if reason:
-        said.append(str(reason))
+        remarks.append(str(reason))
     if score.explanation and score.explanation.strip() != completion.strip():
-        said.append(shorten_line(score.explanation))
-    return "; ".join(said)
+        remarks.append(shorten_line(score.explanation))
+    return "; ".join(remarks)
 
 
 # States: a completion with its row as the TaskState that a scorer of inspect_ai reads.
@@ -250,15 +253,15 @@ async def state_of(
     from inspect_ai.model import ModelName
     from inspect_ai.solver import TaskState
 
-    asked = conversation(_prompt(prompt), "input")
-    said = conversation(completion, "generate")
-    output = _output(said, row.get("stop_reason"))
+    prompt_messages = conversation(_prompt(prompt), "input")
+    completion_messages = conversation(completion, "generate")
+    output = _output(completion_messages, row.get("stop_reason"))
     state = TaskState(
         model=ModelName(_MODEL),
         sample_id=row.get("id", 1),
         epoch=row.get("epoch") or 1,
-        input=prompt if isinstance(prompt, str) else list(asked),
-        messages=[*asked, *said],
+        input=prompt if isinstance(prompt, str) else list(prompt_messages),
+        messages=[*prompt_messages, *completion_messages],
         target=target,
         output=output,
         completed=True,
@@ -280,7 +283,7 @@ def texts(cell: Any) -> list[str]:
 
 def letters(target: Sequence[str]) -> list[str]:
     """Return the letters of the right choices: ``["A, C"]`` and ``["A", "C"]`` have two."""
-    tokens = [token for one in target for token in one.replace(",", " ").split()]
+    tokens = [token for text in target for token in text.replace(",", " ").split()]
     return [letter for token in tokens for letter in ([token] if token.isnumeric() else token)]
 
 
@@ -291,20 +294,20 @@ def _prompt(prompt: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    given = row.get("metadata")
-    if isinstance(given, str):  # kept as JSON text, so that Arrow does not change it
+    metadata = row.get("metadata")
+    if isinstance(metadata, str):  # kept as JSON text, so that Arrow does not change it
         try:
-            given = json.loads(given)
+            metadata = json.loads(metadata)
         except (ValueError, RecursionError):
-            given = None
-    others = {name: cell for name, cell in row.items() if name not in _FIELDS}
-    return {**others, **given} if isinstance(given, Mapping) else others
+            metadata = None
+    extras = {name: cell for name, cell in row.items() if name not in _FIELDS}
+    return {**extras, **metadata} if isinstance(metadata, Mapping) else extras
 
 
-def _output(said: Sequence[Any], stop_reason: Any) -> ModelOutput:
+def _output(completion_messages: Sequence[Any], stop_reason: Any) -> ModelOutput:
     from inspect_ai.model import ChatCompletionChoice, ModelOutput
 
-    spoken = [message for message in said if message.role == "assistant"]
+    spoken = [message for message in completion_messages if message.role == "assistant"]
     if not spoken:
         return ModelOutput(model=_MODEL)
     reason = stop_reason if isinstance(stop_reason, str) else "stop"
@@ -412,8 +415,8 @@ class Call:
         """Return the text for the fingerprint: not all that the scorer encloses, such as a model and its client."""
         if not hasattr(self.scorer, "__registry_info__") or not inspect.isroutine(self.scorer):
             return f"Call({described(self.scorer)}, {described(self.value)})"
-        held = [cell.cell_contents for cell in getattr(self.scorer, "__closure__", None) or ()]
-        codes = [source(one) for one in (self.scorer, *held) if inspect.isroutine(one)]
+        enclosed = [cell.cell_contents for cell in getattr(self.scorer, "__closure__", None) or ()]
+        codes = [source(candidate) for candidate in (self.scorer, *enclosed) if inspect.isroutine(candidate)]
         return f"Call({called(self.scorer)}, {codes!r}, {described(self.value)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -478,7 +481,7 @@ def from_inspect(
     if not hashable(scorer):
         raise RewardTypeError(f"from_inspect: {label} is not hashable, which a reward must be. Pass a function")
     fixed = None if on_error is None else policy_number(label, "on_error", on_error)
-    options = [f"{key}={given!r}" for key, given in (("name", name), ("value", value)) if given is not None]
+    options = [f"{key}={option!r}" for key, option in (("name", name), ("value", value)) if option is not None]
     options += [f"target={target!r}"] if target != "target" else []
     parameters = [Parameter("completion", "messages"), Parameter("row", "example")]
     if target is not None:
@@ -493,10 +496,10 @@ def from_inspect(
 
 def called(scorer: Callable[..., Any]) -> str:
     """Return the call that made a scorer, as inspect_ai has registered it: ``match(numeric=True)``."""
-    given = getattr(scorer, "__registry_params__", None)
-    if not isinstance(given, Mapping):
+    arguments = getattr(scorer, "__registry_params__", None)
+    if not isinstance(arguments, Mapping):
         return _unqualified(scorer)
-    return f"{_unqualified(scorer)}({', '.join(f'{name}={shorten(cell, 60)}' for name, cell in given.items())})"
+    return f"{_unqualified(scorer)}({', '.join(f'{name}={shorten(cell, 60)}' for name, cell in arguments.items())})"
 
 
 def _unqualified(scorer: Callable[..., Any]) -> str:
@@ -507,14 +510,14 @@ def _unqualified(scorer: Callable[..., Any]) -> str:
 
 def _judged(error: Exception) -> Exception:
     """Return `error`; RunStopped if every sample would raise it; a RewardFailure if a service was down."""
-    said = re.sub(r"\[/?[a-z]+\]", "", str(error)).strip()  # inspect_ai formats some messages for the terminal
-    if said.startswith("No model specified"):
+    message = re.sub(r"\[/?[a-z]+\]", "", str(error)).strip()  # inspect_ai formats some messages for the terminal
+    if message.startswith("No model specified"):
         return RunStopped(
-            f"{said}. Pass a model to the scorer, such as model_graded_qa(model='openai/gpt-5'), or set the "
+            f"{message}. Pass a model to the scorer, such as model_graded_qa(model='openai/gpt-5'), or set the "
             "environment variable INSPECT_EVAL_MODEL"
         )
     if type(error).__name__ == "PrerequisiteError":  # a key or a package is missing
-        return RunStopped(said)
+        return RunStopped(message)
     cause: BaseException | None = error
     while cause is not None:
         if any(kind.__name__ in _OUTAGES for kind in type(cause).__mro__):

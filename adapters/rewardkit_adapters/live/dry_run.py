@@ -85,12 +85,12 @@ def dry_run_on(run: str, target: str, steps: int) -> Differences:
     """
     from rewardkit_adapters.trl.layout import successor
 
-    found = _recorded(run, steps)
+    record = _recorded(run, steps)
     reward, _, omitted = without(successor(_loaded(target), _held(run)), [EXPENSIVE])
     layout = RewardColumns.of(reward, "terms")
     scorer = Scorer(layout.scored)
     parts = []
-    for sample in found.samples:
+    for sample in record.samples:
         table, totals = scored(scorer, layout, sample, strict=False)
         parts.append(replace(Scores.of(table), total=totals))
     scores = Scores.joined(parts)
@@ -101,23 +101,24 @@ def dry_run_on(run: str, target: str, steps: int) -> Differences:
         scores.codes,
         {row: "; ".join(why) for row, why in scores.errors.items()},
         omitted=omitted,
-        columns=tuple(dict.fromkeys(name for sample in found.samples for name in sample.columns)),
+        columns=tuple(dict.fromkeys(name for sample in record.samples for name in sample.columns)),
     )
-    texts = {name: [row[name] for row in found.rows] for name in found.rows[0]}
-    before = side_of(found.run, run, texts, omitted)
-    starts = {key: number for number, key in enumerate(dict.fromkeys(map(_group, found.rows)))}
-    groups = np.array([starts[_group(row)] for row in found.rows])
-    data = saved(f"the last {len(found.samples)} steps of {run}", rows=found.texts)
+    texts = {name: [row[name] for row in record.rows] for name in record.rows[0]}
+    before = side_of(record.run, run, texts, omitted)
+    starts = {key: number for number, key in enumerate(dict.fromkeys(map(_group, record.rows)))}
+    groups = np.array([starts[_group(row)] for row in record.rows])
+    data = saved(f"the last {len(record.samples)} steps of {run}", rows=record.texts)
     return differences_of(before, after, data, name=data.name, groups=groups)
 
 
 def _loaded(target: str) -> Any:
-    found = load(target)
-    if len(found) != 1:
+    rewards = load(target)
+    if len(rewards) != 1:
         raise RewardKitError(
-            f"{target} has several rewards: {', '.join(one.name for one in found)}. Pass one of them as {target}:NAME"
+            f"{target} has several rewards: {', '.join(candidate.name for candidate in rewards)}. Pass one of them as "
+            f"{target}:NAME"
         )
-    return found[0].reward
+    return rewards[0].reward
 
 
 def _held(run: str) -> Any:

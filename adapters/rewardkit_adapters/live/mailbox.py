@@ -59,7 +59,7 @@ class Request:
             return self.target
         if self.kind == "rollback":
             return "rollback" if self.to is None else f"rollback to {self.to}"
-        pairs = [f"{kind}.{name}={value}" for kind, given in self.numbers.items() for name, value in given.items()]
+        pairs = [f"{kind}.{name}={value}" for kind, values in self.numbers.items() for name, value in values.items()]
         return ", ".join(pairs)
 
 
@@ -143,18 +143,18 @@ class Mailbox:
         """Return a request; None if it is missing or invalid."""
         return self._understood(update)[0]
 
-    def pending(self, known: set[int]) -> list[Request]:
-        """Return the requests without an answer, in order; `known` collects answered numbers, which are skipped."""
-        return [request for number in self._unanswered(known) if (request := self.request(number)) is not None]
+    def pending(self, answered: set[int]) -> list[Request]:
+        """Return the requests without an answer, in order; `answered` collects answered numbers, which are skipped."""
+        return [request for number in self._unanswered(answered) if (request := self.request(number)) is not None]
 
-    def unreadable(self, known: set[int]) -> dict[int, str]:
+    def unreadable(self, answered: set[int]) -> dict[int, str]:
         """Return the invalid files without an answer, each with the reason; empty files are still being written."""
-        return {number: reason for number in self._unanswered(known) if (reason := self._understood(number)[1])}
+        return {number: reason for number in self._unanswered(answered) if (reason := self._understood(number)[1])}
 
-    def _unanswered(self, known: set[int]) -> list[int]:
-        waiting = [number for number in self._numbers() if number not in known]
-        known |= {number for number in waiting if self.answer(number) is not None}
-        return [number for number in waiting if number not in known]
+    def _unanswered(self, answered: set[int]) -> list[int]:
+        waiting = [number for number in self._numbers() if number not in answered]
+        answered |= {number for number in waiting if self.answer(number) is not None}
+        return [number for number in waiting if number not in answered]
 
     def _understood(self, update: int) -> tuple[Request | None, str]:
         """Return the request of that number, or the reason why its file is invalid."""
@@ -182,10 +182,10 @@ class Mailbox:
 
     def answer(self, update: int) -> Answer | None:
         try:
-            found: Answer = _adapter(Answer).validate_json(self._text(f"{update:04d}.answer.json"))
+            response: Answer = _adapter(Answer).validate_json(self._text(f"{update:04d}.answer.json"))
         except (OSError, ValidationError):
             return None
-        return found
+        return response
 
     def put_answer(self, answer: Answer) -> Answer:
         stamped = Answer(**{**asdict(answer), "time": time.time()})
@@ -196,12 +196,12 @@ class Mailbox:
         """Cancel all requests without an answer; return them."""
         taken_back = []
         for request in self.pending(set()):
-            said = Answer(request.update, "canceled", "canceled before it was applied", time=time.time())
+            cancellation = Answer(request.update, "canceled", "canceled before it was applied", time=time.time())
             with (
                 contextlib.suppress(FileExistsError),
                 open(self._path(f"{request.update:04d}.answer.json"), "x") as file,
             ):
-                file.write(_json(asdict(said)))
+                file.write(_json(asdict(cancellation)))
                 taken_back.append(request)
         return taken_back
 
@@ -217,8 +217,8 @@ class Mailbox:
 
     def current(self) -> dict[str, Any] | None:
         """Return the reward in force, as `publish` wrote it."""
-        found = self._get("current.json")
-        return found if isinstance(found, dict) else None
+        published = self._get("current.json")
+        return published if isinstance(published, dict) else None
 
     def publish(self, current: Mapping[str, Any]) -> None:
         """Write the reward that is in force."""

@@ -155,56 +155,61 @@ def tunables(reward: Reward) -> list[Number]:
     """Return all numbers of `reward`, in the order of the tree, with unique paths."""
     names = Scorer(reward).names
     labels = {node: name for name, node in (*names.terms, *names.components, *names.gates)}
-    found: list[Number] = []
-    seen: set[tuple[Kind, tuple[str, ...]]] = set()
-    for one in _visited(reward, (), labels, set()):
-        *around, own = one.path
-        path, count = one.path, 1
-        while (one.kind, path) in seen:
+    known_numbers: list[Number] = []
+    used_paths: set[tuple[Kind, tuple[str, ...]]] = set()
+    for number in _visited(reward, (), labels, set()):
+        *around, leaf_name = number.path
+        path, count = number.path, 1
+        while (number.kind, path) in used_paths:
             count += 1
-            path = (*around, f"{own}#{count}")
-        seen.add((one.kind, path))
-        found.append(replace(one, path=path))
-    return found
+            path = (*around, f"{leaf_name}#{count}")
+        used_paths.add((number.kind, path))
+        known_numbers.append(replace(number, path=path))
+    return known_numbers
 
 
-def _visited(node: Reward, path: tuple[str, ...], labels: Mapping[Reward, str], seen: set[Reward]) -> Iterator[Number]:
-    if node in seen:
+def _visited(
+    node: Reward, path: tuple[str, ...], labels: Mapping[Reward, str], visited: set[Reward]
+) -> Iterator[Number]:
+    if node in visited:
         return
-    seen.add(node)
+    visited.add(node)
     facts = node.facts
     label = labels.get(node, node.name)
     inside = (*path, label) if label else path
-    for place, (kind, value, child, stage) in enumerate(facts.tunables):
-        own = (*inside, stage) if stage else inside
+    for index, (kind, value, child, stage) in enumerate(facts.tunables):
+        number_path = (*inside, stage) if stage else inside
         if child is not None:
             if child.facts.addends == ():  # the weight of a monitor has no effect
                 continue
-            own = (*own, labels.get(child, child.name) or "sum")
-        yield Number(kind, own, value, node, place)
+            number_path = (*number_path, labels.get(child, child.name) or "sum")
+        yield Number(kind, number_path, value, node, index)
     stages = facts.prefixes if facts.stages else ("",) * len(facts.children)
     for stage, child in zip(stages, facts.children, strict=True):
-        yield from _visited(child, (*inside, stage) if stage else inside, labels, seen)
+        yield from _visited(child, (*inside, stage) if stage else inside, labels, visited)
 
 
 def numbers_of(reward: Reward) -> dict[str, dict[str, float | str]]:
     """Return kind -> name -> number, or schedule as text, as `retuned` takes it."""
-    found = tunables(reward)
-    return {kind: {_key(one, found): _shown(one.value) for one in found if one.kind == kind} for kind in KINDS}
+    known_numbers = tunables(reward)
+    return {
+        kind: {_key(number, known_numbers): _shown(number.value) for number in known_numbers if number.kind == kind}
+        for kind in KINDS
+    }
 
 
-def _key(one: Number, found: list[Number]) -> str:
+def _key(number: Number, known_numbers: list[Number]) -> str:
     """Return the shortest end of its path that is unique."""
-    paths = [other.path for other in found if other.kind == one.kind]
-    for length in range(1, len(one.path)):
-        if sum(path[-length:] == one.path[-length:] for path in paths) == 1:
-            return "/".join(one.path[-length:])
-    return one.text
+    paths = [other.path for other in known_numbers if other.kind == number.kind]
+    for length in range(1, len(number.path)):
+        if sum(path[-length:] == number.path[-length:] for path in paths) == 1:
+            return "/".join(number.path[-length:])
+    return number.text
 
 
 def _shown(value: Any) -> float | str:
-    shown: float | str = value.text if isinstance(value, Schedule) else value
-    return shown
+    plain_value: float | str = value.text if isinstance(value, Schedule) else value
+    return plain_value
 
 
 def retuned(reward: Reward, numbers: Numbers) -> Reward:
@@ -213,37 +218,37 @@ def retuned(reward: Reward, numbers: Numbers) -> Reward:
     Raises:
         RewardDefinitionError: a name is unknown or ambiguous, or a number is invalid.
     """
-    found = tunables(reward)
+    known_numbers = tunables(reward)
     changes: dict[tuple[Reward, int], Any] = {}
-    for kind, given in numbers.items():
+    for kind, values in numbers.items():
         if kind not in KINDS:
             raise RewardDefinitionError(
                 f"there are no {kind!r} to set.{near_miss(kind, KINDS)} Choose from: {', '.join(KINDS)}"
             )
-        for name, value in given.items():
-            one = _named(name, kind, found)
-            changes[one.node, one.place] = _checked(value, f"{kind}.{name}")
+        for name, value in values.items():
+            target = _named(name, kind, known_numbers)
+            changes[target.node, target.place] = _checked(value, f"{kind}.{name}")
 
-    def number(node: Reward, place: int, one: Tunable) -> Any:
-        return _now(changes.get((node, place), one.value), one)
+    def number(node: Reward, index: int, tunable: Tunable) -> Any:
+        return _now(changes.get((node, index), tunable.value), tunable)
 
-    made: Reward = changed(reward, lambda node: node, number)
-    return made
+    updated: Reward = changed(reward, lambda node: node, number)
+    return updated
 
 
-def _named(name: str, kind: str, found: list[Number]) -> Number:
-    alike = [one for one in found if one.kind == kind]
-    exact = [one for one in alike if one.text == name]
-    fitting = exact or [one for one in alike if f"/{one.text}".endswith(f"/{name}")]
+def _named(name: str, kind: str, known_numbers: list[Number]) -> Number:
+    alike = [number for number in known_numbers if number.kind == kind]
+    exact = [number for number in alike if number.text == name]
+    fitting = exact or [number for number in alike if f"/{number.text}".endswith(f"/{name}")]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise RewardDefinitionError(
-            f"{kind}: {name!r} is ambiguous. Use one of: {', '.join(one.text for one in fitting)}"
+            f"{kind}: {name!r} is ambiguous. Use one of: {', '.join(number.text for number in fitting)}"
         )
-    known = [_key(one, found) for one in alike]
+    names = [_key(number, known_numbers) for number in alike]
     raise RewardDefinitionError(
-        f"{kind}: the reward has no {shorten(name)}.{near_miss(name, known)} Choose from: {', '.join(known) or 'none'}"
+        f"{kind}: the reward has no {shorten(name)}.{near_miss(name, names)} Choose from: {', '.join(names) or 'none'}"
     )
 
 

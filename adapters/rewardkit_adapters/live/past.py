@@ -43,8 +43,8 @@ class PastVersion:
     @contextmanager
     def placed(self) -> Iterator[Place]:
         """Return where another process loads it."""
-        whole = PastVersion(str(Path(self.run).resolve()), self.update)
-        yield Place(whole, Path.cwd(), tuple(sys.path))
+        absolute = PastVersion(str(Path(self.run).resolve()), self.update)
+        yield Place(absolute, Path.cwd(), tuple(sys.path))
 
     def load(self) -> Reward:
         """Make the reward from the code of its update.
@@ -57,10 +57,10 @@ class PastVersion:
 
 def past_version(text: str) -> PastVersion | None:
     """Read ``runs/x@3``; None if it is something else."""
-    found = _NAMED.fullmatch(text)
-    if found is None or not Path(found["run"]).is_dir():
+    match = _NAMED.fullmatch(text)
+    if match is None or not Path(match["run"]).is_dir():
         return None
-    return PastVersion(found["run"], int(found["update"]))
+    return PastVersion(match["run"], int(match["update"]))
 
 
 def _made(mailbox: Mailbox, update: int) -> Reward:
@@ -71,9 +71,9 @@ def _made(mailbox: Mailbox, update: int) -> Reward:
         return _first(run)
     request, answer = mailbox.request(update), mailbox.answer(update)
     if request is None or answer is None or answer.status != "applied":
-        known = [one.update for one in mailbox.requests() if _is_applied(mailbox, one.update)]
+        applied = [candidate.update for candidate in mailbox.requests() if _is_applied(mailbox, candidate.update)]
         raise RewardKitError(
-            f"{run} has no version {update}. Versions that were in force: {', '.join(map(str, [0, *known]))}"
+            f"{run} has no version {update}. Versions that were in force: {', '.join(map(str, [0, *applied]))}"
         )
     if request.kind == "rollback":
         return _made(mailbox, answer.to or 0)

@@ -97,9 +97,9 @@ def sent(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollb
     from rewardkit_adapters.live.sources import collected
 
     current = get_config(mailbox.folder.parent)
-    given = {kind: dict(values) for kind, values in numbers.items() if values}
+    changes = {kind: dict(values) for kind, values in numbers.items() if values}
     back = rollback is not False
-    if (reward is not None) + bool(given) + back != 1:
+    if (reward is not None) + bool(changes) + back != 1:
         raise RewardDefinitionError(
             "an update changes one thing: pass another reward, or numbers (weights, thresholds, schedules), or a "
             "rollback"
@@ -113,20 +113,20 @@ def sent(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollb
         return mailbox.send("reward", target=reward, code=collected(reward))
     if back:
         return mailbox.send("rollback", to=None if rollback is True else int(rollback))
-    for kind, values in given.items():
+    for kind, values in changes.items():
         for name, value in values.items():
             _check_name(name, kind, current)
             parsed(value)
-    return mailbox.send("numbers", numbers=given)
+    return mailbox.send("numbers", numbers=changes)
 
 
 def _check_name(name: str, kind: str, current: Mapping[str, Any]) -> None:
     """Raise an error if the reward in force has no such number. The training reports ambiguous names."""
-    known = list(current.get(kind, {}))
-    if not any(f"/{one}".endswith(f"/{name}") or f"/{name}".endswith(f"/{one}") for one in known):
-        there = ", ".join(known) or "none"
+    paths = list(current.get(kind, {}))
+    if not any(f"/{path}".endswith(f"/{name}") or f"/{name}".endswith(f"/{path}") for path in paths):
+        available = ", ".join(paths) or "none"
         raise RewardDefinitionError(
-            f"{kind}: there is no {shorten(name)}.{near_miss(name, known)} Choose from: {there}"
+            f"{kind}: there is no {shorten(name)}.{near_miss(name, paths)} Choose from: {available}"
         )
 
 

@@ -66,8 +66,8 @@ def _check_names(files: Iterable[str]) -> None:
     """Raise RewardDefinitionError if a file would replace an installed module."""
     for file in files:
         top = Path(file).parts[0].removesuffix(".py")
-        held = getattr(sys.modules.get(top), "__file__", None)
-        if top in sys.stdlib_module_names or (held is not None and is_installed(Path(held).resolve())):
+        origin = getattr(sys.modules.get(top), "__file__", None)
+        if top in sys.stdlib_module_names or (origin is not None and is_installed(Path(origin).resolve())):
             raise RewardDefinitionError(
                 f"{file} has the name of the installed module {top!r}, which it would replace in the whole training. "
                 "Rename it"
@@ -115,20 +115,20 @@ def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
                 _collect(root, candidate, files)
 
 
-def _imported(tree: ast.AST, place: Path) -> Iterator[str]:
+def _imported(tree: ast.AST, path: Path) -> Iterator[str]:
     """Yield the names of all modules that a file may import."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _and_above(alias.name)
         elif isinstance(node, ast.ImportFrom):
-            around = list(place.parent.parts)
+            around = list(path.parent.parts)
             base = around[: len(around) - (node.level - 1)] if node.level else []
-            whole = ".".join([*base, *([node.module] if node.module else [])])
-            if whole:
-                yield from _and_above(whole)
+            module_name = ".".join([*base, *([node.module] if node.module else [])])
+            if module_name:
+                yield from _and_above(module_name)
             for alias in node.names:
-                yield f"{whole}.{alias.name}" if whole else alias.name
+                yield f"{module_name}.{alias.name}" if module_name else alias.name
 
 
 def _and_above(name: str) -> Iterator[str]:
@@ -227,11 +227,11 @@ class Modules:
 
     def keep(self, owners: Iterable[object]) -> None:
         """Deactivate the versions of all other owners, whose trainings are over."""
-        kept = list(owners)
-        gone = [owner for owner in self._active if owner not in kept]
-        for owner in gone:
+        active_owners = list(owners)
+        ended = [owner for owner in self._active if owner not in active_owners]
+        for owner in ended:
             del self._active[owner]
-        if gone:
+        if ended:
             self._renew()
 
     def _renew(self) -> None:
@@ -256,7 +256,10 @@ def _names(files: Iterable[str]) -> set[str]:
     """Return the names of the modules in `files` and of the packages around them."""
     parts = [Path(file).with_suffix("").parts for file in files]
     return {
-        ".".join(one[:length]) for one in parts for length in range(1, len(one) + 1) if one[length - 1] != "__init__"
+        ".".join(path_parts[:length])
+        for path_parts in parts
+        for length in range(1, len(path_parts) + 1)
+        if path_parts[length - 1] != "__init__"
     }
 
 
@@ -272,20 +275,20 @@ def _put(modules: Mapping[str, ModuleType | None]) -> None:
 def _join(copies: Mapping[str, ModuleType], originals: Mapping[str, ModuleType | None]) -> None:
     """Let copied packages find modules that were not copied, as the original packages do."""
     for name, copy in copies.items():
-        path, known = getattr(copy, "__path__", None), getattr(originals.get(name), "__path__", ())
+        path, original_path = getattr(copy, "__path__", None), getattr(originals.get(name), "__path__", ())
         if isinstance(path, list):
-            path += [place for place in known if place not in path]
+            path += [entry for entry in original_path if entry not in path]
     for name, module in list(sys.modules.items()):
-        around, _, own = name.rpartition(".")
-        if around in copies and name not in copies and not hasattr(copies[around], own):
-            setattr(copies[around], own, module)
+        around, _, attribute = name.rpartition(".")
+        if around in copies and name not in copies and not hasattr(copies[around], attribute):
+            setattr(copies[around], attribute, module)
 
 
 def _found(code: Code) -> Any:
-    found = load(f"{code.module}:{code.name}" if code.name else code.module)
-    if len(found) != 1:
-        names = ", ".join(one.name for one in found)
+    rewards = load(f"{code.module}:{code.name}" if code.name else code.module)
+    if len(rewards) != 1:
+        names = ", ".join(candidate.name for candidate in rewards)
         raise RewardDefinitionError(
-            f"{code.module} has several rewards: {names}. Name one after a colon: {code.module}:{found[0].name}"
+            f"{code.module} has several rewards: {names}. Name one after a colon: {code.module}:{rewards[0].name}"
         )
-    return found[0].reward
+    return rewards[0].reward

@@ -73,8 +73,8 @@ class Sample:
         """Return the batch; schedules of `reward` get the states of the same schedules in force."""
         progress = self.progress
         if progress is not None:
-            known = states.restored(states.initial(Scorer(reward).followers), self.states)
-            progress = replace(progress, states=known)
+            follower_states = states.restored(states.initial(Scorer(reward).followers), self.states)
+            progress = replace(progress, states=follower_states)
         return Batch(
             self.completions,
             prompts=self.prompts,
@@ -191,7 +191,7 @@ def tried_elsewhere(code: Code, folder: Path, layout: RewardColumns, sample: Sam
 
 
 def _limited_answer(
-    code: Code, folder: Path, columns: Columns, held: Mapping[str, float] | None, sample: Sample, memory: int | None
+    code: Code, folder: Path, columns: Columns, weights: Mapping[str, float] | None, sample: Sample, memory: int | None
 ) -> TrialScores | str:
     """Limit the memory of this process, then answer; if memory runs out, the system should end this process first."""
     with suppress(OSError):
@@ -199,19 +199,19 @@ def _limited_answer(
     if most := free_bytes() // 2 if memory is None else memory:
         limit_memory(most, of="data")
     warnings.simplefilter("ignore")
-    return answer_to(code, folder, columns, held, sample)
+    return answer_to(code, folder, columns, weights, sample)
 
 
 def answer_to(
-    code: Code, folder: Path, columns: Columns, held: Mapping[str, float] | None, sample: Sample
+    code: Code, folder: Path, columns: Columns, weights: Mapping[str, float] | None, sample: Sample
 ) -> TrialScores | str:
     """Return the scores of the reward in `folder` on `sample`, or the reason for the failure."""
     try:
         with undisturbed():  # as in the training: importing must not change the working directory
             imported = MODULES.imported(code, folder)
         MODULES.activate(imported, MODULES)
-        tree = successor(imported.reward, held)
-        return tried(RewardColumns.of(tree, columns, raw=held is not None), sample)
+        tree = successor(imported.reward, weights)
+        return tried(RewardColumns.of(tree, columns, raw=weights is not None), sample)
     except RewardKitError as error:
         why = str(error)
     except BaseException as error:  # raised by the reward, including SystemExit
@@ -251,11 +251,11 @@ def _mean(values: Floats) -> float | None:
 
 
 def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | None:
-    way = sample.way
-    if sample.groups is None or way is None:
+    normalization = sample.way
+    if sample.groups is None or normalization is None:
         return None
     old, new = (
-        GroupStats.of(totals, sample.groups).advantages(way, moments_of(totals)) for totals in (before, after)
+        GroupStats.of(totals, sample.groups).advantages(normalization, moments_of(totals)) for totals in (before, after)
     )  # each from its own copy, because they are computed in place
     return {
         "changed_sign": int((np.sign(np.round(old, 6)) != np.sign(np.round(new, 6))).sum()),
@@ -267,7 +267,7 @@ def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | 
 def undisturbed() -> Iterator[None]:
     """Restore the random generators and the state of the process after the `with` block."""
     torch, errors = sys.modules.get("torch"), np.geterr()
-    place, deepest = Path.cwd() if Path().is_dir() else None, sys.getrecursionlimit()
+    directory, deepest = Path.cwd() if Path().is_dir() else None, sys.getrecursionlimit()
     main = threading.current_thread() is threading.main_thread()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
     restore = [] if torch is None else _of_torch(torch)
@@ -277,24 +277,24 @@ def undisturbed() -> Iterator[None]:
     finally:
         np.seterr(**errors)
         with suppress(OSError):
-            os.chdir(place or ".")
+            os.chdir(directory or ".")
         sys.setrecursionlimit(deepest)
         for number, handler in handlers.items():
             if signal.getsignal(number) is not handler and handler is not None:
                 signal.signal(number, handler)
-        for one in restore:
-            one()
+        for setter in restore:
+            setter()
 
 
 def _of_torch(torch: Any) -> list[Callable[[], Any]]:
     """Return functions that restore the current state of torch."""
     threads, kind = torch.get_num_threads(), torch.get_default_dtype()
-    found: list[Callable[[], Any]] = [
+    setters: list[Callable[[], Any]] = [
         partial(torch.set_grad_enabled, torch.is_grad_enabled()),
         partial(torch.set_default_dtype, kind),
         # Setting the same number again would start threads.
         lambda: None if torch.get_num_threads() == threads else torch.set_num_threads(threads),
     ]
     if torch.cuda.is_available() and torch.cuda.is_initialized():
-        found.append(partial(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
-    return found
+        setters.append(partial(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
+    return setters

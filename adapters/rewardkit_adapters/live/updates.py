@@ -60,13 +60,13 @@ class Versions:
         own: the version of the training script.
     """
 
-    def __init__(self, mailbox: Mailbox, own: Version) -> None:
+    def __init__(self, mailbox: Mailbox, version: Version) -> None:
         self._mailbox = mailbox
-        self._known = {own.update: own}
+        self._known = {version.update: version}
 
-    def use(self, own: Version) -> None:
+    def use(self, version: Version) -> None:
         """Take another version as that of the training script."""
-        self._known[own.update] = own
+        self._known[version.update] = version
 
     def forget(self, update: int) -> None:
         """Drop a version that was made and then refused."""
@@ -94,15 +94,15 @@ class Versions:
 
     def records(self, update: int) -> dict[int, tuple[Request, Answer]]:
         """Return all updates that a version is made of, from the mailbox."""
-        found: dict[int, tuple[Request, Answer]] = {}
-        wanted = [update]
-        while wanted:
-            number = wanted.pop()
+        collected: dict[int, tuple[Request, Answer]] = {}
+        queue = [update]
+        while queue:
+            number = queue.pop()
             request, answer = self._mailbox.request(number), self._mailbox.answer(number)
-            if number and number not in found and request is not None and answer is not None:
-                found[number] = request, answer
-                wanted += [answer.to or 0] if request.kind == "rollback" else [answer.before]
-        return found
+            if number and number not in collected and request is not None and answer is not None:
+                collected[number] = request, answer
+                queue += [answer.to or 0] if request.kind == "rollback" else [answer.before]
+        return collected
 
     def get(self, update: int, records: Records) -> Version:
         if update not in self._known:
@@ -121,16 +121,16 @@ class Versions:
             placed(request.code.files, folder)
             imported = MODULES.imported(request.code, folder)
             base = self.get(before, records)
-            held = base.layout("terms").held if base.raw else None
-            made = Version(request.update, successor(imported.reward, held), imported, base.raw)
+            weights = base.layout("terms").held if base.raw else None
+            version = Version(request.update, successor(imported.reward, weights), imported, base.raw)
         elif request.kind == "numbers":
             base = self.get(before, records)
-            made = Version(request.update, retuned(base.reward, request.numbers), base.imported, base.raw)
+            version = Version(request.update, retuned(base.reward, request.numbers), base.imported, base.raw)
         else:
             base = self.get(to or 0, records)
-            made = Version(request.update, base.reward, base.imported, base.raw)
-        self._known[request.update] = made
-        return made
+            version = Version(request.update, base.reward, base.imported, base.raw)
+        self._known[request.update] = version
+        return version
 
 
 # Apply requests between two steps of a training, on all of its processes at the same step.
@@ -193,10 +193,10 @@ class Updates:
 
     def use(self, layout: RewardColumns) -> None:
         """Take another reward as the script's own: the trainer holds other weights."""
-        own = Version(0, layout.reward, None, layout.raw)
-        self._versions.use(own)
+        version = Version(0, layout.reward, None, layout.raw)
+        self._versions.use(version)
         if self._now.update == 0:
-            self._now = own
+            self._now = version
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
         """Keep the last training batch, to try the next reward on it."""
@@ -215,7 +215,7 @@ class Updates:
         if not trainer.known or state is None or state is self._state:
             return
         self._state, self._trainer = state, weakref.ref(trainer.instance)
-        MODULES.keep([updates for one in trainer.reward_functions if (updates := _updates_of(one)) is not None])
+        MODULES.keep([updates for entry in trainer.reward_functions if (updates := _updates_of(entry)) is not None])
         saved = self._saved(state)
         records = trainer.on_main(lambda: self._versions.records(saved))
         if saved != self._now.update:
@@ -230,11 +230,13 @@ class Updates:
         if trainer.is_main:
             step = state.global_step
             answers = [self.mailbox.answer(request.update) for request in self.mailbox.requests()] if step else []
-            applied = [one for one in answers if one is not None and one.status == "applied" and one.update > saved]
+            applied = [
+                entry for entry in answers if entry is not None and entry.status == "applied" and entry.update > saved
+            ]
             # Updates of the interrupted run apply from the same steps on.
-            self._again = [one for one in applied if one.step is not None and one.step >= step]
-            said = "the script's own" if not saved else f"from the checkpoint of step {step}"
-            self._publish(evaluator, state, said)
+            self._again = [entry for entry in applied if entry.step is not None and entry.step >= step]
+            origin = "the script's own" if not saved else f"from the checkpoint of step {step}"
+            self._publish(evaluator, state, origin)
             if not step:
                 self._refuse_all(
                     "it was sent before this training began, which started with the script's own reward. Send it again"
@@ -271,17 +273,19 @@ class Updates:
     def _waiting(self, step: int) -> list[tuple[Request, Answer | None]]:
         """Return the work that is due at `step`: updates to repeat, and new requests once there is a batch to try them
         on."""
-        found: list[tuple[Request, Answer | None]] = []
+        work: list[tuple[Request, Answer | None]] = []
         with self._harmless():
-            due = [one for one in self._again if one.step is not None and one.step <= step]
-            self._again = [one for one in self._again if one not in due]
-            for answer in sorted(due, key=lambda one: one.update):
+            due = [
+                past_answer for past_answer in self._again if past_answer.step is not None and past_answer.step <= step
+            ]
+            self._again = [past_answer for past_answer in self._again if past_answer not in due]
+            for answer in sorted(due, key=lambda past_answer: past_answer.update):
                 request = self.mailbox.request(answer.update)
                 if request is not None and answer.update > self._now.update:  # no newer update is in force
-                    found.append((request, answer))
+                    work.append((request, answer))
             if self._last is not None:
-                found += [(request, None) for request in self._new()]
-        return found
+                work += [(request, None) for request in self._new()]
+        return work
 
     def _new(self) -> list[Request]:
         """Return the next requests, up to the first with code, whose trial may take long."""
@@ -290,7 +294,7 @@ class Updates:
         waiting = self.mailbox.pending(self._answered)[:_MOST]
         for update, reason in self.mailbox.unreadable(self._answered).items():
             self._answer(Answer(update, "refused", reason, before=self._now.update))
-        coded = [place for place, request in enumerate(waiting) if request.kind == "reward"]
+        coded = [index for index, request in enumerate(waiting) if request.kind == "reward"]
         return waiting[: coded[0] + 1] if coded else waiting
 
     @contextmanager
@@ -325,10 +329,10 @@ class Updates:
         self._after = look.after or self._after
         if trainer.is_main:
             step = state.global_step
-            said = f"reward version {version.update} from step {step} on: {request}"
-            _LOG.info("%s", said)
+            message = f"reward version {version.update} from step {step} on: {request}"
+            _LOG.info("%s", message)
             if evaluator.recording is not None:
-                evaluator.recording.say(said)
+                evaluator.recording.say(message)
             if again is None:
                 prints = before.reward.fingerprint, version.reward.fingerprint
                 self._answer(
@@ -379,7 +383,7 @@ class Updates:
     ) -> Look:
         if self._last is None:
             raise RewardKitError("there is no batch yet to try it on. Send it again after the first step")
-        batch, scored, way, followed = self._last
+        batch, scored, normalization, followed = self._last
         before = self._after or TrialScores(tuple(scored.table.terms), means_of(scored.table), scored.totals)
         sample = Sample(
             batch.completions,
@@ -390,7 +394,7 @@ class Updates:
             states=states.saved(followed),
             num_generations=batch.num_generations,
             groups=None if scored.cut else scored.groups,
-            way=way,
+            way=normalization,
             processes=scored.processes,
         )
         if request.kind == "reward":
@@ -416,9 +420,11 @@ class Updates:
 
     def _saved(self, state: Any) -> int:
         """Return the version in a trainer's state. If it names only one run, that is this run, even if it was moved."""
-        known = saved_in(state).get(_SAVED, {})
-        found: int = known.get(self.mailbox.folder.parent.name, *(known.values() if len(known) == 1 else [0]))
-        return found
+        saved_versions = saved_in(state).get(_SAVED, {})
+        update: int = saved_versions.get(
+            self.mailbox.folder.parent.name, *(saved_versions.values() if len(saved_versions) == 1 else [0])
+        )
+        return update
 
     def _saved_version(self, update: int, records: Records) -> Version:
         try:
@@ -437,19 +443,23 @@ class Updates:
 
         MODULES.activate(version.imported, self)
         layout = version.layout(evaluator.layout.columns)
-        own = {one.__name__: one for one in trainer.reward_functions if getattr(one, "evaluator", None) is evaluator}
-        functions = [own.get(name) or RewardFunction(evaluator, name) for name in layout.names]
+        own_functions = {
+            function.__name__: function
+            for function in trainer.reward_functions
+            if getattr(function, "evaluator", None) is evaluator
+        }
+        functions = [own_functions.get(name) or RewardFunction(evaluator, name) for name in layout.names]
         before = evaluator.scorer.components
         trainer.replace_functions(functions, layout.weights)
         evaluator.take(layout, trainer, state)
         if evaluator.options.logs:
             now = evaluator.scorer.components
-            gone = [f"components/{name}" for name in before if name not in now]
-            trainer.even_out("extra", gone, [f"components/{name}" for name in now], None)
+            removed = [f"components/{name}" for name in before if name not in now]
+            trainer.even_out("extra", removed, [f"components/{name}" for name in now], None)
         self._now, self.version = version, version.update
         saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
 
-    def _publish(self, evaluator: Evaluator, state: Any, said: str) -> None:
+    def _publish(self, evaluator: Evaluator, state: Any, origin: str) -> None:
         """Write the reward in force to disk, for people; nothing depends on it."""
         reward = self._now.reward
         try:
@@ -458,7 +468,7 @@ class Updates:
                     "version": self._now.update,
                     "fingerprint": reward.fingerprint,
                     "reward": repr(reward),
-                    "said": said,
+                    "said": origin,
                     "since": state.global_step,
                     "max_steps": state.max_steps,
                     "components": evaluator.scorer.components,
@@ -472,8 +482,8 @@ class Updates:
 
 def _updates_of(function: Any) -> Updates | None:
     """Return the updates of a reward function, if it is one of ours."""
-    found: Updates | None = getattr(getattr(function, "evaluator", None), "updates", None)
-    return found
+    updates: Updates | None = getattr(getattr(function, "evaluator", None), "updates", None)
+    return updates
 
 
 def _said(error: BaseException) -> str:

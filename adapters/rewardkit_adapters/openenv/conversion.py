@@ -87,20 +87,20 @@ def setters(rubric: Any) -> list[str]:
 def ignored_forwards(rubric: Any) -> list[str]:
     """Return the classes whose ``forward`` is never called: subclasses of containers, which inherit the container's
     call."""
-    found = {}
+    ignored = {}
     for node in nodes(rubric):
         for kind in type(node).__mro__:
             if "__call__" in vars(kind):
                 if kind.__module__ == CONTAINERS and "forward" in _own(type(node), kind):
-                    found[type(node).__name__] = kind.__name__
+                    ignored[type(node).__name__] = kind.__name__
                 break
-    return [f"{name} (a {kind})" for name, kind in found.items()]
+    return [f"{name} (a {kind})" for name, kind in ignored.items()]
 
 
 def _own(kind: type, container: type) -> set[str]:
     """Return the attributes that a class and its bases define before `container`."""
     kinds = kind.__mro__[: kind.__mro__.index(container)]
-    return {name for one in kinds for name in vars(one)}
+    return {name for base in kinds for name in vars(base)}
 
 
 # Calls of rubrics: a completion is played as one step, or as the steps of an episode, and the last score counts.
@@ -150,18 +150,18 @@ class Play:
         """Whether the score of a completion may depend on earlier calls, so that no other call may be in between."""
         return self.reset is not None or has_state(self.root)
 
-    def steps(self, given: Mapping[str, Any]) -> Iterator[Step]:
+    def steps(self, arguments: Mapping[str, Any]) -> Iterator[Step]:
         """Reset the rubrics, and yield the steps of one completion."""
         for node in nodes(self.root):  # OpenEnv's containers do not pass it on
             node.reset()
-        of_step, of_reset = ({name: given[name] for name in names if name in given} for names in self.names)
+        of_step, of_reset = ({name: arguments[name] for name in names if name in arguments} for names in self.names)
         if self.reset is not None:
             self.reset(self.root, **of_reset)
         played = self.step(**of_step)
-        for one in _listed(played):
+        for pair in _listed(played):
             for node in nodes(self.rubric):
                 node.last_score = None
-            yield one
+            yield pair
 
     def score(self, result: Any) -> Any:
         """Return the result of the last step, with the scores of the rubrics inside as parts."""
@@ -176,7 +176,7 @@ class Play:
 
 def _listed(played: Any) -> list[Step]:
     steps = played if isinstance(played, list) else [played]
-    if not steps or not all(isinstance(one, tuple) and len(one) == 2 for one in steps):
+    if not steps or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in steps):
         raise TypeError(
             f"step returned {shorten(played)} ({type(played).__name__}). Return an action and an observation, or a "
             "list of such pairs"
@@ -195,10 +195,10 @@ class RubricCall:
 
     play: Play
 
-    def __call__(self, **given: Any) -> Any:
+    def __call__(self, **arguments: Any) -> Any:
         with _lock(_LOCKS, self.play.root, threading.Lock), failing():
             result = None
-            for action, observation in self.play.steps(given):
+            for action, observation in self.play.steps(arguments):
                 result = _driven(self.play.rubric(action, observation))
             return self.play.score(result)
 
@@ -210,16 +210,16 @@ class AsyncRubricCall:
 
     play: Play
 
-    async def __call__(self, **given: Any) -> Any:
+    async def __call__(self, **arguments: Any) -> Any:
         if not self.play.remembers:
-            return await self._result(given)
+            return await self._result(arguments)
         async with _lock(_ASYNC_LOCKS, self.play.root, asyncio.Lock):
-            return self.play.score(await self._result(given))
+            return self.play.score(await self._result(arguments))
 
-    async def _result(self, given: Mapping[str, Any]) -> Any:
+    async def _result(self, arguments: Mapping[str, Any]) -> Any:
         with failing():
             result = None
-            for action, observation in self.play.steps(given):
+            for action, observation in self.play.steps(arguments):
                 result = self.play.rubric(action, observation)
                 if inspect.isawaitable(result):
                     result = await result
@@ -237,8 +237,8 @@ def _driven(result: Any) -> Any:
         return result
     try:
         result.send(None)
-    except StopIteration as done:
-        return done.value
+    except StopIteration as stop:
+        return stop.value
     result.close()
     raise TypeError("forward is not async, but returned a coroutine that waits. Write it as `async def forward`")
 
@@ -263,8 +263,8 @@ def text_of(rubric: Any) -> str:
 
 def settings_of(rubric: Any) -> dict[str, Any]:
     """Return the plain attributes of a rubric."""
-    held = {name: value for name, value in vars(rubric).items() if name != "last_score"}
-    return {name: value for name, value in held.items() if isinstance(value, _PLAIN)}
+    attributes = {name: value for name, value in vars(rubric).items() if name != "last_score"}
+    return {name: value for name, value in attributes.items() if isinstance(value, _PLAIN)}
 
 
 _REMEDY = (
@@ -354,15 +354,15 @@ class Tree:
         if is_container(rubric, "WeightedSum"):
             return weighted_sum_of(
                 [
-                    (float(weight), self._inside(one)) if weight else (1.0, monitor(self._inside(one)))
+                    (float(weight), self._inside(child)) if weight else (1.0, monitor(self._inside(child)))
                     # What OpenEnv's WeightedSum holds: it names neither its weights nor its rubrics in public.
-                    for weight, one in zip(rubric._weights, rubric._rubric_list, strict=True)
+                    for weight, child in zip(rubric._weights, rubric._rubric_list, strict=True)
                 ]
             )
         if is_decomposed(rubric):
             # The rubrics of a Sequential, in order; named_rubrics has them under names.
             *gates, last = rubric._rubric_list
-            conditions = [(self._labeled(one), one.threshold) for one in gates]
+            conditions = [(self._labeled(child), child.threshold) for child in gates]
             reward = self.reward(last)
             for condition, threshold in reversed(conditions):
                 reward = gate(condition, reward, threshold=threshold)
@@ -384,7 +384,7 @@ class Tree:
         step = finished_step if self.step is None else self.step
         of_step = parameters_of(step, "sample", label, {})
         of_reset = () if self.reset is None else parameters_of(self.reset, "sample", label, {}, first="completion")[1:]
-        names = tuple(one.name for one in of_step), tuple(one.name for one in of_reset)
+        names = tuple(parameter.name for parameter in of_step), tuple(parameter.name for parameter in of_reset)
         owner = rubric if self.reset is None else self.root  # whose rubrics are prepared for a completion
         play = Play(owner, rubric, step, self.reset, names, text_of(rubric))
         call = AsyncRubricCall(play) if is_asynchronous(owner) else RubricCall(play)
@@ -398,16 +398,16 @@ def is_decomposed(rubric: Any) -> bool:
     if is_container(rubric, "Sequential"):
         # As above.
         gates = rubric._rubric_list[:-1]
-        return bool(gates) and all(is_container(one, "Gate") and one.threshold >= _LOWEST for one in gates)
+        return bool(gates) and all(is_container(child, "Gate") and child.threshold >= _LOWEST for child in gates)
     return is_container(rubric, "WeightedSum")
 
 
 def joined(first: tuple[Parameter, ...], second: tuple[Parameter, ...], label: str) -> tuple[Parameter, ...]:
     """Return the arguments of two functions, each once."""
-    found = {one.name: one for one in first}
-    for one in second:
-        if found.setdefault(one.name, one) != one:
+    by_name = {entry.name: entry for entry in first}
+    for entry in second:
+        if by_name.setdefault(entry.name, entry) != entry:
             raise RewardDefinitionError(
-                f"reward {label!r}: step and reset annotate the argument {one.name!r} differently. Give it one type"
+                f"reward {label!r}: step and reset annotate the argument {entry.name!r} differently. Give it one type"
             )
-    return tuple(replace(one, keyword_only=True) for one in found.values())
+    return tuple(replace(entry, keyword_only=True) for entry in by_name.values())

@@ -82,14 +82,14 @@ def to_openenv(
 
 def _shared(reward: Any, options: tuple[Any, ...]) -> Requests:
     """Return the scorer of a reward. All environments of a server share it while one of them exists."""
-    key = (reward, tuple(tuple(one) if isinstance(one, list) else one for one in options))
+    key = (reward, tuple(tuple(option) if isinstance(option, list) else option for option in options))
     if not hashable(key):
         return _made(reward, *options)
     with _LOCK:
-        found = _SHARED.get(key)
-        if found is None:
-            found = _SHARED[key] = _made(reward, *options)
-        return found
+        requests = _SHARED.get(key)
+        if requests is None:
+            requests = _SHARED[key] = _made(reward, *options)
+        return requests
 
 
 def _made(reward: Any, special_tokens: Any, record: Any, limits: Limits, deadline: Any) -> Requests:

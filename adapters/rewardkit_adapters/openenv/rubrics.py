@@ -107,9 +107,9 @@ def text_of(action: Any, name: str) -> Any:
 def columns_of(observation: Any) -> dict[str, Any]:
     """Return the fields of an observation and the entries of its metadata."""
     metadata = getattr(observation, "metadata", None)
-    found = {name: getattr(observation, name) for name in _fields(observation) if name not in _OF_STEP}
-    found |= metadata if isinstance(metadata, Mapping) else {}
-    return {str(name): cell for name, cell in found.items() if name == "prompt" or name not in RESERVED}
+    cells = {name: getattr(observation, name) for name in _fields(observation) if name not in _OF_STEP}
+    cells |= metadata if isinstance(metadata, Mapping) else {}
+    return {str(name): cell for name, cell in cells.items() if name == "prompt" or name not in RESERVED}
 
 
 def _fields(value: Any) -> list[str]:

@@ -169,13 +169,13 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
                     ray.init(address, runtime_env={"working_dir": sent} if shipped else None, **quiet)
         except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
             where = "on this machine" if address is None else f"at {address}"
-            said = shorten(str(error).strip().partition("\n")[0])
+            reason = shorten(str(error).strip().partition("\n")[0])
             raise DataError(
-                f"no Ray cluster {where}: {said}. Start one with `ray start --head`, or fix --address"
+                f"no Ray cluster {where}: {reason}. Start one with `ray start --head`, or fix --address"
             ) from None
     try:
-        there = ray.cluster_resources()
-        yield Cluster(one_reward(target), load, max(1, int(there.get("CPU", 1))), int(there.get("GPU", 0)))
+        resources = ray.cluster_resources()
+        yield Cluster(one_reward(target), load, max(1, int(resources.get("CPU", 1))), int(resources.get("GPU", 0)))
     finally:
         if not before:
             ray.shutdown()

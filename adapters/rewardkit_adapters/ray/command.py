@@ -66,14 +66,14 @@ def rows_of(parts: Sequence[Part], number: int, common: Sequence[str]) -> Part:
 
 def grouped(parts: Sequence[Part], rows: int) -> list[Part]:
     """Return the same rows in fewer parts, each with about `rows` of them."""
-    found: list[Part] = []
-    held: list[Part] = []
+    groups: list[Part] = []
+    pending: list[Part] = []
     for part in parts:
-        held.append(part)
-        if sum(one.rows for one in held) >= rows:
-            found.append(Joined(tuple(held)))
-            held = []
-    return found + ([Joined(tuple(held))] if held else [])
+        pending.append(part)
+        if sum(member.rows for member in pending) >= rows:
+            groups.append(Joined(tuple(pending)))
+            pending = []
+    return groups + ([Joined(tuple(pending))] if pending else [])
 
 
 _ROW_GROUP = 16_384
@@ -120,7 +120,7 @@ class Scoring:
         reward = job.load()
         self._job = job
         self._scorer = Scorer(pools.sending(reward))
-        self._columns = Columns.of(reward, job.schema.names, job.sources, apart=job.apart)
+        self._columns = Columns.of(reward, job.schema.names, job.sources, group_columns=job.apart)
         waits = any(binding.waits for _, binding in bindings(reward))
         self._threads = ThreadPoolExecutor(_AT_ONCE) if waits else None
 
@@ -143,17 +143,17 @@ class Scoring:
         columns = self._columns
         part = rows_of(job.parts, number, columns.common if columns.compares else ())
         batches = columns.batches(part.chunks(job.batch), job.batch) if part.rows else iter(())
-        tables, held = Tables.of(job.schema, self._scorer.components), []
+        tables, pending = Tables.of(job.schema, self._scorer.components), []
         with job.out.part(number) as file, parquet.ParquetWriter(file, tables.schema, compression="zstd") as writer:
             scored = self._here if job.out.first_try(number, job.run) else self._elsewhere
             for chunk, scores in scored(batches):
-                held.append(tables.table(chunk, scores))
+                pending.append(tables.table(chunk, scores))
                 report.add(scores)
-                if (rows := sum(map(len, held))) >= _ROW_GROUP:
-                    writer.write_table(pa.concat_tables(held), row_group_size=rows)
-                    held = []
-            if held:
-                writer.write_table(pa.concat_tables(held))
+                if (rows := sum(map(len, pending))) >= _ROW_GROUP:
+                    writer.write_table(pa.concat_tables(pending), row_group_size=rows)
+                    pending = []
+            if pending:
+                writer.write_table(pa.concat_tables(pending))
         return report
 
     def _here(self, batches: Iterable[tuple[Chunk, Work]]) -> Iterator[tuple[Chunk, Scores]]:
@@ -186,14 +186,14 @@ def score_on(
     cluster: Cluster,
     job: Job,
     agreed: Mapping[str, Any],
-    asked: Mapping[str, int] | None,
+    pool_sizes: Mapping[str, int] | None,
     show: Callable[[Progress], None],
 ) -> ReplayReport:
     """Score all parts of `job`; return the report of all rows.
 
     Args:
         agreed: the settings that an earlier run in the same folder must share.
-        asked: pool -> the number of its actors; the others share the cores.
+        pool_sizes: pool -> the number of its actors; the others share the cores.
         show: called with the progress every few seconds.
 
     Raises:
@@ -202,7 +202,7 @@ def score_on(
     """
     reports = Reports(job.out, len(job.parts))
     if reports.missing():
-        sizes = sizes_of(cluster.reward, cluster.cpus, cluster.gpus, asked)
+        sizes = sizes_of(cluster.reward, cluster.cpus, cluster.gpus, pool_sizes)
         pools = Pools.start(job.load, sizes, cluster.share, gpus=cluster.gpus > 0)
         job.out.write_plan(_plan(agreed, len(job.parts), dict.fromkeys(reports.lost(), job.run)))
         with _context(job.out), watched(reports, show):
@@ -222,7 +222,7 @@ def _plan(agreed: Mapping[str, Any], size: int, again: Mapping[int, str]) -> Any
 
     numbers = range(size)
     content = [json.dumps([agreed, number, again.get(number)], sort_keys=True) for number in numbers]
-    ids = [hashlib.sha256(one.encode()).hexdigest() for one in content]
+    ids = [hashlib.sha256(text.encode()).hexdigest() for text in content]
     return pa.table({"id": ids, "part": numbers})
 
 
@@ -246,12 +246,12 @@ def _run(job: Job, pools: Pools, actors: int, share: float) -> None:
 
 def _cause(error: BaseException) -> BaseException:
     """Return the error that a part raised, if it is one of ours."""
-    found: BaseException | None = error
-    while found is not None:
-        cause = getattr(found, "cause", None)
+    current: BaseException | None = error
+    while current is not None:
+        cause = getattr(current, "cause", None)
         if isinstance(cause, RewardKitError):
             return cause
-        found = cause if isinstance(cause, BaseException) else found.__cause__
+        current = cause if isinstance(cause, BaseException) else current.__cause__
     return error
 
 
@@ -319,21 +319,21 @@ def score_data(
     """
     chosen = dict(sources or {})
     with connected(address, target) as cluster:
-        found = saved(data, limit=limit, completion=chosen.get("completion"), rows=rows, mapped=cluster.mapped)
+        saved_data = saved(data, limit=limit, completion=chosen.get("completion"), rows=rows, mapped=cluster.mapped)
         reward = cluster.reward
-        columns = Columns.of(reward, found.columns, chosen, apart=found.apart, data=found.name)
+        columns = Columns.of(reward, saved_data.columns, chosen, group_columns=saved_data.apart, data=saved_data.name)
         folder = Folder.of(out)
         agreed = {
-            "data": f"{found.size} completions, checksum {found.digest:08x}",
+            "data": f"{saved_data.size} completions, checksum {saved_data.digest:08x}",
             "reward": reward.fingerprint,
             "columns": dict(sorted(chosen.items())),
             "batch": batch if columns.sees_batches else "any",
         }
-        size = folder.prepare(agreed, resume, min(_MOST_ROWS, -(-found.size // (_EACH * cluster.cpus))))
-        cut = regrouped(found.parts(), batch) if columns.sees_batches else found.parts()
+        size = folder.prepare(agreed, resume, min(_MOST_ROWS, -(-saved_data.size // (_EACH * cluster.cpus))))
+        cut = regrouped(saved_data.parts(), batch) if columns.sees_batches else saved_data.parts()
         parts = grouped([part for part in cut if part.rows], size)
-        schema = found.schema or schema_of(found.kinds)
-        job = Job(cluster.load, parts, schema, chosen, found.apart, batch, folder, uuid4().hex)
+        schema = saved_data.schema or schema_of(saved_data.kinds)
+        job = Job(cluster.load, parts, schema, chosen, saved_data.apart, batch, folder, uuid4().hex)
         started = time.perf_counter()
         report = score_on(cluster, job, agreed, pools, show)
-    return found.name, report, time.perf_counter() - started
+    return saved_data.name, report, time.perf_counter() - started

@@ -64,14 +64,14 @@ class Folder:
         Raises:
             DataError: the folder has other scores, or cannot be written.
         """
-        place = f"{_OURS}/run.json"
+        path = f"{_OURS}/run.json"
         try:
-            before = self._read(place)
+            before = self._read(path)
             if before is None:
                 if self._names():
                     raise DataError(f"{self.address} is not empty. Pass another folder with --out")
                 self._system.makedirs(self._path(_OURS), exist_ok=True)
-                self._write(place, json.dumps({**agreed, "rows": rows}, indent=2).encode())
+                self._write(path, json.dumps({**agreed, "rows": rows}, indent=2).encode())
                 return rows
         except OSError as error:
             raise DataError(f"{self.address} cannot be written: {error.strerror or error}") from None
@@ -96,22 +96,22 @@ class Folder:
 
     def first_try(self, number: int, run: str) -> bool:
         """Return whether `run` has not tried this part before, and note that it has now."""
-        place = f"{_OURS}/tries/{number}"
-        before = self._read(place)
+        path = f"{_OURS}/tries/{number}"
+        before = self._read(path)
         self._system.makedirs(self._path(f"{_OURS}/tries"), exist_ok=True)
-        self._write(place, run.encode())
+        self._write(path, run.encode())
         return before != run.encode()
 
     def parts(self) -> set[str]:
         """Return the names of the files of parts."""
         return {name for name in self._names() if name.startswith("part-")}
 
-    def reports(self, seen: Collection[str]) -> Iterator[tuple[str, Any]]:
-        """Yield the tables of reports that are not in `seen`, each with its name."""
+    def reports(self, known_paths: Collection[str]) -> Iterator[tuple[str, Any]]:
+        """Yield the tables of reports that are not in `known_paths`, each with its name."""
         import pyarrow.parquet as parquet
 
         for path in sorted(self._system.glob(f"{self._stripped(self.done)}/*.parquet")):
-            if path not in seen:
+            if path not in known_paths:
                 with self._system.open(path, "rb") as file:
                     yield path, parquet.read_table(file)
 

@@ -58,19 +58,19 @@ class Line:
         self._calls: SimpleQueue[_Call] = SimpleQueue()
         threading.Thread(target=self._send, name=f"rewardkit pool {name}", daemon=True).start()
 
-    def sent(self, place: int, values: tuple[Any, ...], named: dict[str, Any]) -> Future[Any]:
+    def sent(self, index: int, values: tuple[Any, ...], named: dict[str, Any]) -> Future[Any]:
         """Return the future of one call."""
         future: Future[Any] = Future()
-        self._calls.put(_Call(place, values, named, future))
+        self._calls.put(_Call(index, values, named, future))
         return future
 
     def _send(self) -> None:
-        held: _Call | None = None
+        deferred: _Call | None = None
         while True:
-            calls = [held or self._calls.get()]
-            held = None
+            calls = [deferred or self._calls.get()]
+            deferred = None
             self._room.acquire()
-            while len(calls) < self._together and held is None:
+            while len(calls) < self._together and deferred is None:
                 try:
                     following = self._calls.get_nowait()
                 except Empty:
@@ -78,7 +78,7 @@ class Line:
                 if following.place == calls[0].place:
                     calls.append(following)
                 else:
-                    held = following
+                    deferred = following
             live = [call for call in calls if call.future.set_running_or_notify_cancel()]
             if live:
                 self._dispatch(live)
@@ -90,15 +90,15 @@ class Line:
             chosen = self._waiting.index(min(self._waiting))
             self._waiting[chosen] += 1
         try:
-            asked = self._actors[chosen].results.remote(calls[0].place, [(call.values, call.named) for call in calls])
-            asked.future().add_done_callback(lambda done: self._answered(chosen, calls, done))
+            reply = self._actors[chosen].results.remote(calls[0].place, [(call.values, call.named) for call in calls])
+            reply.future().add_done_callback(lambda future: self._answered(chosen, calls, future))
         except Exception as error:  # a value that cannot be sent
             self._settle(chosen, calls, [Raised(error)] * len(calls))
 
-    def _answered(self, chosen: int, calls: list[_Call], done: Future[Any]) -> None:
-        error = done.exception()
+    def _answered(self, chosen: int, calls: list[_Call], future: Future[Any]) -> None:
+        error = future.exception()
         if error is None:
-            self._settle(chosen, calls, done.result())
+            self._settle(chosen, calls, future.result())
             return
         why = f"the pool {self._name!r} gave no answer: {str(error).splitlines()[0]}"
         self._settle(chosen, calls, [Raised(RewardFailure(why))] * len(calls))
@@ -145,21 +145,21 @@ _KINDS: Mapping[str, _Kind] = {
 }
 
 
-def sizes_of(reward: Reward, cpus: int, gpus: int, asked: Mapping[str, int] | None = None) -> dict[str, int]:
+def sizes_of(reward: Reward, cpus: int, gpus: int, pool_sizes: Mapping[str, int] | None = None) -> dict[str, int]:
     """Return the number of actors for each pool that `reward` needs; those that compute share the cores.
 
     Args:
-        asked: the sizes that the user chose.
+        pool_sizes: the sizes that the user chose.
 
     Raises:
-        DataError: `asked` names a pool that the reward does not need.
+        DataError: `pool_sizes` names a pool that the reward does not need.
     """
     needed = {name for name in _pools(reward) if name}
-    chosen = dict(asked or {})
+    chosen = dict(pool_sizes or {})
     for name in chosen:
         if name not in needed:
-            there = ", ".join(sorted(needed)) or "none"
-            raise DataError(f"the reward needs no pool {name!r}. Pools that it needs: {there}.")
+            available = ", ".join(sorted(needed)) or "none"
+            raise DataError(f"the reward needs no pool {name!r}. Pools that it needs: {available}.")
         if (most := _KINDS[name].most) is not None and chosen[name] > most:
             raise DataError(f"the pool {name!r} has one actor, which keeps the limits of the endpoint. Drop it.")
     share = max(1, cpus // (1 + sum(_KINDS[name].cpus > 0 for name in needed)))
@@ -169,8 +169,8 @@ def sizes_of(reward: Reward, cpus: int, gpus: int, asked: Mapping[str, int] | No
 
 def _pools(reward: Reward) -> list[str]:
     """Return for each function of `reward` the pool where it runs; empty if it runs where the tree is evaluated."""
-    found = [getattr(binding.function, "pool", "") if binding.trusted else "" for _, binding in bindings(reward)]
-    return [name if name in _KINDS else "" for name in found]
+    names = [getattr(binding.function, "pool", "") if binding.trusted else "" for _, binding in bindings(reward)]
+    return [name if name in _KINDS else "" for name in names]
 
 
 @final
@@ -203,15 +203,15 @@ class Pools:
         for name, size in sizes.items():
             kind = _KINDS[name]
             options = {"num_cpus": share * kind.cpus, "num_gpus": kind.gpus * gpus, "max_concurrency": kind.at_once}
-            made = ray.remote(Worker).options(**options, max_restarts=-1, max_task_retries=-1)
-            actors[name] = [made.remote(load) for _ in range(size)]
+            actor_class = ray.remote(Worker).options(**options, max_restarts=-1, max_task_retries=-1)
+            actors[name] = [actor_class.remote(load) for _ in range(size)]
         everyone = [actor.ready.remote() for pool in actors.values() for actor in pool]
         try:
             ray.get(everyone, timeout=_START_SECONDS)
         except ray.exceptions.GetTimeoutError:
-            said = ", ".join(f"{name}={size}" for name, size in sizes.items())
+            summary = ", ".join(f"{name}={size}" for name, size in sizes.items())
             raise DataError(
-                f"the cluster has no room for the pools ({said}) within {_START_SECONDS:.0f} s. Pass smaller ones "
+                f"the cluster has no room for the pools ({summary}) within {_START_SECONDS:.0f} s. Pass smaller ones "
                 "with --pools"
             ) from None
         return cls(actors)
@@ -224,14 +224,14 @@ class Pools:
             name: Line(name, actors, _KINDS[name].together, _KINDS[name].at_once + 1)
             for name, actors in self.actors.items()
         }
-        places = {node: place for place, (node, _) in enumerate(bindings(reward))}
+        indices = {node: number for number, (node, _) in enumerate(bindings(reward))}
         pools = _pools(reward)
 
         def own(node: Reward) -> Reward:
-            place = places.get(node)
-            if place is None or not pools[place]:
+            index = indices.get(node)
+            if index is None or not pools[index]:
                 return node
-            return rebound(node, function=_Elsewhere(place, lines[pools[place]]), timeout=None)
+            return rebound(node, function=_Elsewhere(index, lines[pools[index]]), timeout=None)
 
         sent: Reward = changed(reward, own)
         return sent
@@ -261,9 +261,9 @@ class Worker:
     def ready(self) -> None:
         """Answer once the reward is loaded."""
 
-    def results(self, place: int, calls: Sequence[tuple[tuple[Any, ...], dict[str, Any]]]) -> list[Any]:
+    def results(self, index: int, calls: Sequence[tuple[tuple[Any, ...], dict[str, Any]]]) -> list[Any]:
         """Make calls of one function, as a scorer would; an exception becomes a `Raised`."""
-        node, binding = self._functions[place]
+        node, binding = self._functions[index]
         rows: list[int | None] = [None] * len(calls)
         pending = Pending(Calls(node, _Spread(binding.function), calls, rows, binding), node.name)
         wait(pending.futures)

@@ -51,20 +51,20 @@ class Reports:
     def missing(self) -> list[int]:
         """Return the parts that are not done: without a report, or without their file."""
         self._look()
-        there = self._folder.parts()
-        return [part for part in range(self._size) if part not in self._found or part_name(part) not in there]
+        present = self._folder.parts()
+        return [part for part in range(self._size) if part not in self._found or part_name(part) not in present]
 
     def lost(self) -> list[int]:
         """Return the parts that have a report, but no longer their file."""
-        there = self._folder.parts()
-        return [part for part in sorted(self._found) if part_name(part) not in there]
+        present = self._folder.parts()
+        return [part for part in sorted(self._found) if part_name(part) not in present]
 
     def joined(self) -> ReplayReport:
         """Return the report of all rows."""
-        whole = ReplayReport()
+        report = ReplayReport()
         for part in range(self._size):
-            whole.extend(self._found[part])
-        return whole
+            report.extend(self._found[part])
+        return report
 
     def progress(self) -> Progress:
         """Look at the finished parts."""

@@ -57,19 +57,19 @@ def since(plan: Plan) -> list[str]:
             f"the checkpoint was trained with {_told({name: changed[name] for name in lasting}, was=True)}, and its "
             "weights fit only that. Restore the setting, or start another run with --output DIR"
         )
-    said = [f"changed: {_told(changed)}"] if changed else []
+    lines = [f"changed: {_told(changed)}"] if changed else []
     has_other_rows = _prompts_before(plan.output) not in (None, digest(plan.training))
     holds_out = plan.config.eval is not None and plan.config.eval.hold_out is not None
     if has_other_rows and holds_out:
         raise ConfigError(
-            f"{'; '.join([*said, 'the prompts are not the same as before'])}. eval.hold_out would hold out prompts "
+            f"{'; '.join([*lines, 'the prompts are not the same as before'])}. eval.hold_out would hold out prompts "
             "that the model was trained on. Restore the data and settings, write eval: null, or set eval.dataset"
         )
     if has_other_rows:
-        said.append("the prompts are not those that the run started with: some may be repeated, others skipped")
+        lines.append("the prompts are not those that the run started with: some may be repeated, others skipped")
     elif any(_is_of(name, _OF_THE_ORDER) for name in changed):
-        said.append("the order of the prompts changes here: some may be repeated, others skipped")
-    return said
+        lines.append("the order of the prompts changes here: some may be repeated, others skipped")
+    return lines
 
 
 def keep(plan: Plan) -> None:
@@ -80,10 +80,10 @@ def keep(plan: Plan) -> None:
 
 def digest(rows: Dataset) -> str:
     """Return a hash of the prompts, in their order."""
-    found = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     for prompt in rows["prompt"]:
-        found.update(json.dumps(prompt, sort_keys=True, default=str).encode())
-    return found.hexdigest()
+        hasher.update(json.dumps(prompt, sort_keys=True, default=str).encode())
+    return hasher.hexdigest()
 
 
 def _prompts_before(output: Path) -> str | None:
@@ -96,26 +96,29 @@ def _prompts_before(output: Path) -> str | None:
 def _changed(before: Any, now: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Yield each changed setting with its old and new value."""
     old, new = dict(_settings(before)), dict(_settings(now))
-    for place in dict.fromkeys([*old, *new]):
-        if old.get(place) != new.get(place) and place[0] not in _UNSAID:
-            yield written(place), (old.get(place), new.get(place))
+    for key_path in dict.fromkeys([*old, *new]):
+        if old.get(key_path) != new.get(key_path) and key_path[0] not in _UNSAID:
+            yield written(key_path), (old.get(key_path), new.get(key_path))
 
 
-def _settings(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+def _settings(value: Any, key_path: Place = ()) -> Iterator[tuple[Place, Any]]:
     if isinstance(value, Mapping) and value:
-        for name, one in value.items():
-            yield from _settings(one, (*place, name))
+        for name, child in value.items():
+            yield from _settings(child, (*key_path, name))
     elif value not in (None, {}, []):
-        yield place, value
+        yield key_path, value
 
 
 def _is_of(name: str, settings: tuple[str, ...]) -> bool:
-    return any(name == one or name.startswith(f"{one}.") for one in settings)
+    return any(name == setting or name.startswith(f"{setting}.") for setting in settings)
 
 
 def _has_moved(was: Any, now: Any) -> bool:
     """Return whether both are absolute paths with the same last part: the project was moved."""
-    return all(isinstance(one, str) and one.startswith("/") for one in (was, now)) and Path(was).name == Path(now).name
+    return (
+        all(isinstance(value, str) and value.startswith("/") for value in (was, now))
+        and Path(was).name == Path(now).name
+    )
 
 
 def _told(changed: Mapping[str, tuple[Any, Any]], *, was: bool = False) -> str:

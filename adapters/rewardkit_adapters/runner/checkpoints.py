@@ -33,8 +33,8 @@ class Checkpoint:
     @property
     def step(self) -> int:
         """The step at which it was saved."""
-        found = _NAME.fullmatch(self.path.name)
-        return int(found.group(1)) if found else int(self.state["global_step"])
+        match = _NAME.fullmatch(self.path.name)
+        return int(match.group(1)) if match else int(self.state["global_step"])
 
     @property
     def state(self) -> dict[str, Any]:
@@ -44,16 +44,16 @@ class Checkpoint:
             ConfigError: it cannot be read.
         """
         try:
-            found = json.loads((self.path / STATE).read_text(encoding="utf-8"))
+            content = json.loads((self.path / STATE).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ConfigError(
                 f"{self.path} is not a complete checkpoint: cannot read {STATE} ({error}). Use another checkpoint"
             ) from None
-        if not isinstance(found, dict):
+        if not isinstance(content, dict):
             raise ConfigError(
                 f"{self.path} is not a complete checkpoint: {STATE} is not a mapping. Use another checkpoint"
             )
-        return found
+        return content
 
     def fault(self) -> str:
         """Return the missing or truncated files; empty if the checkpoint is complete."""
@@ -88,8 +88,10 @@ class Checkpoint:
 def all_in(output: Path) -> list[Checkpoint]:
     """Return the checkpoints of a run, sorted by step."""
     folder = output / CHECKPOINTS
-    found = [Checkpoint(path) for path in folder.glob("checkpoint-*") if _NAME.fullmatch(path.name) and path.is_dir()]
-    return sorted(found, key=lambda checkpoint: checkpoint.step)
+    checkpoints = [
+        Checkpoint(path) for path in folder.glob("checkpoint-*") if _NAME.fullmatch(path.name) and path.is_dir()
+    ]
+    return sorted(checkpoints, key=lambda checkpoint: checkpoint.step)
 
 
 def named(output: Path, text: str | Path) -> Checkpoint:
@@ -98,16 +100,16 @@ def named(output: Path, text: str | Path) -> Checkpoint:
     Raises:
         ConfigError: there is no such checkpoint, or it is not complete.
     """
-    known = {checkpoint.path.name: checkpoint for checkpoint in all_in(output)}
+    checkpoints = {checkpoint.path.name: checkpoint for checkpoint in all_in(output)}
     name = f"checkpoint-{text}" if str(text).isdigit() else str(text)
-    found = known.get(name) or Checkpoint(Path(text).expanduser())
-    if not found.path.is_dir():
+    chosen = checkpoints.get(name) or Checkpoint(Path(text).expanduser())
+    if not chosen.path.is_dir():
         raise ConfigError(
-            f"there is no checkpoint {text}. Choose one in {output / CHECKPOINTS}: {', '.join(known) or 'none'}"
+            f"there is no checkpoint {text}. Choose one in {output / CHECKPOINTS}: {', '.join(checkpoints) or 'none'}"
         )
-    if fault := found.fault():
-        raise ConfigError(f"{found.path} is not a complete checkpoint: {fault}. Use another checkpoint")
-    return found
+    if fault := chosen.fault():
+        raise ConfigError(f"{chosen.path} is not a complete checkpoint: {fault}. Use another checkpoint")
+    return chosen
 
 
 def drop_after(output: Path, checkpoint: Checkpoint | None) -> None:

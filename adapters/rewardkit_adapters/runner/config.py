@@ -181,10 +181,10 @@ class DatasetConfig(Rows):
                 "no path: write a file, a folder or a hub id (path: data.jsonl), or a task (reasoning_gym: gcd)"
             )
         of_others = ("name", "split", "revision") if self.path is None else ("size", "seed", "options")
-        given = [name for name in of_others if getattr(self, name) not in (None, {})]
-        if given:
+        misplaced = [name for name in of_others if getattr(self, name) not in (None, {})]
+        if misplaced:
             source = "reasoning_gym" if self.path is None else "path"
-            raise ValueError(f"{' and '.join(given)} cannot be set with {source}: delete it")
+            raise ValueError(f"{' and '.join(misplaced)} cannot be set with {source}: delete it")
         return self
 
 
@@ -235,15 +235,15 @@ def _read(package: str) -> Requirement:
         raise ValueError(f"{package!r} is not a package as pip takes it, such as sympy>=1.12: {reason}") from None
 
 
-def _missing(wanted: Requirement) -> str:
+def _missing(requirement: Requirement) -> str:
     """Return the reason why the package must be installed; "" if it is there, or not wanted on this machine."""
-    if wanted.marker is not None and not wanted.marker.evaluate():
+    if requirement.marker is not None and not requirement.marker.evaluate():
         return ""
     try:
-        installed = version(wanted.name)
+        installed = version(requirement.name)
     except PackageNotFoundError:
         return "not installed"
-    return "" if wanted.specifier.contains(installed, prereleases=True) else f"{installed} is installed"
+    return "" if requirement.specifier.contains(installed, prereleases=True) else f"{installed} is installed"
 
 
 TINY = "tiny"
@@ -300,20 +300,22 @@ class ModelConfig(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _tiny_warms_up(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("name") == TINY and given.get("warm_up_steps") is None:
-            return given | {"warm_up_steps": WARM_UP_STEPS}
-        return given
+    def _tiny_warms_up(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("name") == TINY and data.get("warm_up_steps") is None:
+            return data | {"warm_up_steps": WARM_UP_STEPS}
+        return data
 
     @model_validator(mode="after")
     def _tiny_alone_warms_up(self) -> ModelConfig:
         if self.name == TINY:
-            own = {"name", "size", "warm_up_steps", "chat_template", "dtype"}
-            given = list(self.model_dump(exclude=own, exclude_defaults=True))
-            if given:
-                raise ValueError(f"{' and '.join(given)} cannot be set for model: tiny, which each run builds")
-        elif given := [name for name in ("size", "warm_up_steps") if getattr(self, name) is not None]:
-            raise ValueError(f"{' and '.join(given)} can be set only for model: tiny; {self.name} is loaded as it is")
+            tiny_settings = {"name", "size", "warm_up_steps", "chat_template", "dtype"}
+            misplaced = list(self.model_dump(exclude=tiny_settings, exclude_defaults=True))
+            if misplaced:
+                raise ValueError(f"{' and '.join(misplaced)} cannot be set for model: tiny, which each run builds")
+        elif misplaced := [name for name in ("size", "warm_up_steps") if getattr(self, name) is not None]:
+            raise ValueError(
+                f"{' and '.join(misplaced)} can be set only for model: tiny; {self.name} is loaded as it is"
+            )
         return self
 
 
@@ -513,12 +515,12 @@ class RunConfig(Part):
         """Return the dataset of `eval`; None without evaluation, or if rows of the training data are held out."""
         if self.eval is None or self.eval.hold_out is not None:
             return None
-        own = self.eval.dataset or HeldOutConfig(split=self.eval.split)
-        changes = {name: value for name, value in own if value not in (None, {})}
+        held_out = self.eval.dataset or HeldOutConfig(split=self.eval.split)
+        changes = {name: value for name, value in held_out if value not in (None, {})}
         if "path" in changes or "reasoning_gym" in changes:  # these belong to the other dataset
-            others = {"path": None, "name": None, "split": None, "revision": None}
-            made: dict[str, Any] = {"reasoning_gym": None, "size": None, "seed": None, "options": {}}
-            changes = {**others, **made, **changes}
+            path_defaults = {"path": None, "name": None, "split": None, "revision": None}
+            gym_defaults: dict[str, Any] = {"reasoning_gym": None, "size": None, "seed": None, "options": {}}
+            changes = {**path_defaults, **gym_defaults, **changes}
         if "prompt" in changes or "messages" in changes:
             changes = {"prompt": None, "messages": None, **changes}
         return self.dataset.model_copy(update={"sample": None, **changes})

@@ -159,26 +159,26 @@ def _start(node: Node) -> Position:
 
 def _positions(root: Node, source: str) -> Iterator[tuple[Place, Position]]:
     """Yield every place with its position. Aliases are expanded, but only up to `MOST_VALUES` values."""
-    seen = 0
+    value_count = 0
     stack: list[tuple[Place, Node, tuple[int, ...]]] = [((), root, ())]
     while stack:
-        place, node, above = stack.pop()
-        seen += 1
-        if seen > MOST_VALUES or id(node) in above:
+        key_path, node, above = stack.pop()
+        value_count += 1
+        if value_count > MOST_VALUES or id(node) in above:
             raise ConfigError(f"{source} has too many values: its aliases (*name) repeat each other")
-        if not place or isinstance(place[-1], int):  # other places begin at their key
-            yield place, _start(node)
+        if not key_path or isinstance(key_path[-1], int):  # other places begin at their key
+            yield key_path, _start(node)
         inside = (*above, id(node))
         if isinstance(node, SequenceNode):
-            stack += [((*place, index), item, inside) for index, item in enumerate(node.value)]
+            stack += [((*key_path, index), item, inside) for index, item in enumerate(node.value)]
         elif isinstance(node, MappingNode):
-            _check_keys(place, node, source)
+            _check_keys(key_path, node, source)
             for key, item in node.value:
-                stack.append(((*place, str(key.value)), item, inside))
-                yield (*place, str(key.value)), _start(key)
+                stack.append(((*key_path, str(key.value)), item, inside))
+                yield (*key_path, str(key.value)), _start(key)
 
 
-def _check_keys(place: Place, node: MappingNode, source: str) -> None:
+def _check_keys(key_path: Place, node: MappingNode, source: str) -> None:
     first: dict[str, Position] = {}
     for key, _ in node.value:
         where = f"{source}, {shown_position(_start(key))}"
@@ -186,7 +186,7 @@ def _check_keys(place: Place, node: MappingNode, source: str) -> None:
             raise ConfigError(f"{where}: expected a name before the colon, got a list or a mapping")
         if key.value in first:
             raise ConfigError(
-                f"{where}: duplicate key {written((*place, key.value))}, which is also in "
+                f"{where}: duplicate key {written((*key_path, key.value))}, which is also in "
                 f"{shown_position(first[key.value])}. Delete one of them"
             )
         first[key.value] = _start(key)
@@ -226,17 +226,19 @@ def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
     source = str(path)
     data, positions = parsed(_content(path), source)
     if not isinstance(data, dict):
-        what = "is empty" if data is None else f"contains {shorten(data)}"
-        raise ConfigError(f"{source} {what}. Write settings, one per line, such as `reward: reward.py:reward`")
-    places = {place: shown_position(position) for place, position in positions.items()}
+        problem = "is empty" if data is None else f"contains {shorten(data)}"
+        raise ConfigError(f"{source} {problem}. Write settings, one per line, such as `reward: reward.py:reward`")
+    position_texts = {key_path: shown_position(position) for key_path, position in positions.items()}
     for text in sets:
-        place = _set(data, text)
-        places = {known: where for known, where in places.items() if known[: len(place)] != place}
-        places[place] = f"--set {text}"
+        key_path = _set(data, text)
+        position_texts = {
+            other_path: where for other_path, where in position_texts.items() if other_path[: len(key_path)] != key_path
+        }
+        position_texts[key_path] = f"--set {text}"
     if "output" not in data:
         folder = path.absolute().parent.name
         data["output"] = f"runs/{folder if path.stem == 'run' and folder else path.stem}"
-    return _made(data, path.absolute().parent, source, places)
+    return _made(data, path.absolute().parent, source, position_texts)
 
 
 def printed(config: RunConfig) -> str:
@@ -249,26 +251,26 @@ def schema() -> dict[str, Any]:
 
     Refer to it in the first line of the file: ``# yaml-language-server: $schema=run.schema.json``.
     """
-    found = RunConfig.model_json_schema()
-    properties = found["properties"]
+    json_schema = RunConfig.model_json_schema()
+    properties = json_schema["properties"]
     del properties["base"]
     lora, vllm = (_mapping_in(properties[name]) for name in ("lora", "vllm"))
     for part, fields in ((properties["grpo"], settable_grpo_fields()), (lora, lora_fields()), (vllm, vllm_fields())):
         if fields:  # else the library is not installed
             part |= {"properties": dict(_properties(fields)), "additionalProperties": False}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found, "title": "rewardkit train"}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **json_schema, "title": "rewardkit train"}
 
 
 def _mapping_in(part: dict[str, Any]) -> dict[str, Any]:
-    return next(one for one in part["anyOf"] if one.get("type") == "object")
+    return next(alternative for alternative in part["anyOf"] if alternative.get("type") == "object")
 
 
 def _content(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        beside = [str(one) for one in sorted(path.parent.glob("*.y*ml"))] if path.parent.is_dir() else []
-        hint = near_miss(str(path), beside) or (f" Files there: {', '.join(beside)}." if beside else "")
+        siblings = [str(sibling) for sibling in sorted(path.parent.glob("*.y*ml"))] if path.parent.is_dir() else []
+        hint = near_miss(str(path), siblings) or (f" Files there: {', '.join(siblings)}." if siblings else "")
         raise ConfigError(f"there is no file {path}.{hint or ' Run rewardkit init DIR to get an example.'}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}). Save it as UTF-8") from None
@@ -305,72 +307,72 @@ def _unfold(inside: Any, part: str | int, key: str | None) -> None:
             inside[part] = {key: value}
 
 
-def _entry(inside: Any, part: str | int, place: Place, text: str) -> Any:
+def _entry(inside: Any, part: str | int, key_path: Place, text: str) -> Any:
     if isinstance(inside, dict) and part in inside:
         return inside[part]
     if isinstance(inside, list) and isinstance(part, int) and part < len(inside):
         return inside[part]
     size = f"a list of {len(inside)}" if isinstance(inside, list) else shown(inside)
-    raise ConfigError(f"--set {text}: there is no {written(place)}; {written(place[:-1])} is {size}")
+    raise ConfigError(f"--set {text}: there is no {written(key_path)}; {written(key_path[:-1])} is {size}")
 
 
-def _made(data: dict[str, Any], base: Path, source: str, places: Mapping[Place, str]) -> RunConfig:
+def _made(data: dict[str, Any], base: Path, source: str, position_texts: Mapping[Place, str]) -> RunConfig:
     faults = [Fault(("base",), "unknown setting")] if "base" in data else []
     config = None
     try:
         config = RunConfig.model_validate({**data, "base": base})
     except ValidationError as error:
-        faults += [fault for one in error.errors() for fault in _faults_of(one)]
+        faults += [fault for detail in error.errors() for fault in _faults_of(detail)]
     if config is not None:
         faults += _missing_files(config) + _unknown_trackers(config)
     if config is None or faults:
-        raise ConfigError(_told(faults, source, places))
+        raise ConfigError(_told(faults, source, position_texts))
     return config
 
 
 def _faults_of(error: Mapping[str, Any]) -> Iterator[Fault]:
-    place: Place = tuple(error["loc"])
+    key_path: Place = tuple(error["loc"])
     inner = error.get("ctx", {}).get("error")
     if isinstance(inner, Faults):
-        yield from (Fault((*place, *fault.place), fault.what) for fault in inner.faults)
+        yield from (Fault((*key_path, *fault.place), fault.what) for fault in inner.faults)
     elif error["type"] == "extra_forbidden":
-        known = _known_at(place[:-1])
-        hint = near_miss(place[-1], known) or f" Known settings: {', '.join(known)}."
-        yield Fault(place, f"unknown setting.{hint}")
+        known_names = _known_at(key_path[:-1])
+        hint = near_miss(key_path[-1], known_names) or f" Known settings: {', '.join(known_names)}."
+        yield Fault(key_path, f"unknown setting.{hint}")
     else:
-        place, choice = _choice_at(place)
-        yield Fault(place, explained(error, choice))
+        key_path, choice = _choice_at(key_path)
+        yield Fault(key_path, explained(error, choice))
 
 
-def _known_at(place: Place) -> list[str]:
-    """Return the settings of the mapping at `place`."""
+def _known_at(key_path: Place) -> list[str]:
+    """Return the settings of the mapping at `key_path`."""
     model: Any = RunConfig
-    for part in place:
+    for part in key_path:
         model = _model_in(model.model_fields[part].annotation) if isinstance(part, str) else model
     return [name for name in model.model_fields if name != "base"]
 
 
-def _choice_at(place: Place) -> tuple[Place, Any]:
-    """Return the part of `place` up to a setting with several types, and these types. Pydantic adds their names."""
+def _choice_at(key_path: Place) -> tuple[Place, Any]:
+    """Return the part of `key_path` up to a setting with several types, and these types. Pydantic adds their names."""
     model: Any = RunConfig
-    for length, part in enumerate(place, start=1):
+    for length, part in enumerate(key_path, start=1):
         field = model.model_fields.get(part) if model is not None else None
-        if field is not None and len(place) > length and _is_choice(field.annotation):
-            return place[:length], field.annotation
+        if field is not None and len(key_path) > length and _is_choice(field.annotation):
+            return key_path[:length], field.annotation
         model = _model_in(field.annotation) if field is not None else model if isinstance(part, int) else None
-    return place, None
+    return key_path, None
 
 
 def _is_choice(annotation: Any) -> bool:
     union = get_origin(annotation) in (Union, types.UnionType)
-    return union and len([one for one in get_args(annotation) if one is not type(None)]) > 1
+    return union and len([member for member in get_args(annotation) if member is not type(None)]) > 1
 
 
 def _model_in(annotation: Any) -> Any:
     """Return the model in an annotation: GuardConfig for ``list[GuardConfig] | None``."""
     if get_origin(annotation) in (Union, types.UnionType, Annotated, list):
-        found = [_model_in(one) for one in get_args(annotation)]
-        return next((one for one in found if one is not None), None)
+        models = [_model_in(member) for member in get_args(annotation)]
+        return next((member for member in models if member is not None), None)
     return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
@@ -384,40 +386,44 @@ def _missing_files(config: RunConfig) -> list[Fault]:
     ]
     held_out = config.eval.dataset if config.eval is not None else None
     datasets: list[tuple[Place, Rows | None]] = [(("dataset",), config.dataset), (("eval", "dataset"), held_out)]
-    for place, rows in datasets:
+    for key_path, rows in datasets:
         if rows is not None:
             filter_ = rows.filter.rpartition(":")[0] if isinstance(rows.filter, str) else ""
-            named += [((*place, "path"), rows.path or ""), ((*place, "filter"), filter_)]
+            named += [((*key_path, "path"), rows.path or ""), ((*key_path, "filter"), filter_)]
     return [
-        Fault(place, f"there is no {located(text, config.base)}{_beside(located(text, config.base))}")
-        for place, text in named
+        Fault(key_path, f"there is no {located(text, config.base)}{_beside(located(text, config.base))}")
+        for key_path, text in named
         if is_local(text) and "*" not in text and not located(text, config.base).exists()
     ]
 
 
 def _beside(path: Path) -> str:
-    others = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-    return f".{near_miss(path.name, others)}" if near_miss(path.name, others) else ""
+    sibling_names = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
+    return f".{near_miss(path.name, sibling_names)}" if near_miss(path.name, sibling_names) else ""
 
 
 def _unknown_trackers(config: RunConfig) -> list[Fault]:
-    known = trackers() | {"none", "all"}
+    tracker_names = trackers() | {"none", "all"}
     return [
-        Fault(("report_to",), f"transformers has no tracker {name!r}.{near_miss(name, known)}")
+        Fault(("report_to",), f"transformers has no tracker {name!r}.{near_miss(name, tracker_names)}")
         for name in config.report_to
-        if trackers() and name not in known
+        if trackers() and name not in tracker_names
     ]
 
 
-def _told(faults: Sequence[Fault], source: str, places: Mapping[Place, str]) -> str:
-    def where(place: Place) -> str:
+def _told(faults: Sequence[Fault], source: str, position_texts: Mapping[Place, str]) -> str:
+    def where(key_path: Place) -> str:
         """Return the position of the setting, or of the mapping that lacks it."""
-        shortened = [tuple(map(str, place[:length])) for length in range(len(place), 0, -1)]
-        texts = {tuple(map(str, known)): said for known, said in places.items()}
-        return next((texts[one] for one in shortened if one in texts), "")
+        shortened = [tuple(map(str, key_path[:length])) for length in range(len(key_path), 0, -1)]
+        texts = {tuple(map(str, other_path)): position_text for other_path, position_text in position_texts.items()}
+        return next((texts[candidate] for candidate in shortened if candidate in texts), "")
 
-    told = [", ".join(filter(None, (source, where(fault.place)))) + f": {fault}" for fault in dict.fromkeys(faults)]
-    return told[0] if len(told) == 1 else f"{len(told)} settings are invalid\n" + "\n".join(f"  {one}" for one in told)
+    messages = [", ".join(filter(None, (source, where(fault.place)))) + f": {fault}" for fault in dict.fromkeys(faults)]
+    return (
+        messages[0]
+        if len(messages) == 1
+        else f"{len(messages)} settings are invalid\n" + "\n".join(f"  {message}" for message in messages)
+    )
 
 
 def _properties(fields: Mapping[str, Field]) -> Iterator[tuple[str, dict[str, Any]]]:

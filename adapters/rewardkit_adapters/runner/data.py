@@ -45,10 +45,10 @@ def table_of(config: DatasetConfig, base: Path) -> Dataset:
             raise ConfigError(
                 f"dataset.{setting} is only for datasets on the hub: delete it, because {config.path} is a file"
             )
-    place = located(config.path, base)
-    if any((place / name).is_file() for name in _SAVED):
-        return _flat(_saved(place, config.split))
-    return _from_files(_files(place, config.path, config.split, base))
+    location = located(config.path, base)
+    if any((location / name).is_file() for name in _SAVED):
+        return _flat(_saved(location, config.split))
+    return _from_files(_files(location, config.path, config.split, base))
 
 
 def _made_by_a_task(config: DatasetConfig) -> Dataset:
@@ -70,32 +70,32 @@ def _made_by_a_task(config: DatasetConfig) -> Dataset:
     return Dataset.from_list(rows)
 
 
-def _files(place: Path, path: str, given: str | None, base: Path) -> list[Path]:
+def _files(location: Path, path: str, split_name: str | None, base: Path) -> list[Path]:
     """Return the files of a path, a folder or a glob; with a split, only the files named after it."""
-    if place.is_dir():
-        found = sorted(one for one in place.iterdir() if one.suffix.lower() in SUFFIXES)
+    if location.is_dir():
+        files = sorted(file for file in location.iterdir() if file.suffix.lower() in SUFFIXES)
     elif "*" in path:
         folder = Path(path).expanduser()
         root = Path(folder.anchor) if folder.is_absolute() else base
-        found = sorted(root.glob(str(folder.relative_to(root) if folder.is_absolute() else folder)))
-    elif place.is_file():
-        found = [place]
-        if given is not None:
+        files = sorted(root.glob(str(folder.relative_to(root) if folder.is_absolute() else folder)))
+    elif location.is_file():
+        files = [location]
+        if split_name is not None:
             raise ConfigError(
-                f"dataset.split: {given} needs several files or a dataset on the hub; {path} is a file. Delete it"
+                f"dataset.split: {split_name} needs several files or a dataset on the hub; {path} is a file. Delete it"
             )
     else:
-        raise ConfigError(f"dataset.path: there is no {place}")
-    if not found:
-        raise ConfigError(f"dataset.path: {place} has no {', '.join(SUFFIXES)} file")
-    split = given or "train"
+        raise ConfigError(f"dataset.path: there is no {location}")
+    if not files:
+        raise ConfigError(f"dataset.path: {location} has no {', '.join(SUFFIXES)} file")
+    split = split_name or "train"
     of_split = [
-        one for one in found if one.stem == split or one.stem.startswith((f"{split}-", f"{split}_", f"{split}."))
+        file for file in files if file.stem == split or file.stem.startswith((f"{split}-", f"{split}_", f"{split}."))
     ]
-    if given is not None and not of_split:
-        names = [one.name for one in found]
-        raise ConfigError(f"dataset.split: no file in {place} is named after {split}: {', '.join(names)}")
-    return of_split or found
+    if split_name is not None and not of_split:
+        names = [file.name for file in files]
+        raise ConfigError(f"dataset.split: no file in {location} is named after {split}: {', '.join(names)}")
+    return of_split or files
 
 
 def _from_files(paths: Sequence[Path]) -> Dataset:
@@ -139,15 +139,15 @@ def _parquet(path: Path) -> Dataset:
 def _saved(folder: Path, split: str | None) -> Dataset:
     from datasets import Dataset, load_from_disk
 
-    found = load_from_disk(str(folder))
-    if isinstance(found, Dataset):
-        return found
+    data = load_from_disk(str(folder))
+    if isinstance(data, Dataset):
+        return data
     name = split or "train"
-    if name not in found:
+    if name not in data:
         raise ConfigError(
-            f"dataset.split: {folder} has no split {name!r}. Its splits: {', '.join(found)}.{near_miss(name, found)}"
+            f"dataset.split: {folder} has no split {name!r}. Its splits: {', '.join(data)}.{near_miss(name, data)}"
         )
-    return found[name]
+    return data[name]
 
 
 def _from_hub(path: str, config: DatasetConfig, base: Path) -> Dataset:
@@ -236,7 +236,7 @@ def _has_one_type(values: list[Any]) -> bool:
 
 
 def _is_conversation(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, Mapping) and "role" in one for one in value)
+    return isinstance(value, list) and all(isinstance(message, Mapping) and "role" in message for message in value)
 
 
 def _has_objects(value: Any) -> bool:
@@ -299,9 +299,9 @@ def _fault(name: str, formatting: str, where: str, columns: Sequence[str]) -> st
     plain = name.isidentifier() and not formatting
     hint = near_miss(name, columns)
     braces = "" if plain else " Braces hold column names only; write {{ and }} for literal braces."
-    known = f"The columns are {', '.join(columns)}."
-    shown = f"{{{name}{':' if formatting else ''}{formatting}}}"
-    return f"{where}: there is no column for {shown}.{hint} {known}{braces}"
+    columns_hint = f"The columns are {', '.join(columns)}."
+    placeholder = f"{{{name}{':' if formatting else ''}{formatting}}}"
+    return f"{where}: there is no column for {placeholder}.{hint} {columns_hint}{braces}"
 
 
 def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
@@ -335,30 +335,30 @@ def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None =
     Raises:
         ConfigError: the data cannot be loaded, or does not fit the configuration.
     """
-    found = table_of(config, base)
-    if not len(found):
+    table = table_of(config, base)
+    if not len(table):
         raise ConfigError(f"dataset.path: {config.path} has no rows")
-    rows = _renamed(found, config.columns)
+    rows = _renamed(table, config.columns)
     rows = _filtered(rows, config.filter, base, modules or base)
     rows = _with_prompts(rows, config)
     return _sampled(rows, config.sample, f"{seed}/sample")
 
 
 def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
-    twice = [theirs for theirs in columns.values() if list(columns.values()).count(theirs) > 1]
+    twice = [source for source in columns.values() if list(columns.values()).count(source) > 1]
     if twice:
         raise ConfigError(
             f"dataset.columns: {twice[0]!r} has several new names ({', '.join(columns)}). Keep one of them"
         )
-    for ours, theirs in columns.items():
-        if theirs not in rows.column_names:
-            raise ConfigError(_no_column(theirs, f"which dataset.columns ({ours}: {theirs}) renames", rows))
-        if ours in rows.column_names and ours not in columns.values() and ours != theirs:
+    for target, source in columns.items():
+        if source not in rows.column_names:
+            raise ConfigError(_no_column(source, f"which dataset.columns ({target}: {source}) renames", rows))
+        if target in rows.column_names and target not in columns.values() and target != source:
             raise ConfigError(
-                f"dataset.columns: {theirs!r} cannot be renamed to {ours!r}: the dataset has a column of that name. "
-                f"Rename that column as well: {{{ours}: {theirs}, other: {ours}}}"
+                f"dataset.columns: {source!r} cannot be renamed to {target!r}: the dataset has a column of that name. "
+                f"Rename that column as well: {{{target}: {source}, other: {target}}}"
             )
-    names = {theirs: ours for ours, theirs in columns.items()}
+    names = {source: target for target, source in columns.items()}
     return rows.rename_columns(names) if names else rows
 
 
@@ -372,12 +372,12 @@ def _filtered(rows: Dataset, filter_: dict[str, Any] | str | None, base: Path, m
             if name not in rows.column_names:
                 raise ConfigError(_no_column(name, "which dataset.filter reads", rows))
         keep = _allowed(filter_)
-    kept = [number for number, row in enumerate(rows) if keep(number, row)]
-    if not kept:
+    indices = [number for number, row in enumerate(rows) if keep(number, row)]
+    if not indices:
         raise ConfigError(
             f"dataset.filter: none of the {len(rows):,} rows passes: {shorten(filter_)}. Change the filter"
         )
-    return rows.select(kept)
+    return rows.select(indices)
 
 
 def _allowed(filter_: Mapping[str, Any]) -> Callable[[int, Mapping[str, Any]], bool]:
@@ -426,16 +426,16 @@ def _with_prompts(rows: Dataset, config: DatasetConfig) -> Dataset:
     else:
         messages = config.messages or []
         contents = [
-            Template(message.content, f"dataset.messages[{place}].content", columns).of(rows)
-            for place, message in enumerate(messages)
+            Template(message.content, f"dataset.messages[{index}].content", columns).of(rows)
+            for index, message in enumerate(messages)
         ]
         roles = [message.role for message in messages]
         prompts = [
             [{"role": role, "content": content} for role, content in zip(roles, texts, strict=True)]
             for texts in zip(*contents, strict=True)
         ]
-    others = rows.remove_columns("prompt") if "prompt" in columns else rows
-    return others.add_column("prompt", prompts)
+    other_columns = rows.remove_columns("prompt") if "prompt" in columns else rows
+    return other_columns.add_column("prompt", prompts)
 
 
 def _own_prompts(rows: Dataset) -> Dataset:
@@ -473,6 +473,6 @@ def _parted(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
 
 
 def _no_column(name: str, why: str, rows: Dataset) -> str:
-    known = rows.column_names
-    hint = near_miss(name, known)
-    return f"the dataset has no column {name!r}, {why}. Its columns: {', '.join(known)}.{hint}"
+    column_names = rows.column_names
+    hint = near_miss(name, column_names)
+    return f"the dataset has no column {name!r}, {why}. Its columns: {', '.join(column_names)}.{hint}"

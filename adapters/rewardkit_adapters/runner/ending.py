@@ -36,13 +36,13 @@ class FinalReport:
         """Evaluate the model before training, or return the result of an earlier attempt."""
         if self._rows is None or not _evaluates(trainer):
             return None
-        known = held_out.saved(self._output, "before", self._rows)
-        if known is not None:
-            return known
-        found = self._evaluated(reward, trainer.model, trainer.processing_class, trainer.args, "before")
+        earlier = held_out.saved(self._output, "before", self._rows)
+        if earlier is not None:
+            return earlier
+        evaluation = self._evaluated(reward, trainer.model, trainer.processing_class, trainer.args, "before")
         if trainer.is_world_process_zero():
-            held_out.save(self._output, self._rows, {"before": found}, how=self._how)
-        return found
+            held_out.save(self._output, self._rows, {"before": evaluation}, how=self._how)
+        return evaluation
 
     def close(self, reward: Any, trainer: Any, before: Evaluation | None) -> None:
         """After the training, save and evaluate the model, and print the summary."""
@@ -57,7 +57,9 @@ class FinalReport:
     def sum_up(self, facts: dict[str, Any], log: Any, before: Evaluation | None, after: Evaluation | None) -> None:
         """Save and print the results of the run."""
         console, rows = self._console, self._rows
-        evaluations = {name: one for name, one in (("before", before), ("after", after)) if one is not None}
+        evaluations = {
+            name: evaluation for name, evaluation in (("before", before), ("after", after)) if evaluation is not None
+        }
         facts = {**facts, "seconds": self._watch.seconds}
         files: dict[str, Path | str] = {"model": self._output / MODEL}
         files |= summary.save(self._output, facts, metrics.history(log), evaluations)
@@ -75,7 +77,7 @@ class FinalReport:
         record = self._config.record_address()
         if record is not None:
             files["record"] = record
-        report.show_files(console, {what: report.short(path) for what, path in files.items()})
+        report.show_files(console, {label: report.short(path) for label, path in files.items()})
         if record is not None:
             console.print()
             report.show_way_on(console, report.short(record))

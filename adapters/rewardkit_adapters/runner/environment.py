@@ -47,7 +47,7 @@ def quiet() -> Iterator[None]:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    return not any(said in record.getMessage() for said in _NO_NEWS)
+    return not any(phrase in record.getMessage() for phrase in _NO_NEWS)
 
 
 PACKAGES = (

@@ -80,26 +80,29 @@ def evaluate(
     greedy = config.eval.greedy and generations == 1
     how = how_it_is_drawn(config, greedy=greedy)
     reward = trained(config, plan.reward)
-    found: dict[str, Evaluation] = {}
+    evaluations: dict[str, Evaluation] = {}
     with quiet():
         for name, folder in folders.items():
             set_seed(config.seed)
             title = name if folder is None else folder.name
-            found[title] = _of_one(config, folder, reward, rows, greedy, generations, title, console)
-    if len(found) == 2:
-        before, after = found.values()
-        report.show_comparison(console, before, after, how=how, headings=list(found))
+            evaluations[title] = _of_one(config, folder, reward, rows, greedy, generations, title, console)
+    if len(evaluations) == 2:
+        before, after = evaluations.values()
+        report.show_comparison(console, before, after, how=how, headings=list(evaluations))
     else:
-        report.show_means(console, found, how=how)
+        report.show_means(console, evaluations, how=how)
     if generations > 1:
-        passed = {name: pass_rates(one.totals, generations, reward.bounds[1]) for name, one in found.items()}
+        passed = {
+            name: pass_rates(evaluation.totals, generations, reward.bounds[1])
+            for name, evaluation in evaluations.items()
+        }
         report.show_rates(console, passed)
     console.print()
-    report.show_samples(console, held_out.texts_of(rows), held_out.shown_gold_of(rows), found)
+    report.show_samples(console, held_out.texts_of(rows), held_out.shown_gold_of(rows), evaluations)
     if out is not None:
-        held_out.save_as(out, rows, found, how=how)
+        held_out.save_as(out, rows, evaluations, how=how)
         report.show_files(console, {"completions": report.short(out)})
-    return 1 if any(one.unscorable for one in found.values()) else 0
+    return 1 if any(evaluation.unscorable for evaluation in evaluations.values()) else 0
 
 
 def folder_of(config: RunConfig, name: str) -> Path | None:
@@ -115,7 +118,7 @@ def folder_of(config: RunConfig, name: str) -> Path | None:
         return None
     output = config.output_path()
     if name == LAST:
-        complete = [one for one in checkpoints.all_in(output) if not one.fault()]
+        complete = [candidate for candidate in checkpoints.all_in(output) if not candidate.fault()]
         if complete:
             return complete[-1].path
         if (output / MODEL).is_dir():
@@ -159,16 +162,20 @@ def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> Run
     """Return the configuration with the prompts that the command line asks for."""
     from rewardkit_adapters.runner.config import EvalConfig
 
-    own = config.eval
+    eval_config = config.eval
     if config.environment is not None:
         raise ConfigError("a run with an environment is not evaluated: the answers would be generated without tools")
-    if split is None and own is None:
+    if split is None and eval_config is None:
         raise ConfigError("there are no held-out prompts: pass --split, or write eval: {...}")
     if split is not None:
-        greedy = own is None or own.greedy
-        own = EvalConfig(split=split, prompts=PROMPTS if own is None else own.prompts, greedy=greedy)
-    assert own is not None
-    return config.model_copy(update={"eval": own if prompts is None else own.model_copy(update={"prompts": prompts})})
+        greedy = eval_config is None or eval_config.greedy
+        eval_config = EvalConfig(
+            split=split, prompts=PROMPTS if eval_config is None else eval_config.prompts, greedy=greedy
+        )
+    assert eval_config is not None
+    return config.model_copy(
+        update={"eval": eval_config if prompts is None else eval_config.model_copy(update={"prompts": prompts})}
+    )
 
 
 def _of_one(
@@ -200,5 +207,5 @@ def _of_one(
             sampling,
             seed=config.seed,
             generations=generations,
-            on_batch=lambda done: on_batch({}),
+            on_batch=lambda count: on_batch({}),
         )

@@ -76,7 +76,7 @@ def generate(
     prompts: Sequence[Prompt],
     sampling: Sampling,
     *,
-    on_batch: Callable[[int], None] = lambda done: None,
+    on_batch: Callable[[int], None] = lambda count: None,
 ) -> list[Completion]:
     """Return one completion per prompt, in order. The mode of the model (train, eval) is restored.
 
@@ -86,15 +86,15 @@ def generate(
     """
     was_training = model.training
     model.eval()
-    found: list[Completion] = []
+    completions: list[Completion] = []
     try:
         with torch.inference_mode(), _computing(model, sampling):
             for start in range(0, len(prompts), sampling.batch):
-                found += _batch(model, tokenizer, prompts[start : start + sampling.batch], sampling)
-                on_batch(len(found))
+                completions += _batch(model, tokenizer, prompts[start : start + sampling.batch], sampling)
+                on_batch(len(completions))
     finally:
         model.train(was_training)
-    return found
+    return completions
 
 
 def _batch(model: Any, tokenizer: Any, prompts: Sequence[Prompt], sampling: Sampling) -> list[Completion]:
@@ -117,7 +117,8 @@ def _batch(model: Any, tokenizer: Any, prompts: Sequence[Prompt], sampling: Samp
     rows = generated[:, encoded["input_ids"].shape[1] :].tolist()
     ids = [_until_end(row, ends) for row in rows]
     return [
-        Completion(text, own) for text, own in zip(inner.batch_decode(ids, skip_special_tokens=True), ids, strict=True)
+        Completion(text, token_ids)
+        for text, token_ids in zip(inner.batch_decode(ids, skip_special_tokens=True), ids, strict=True)
     ]
 
 
@@ -135,13 +136,13 @@ def _text(tokenizer: Any, prompt: Prompt, template: dict[str, Any]) -> str:
 def _ends(model: Any, tokenizer: Any) -> list[int]:
     """Return all tokens that end a completion: those of the model and of the tokenizer."""
     declared = getattr(model.generation_config, "eos_token_id", None)
-    known = [] if declared is None else [declared] if isinstance(declared, int) else list(declared)
-    return list(dict.fromkeys([*known, tokenizer.eos_token_id]))
+    end_tokens = [] if declared is None else [declared] if isinstance(declared, int) else list(declared)
+    return list(dict.fromkeys([*end_tokens, tokenizer.eos_token_id]))
 
 
 def _until_end(row: list[int], ends: Sequence[int]) -> list[int]:
     """Return the tokens up to the first end token, including it; the rest is padding."""
-    end = next((place for place, token in enumerate(row) if token in ends), len(row) - 1)
+    end = next((index for index, token in enumerate(row) if token in ends), len(row) - 1)
     return row[: end + 1]
 
 
@@ -159,7 +160,7 @@ def evaluate(
     *,
     seed: int,
     generations: int = 1,
-    on_batch: Callable[[int], None] = lambda done: None,
+    on_batch: Callable[[int], None] = lambda count: None,
 ) -> Evaluation:
     """Generate `generations` completions per row and score them; the state of random generators is restored.
 
@@ -221,8 +222,8 @@ def save_as(path: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *,
         for row, text in enumerate(texts)
     ]
     means = {
-        name: {"total": one.total, "unscorable": one.unscorable, "components": one.means}
-        for name, one in evaluations.items()
+        name: {"total": result.total, "unscorable": result.unscorable, "components": result.means}
+        for name, result in evaluations.items()
     }
     return write_json(path, {"prompts": len(texts), "how": how, **means, "rows": listed})
 
@@ -230,15 +231,15 @@ def save_as(path: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *,
 def saved(output: Path, name: str, rows: Dataset) -> Evaluation | None:
     """Return a saved evaluation (``before``) of the same prompts; None if there is none."""
     try:
-        found = json.loads((output / EVALUATION).read_text(encoding="utf-8"))
-        if [row["prompt"] for row in found["rows"]] != texts_of(rows):
+        document = json.loads((output / EVALUATION).read_text(encoding="utf-8"))
+        if [row["prompt"] for row in document["rows"]] != texts_of(rows):
             return None
-        own = [row[name] for row in found["rows"]]
+        entries = [row[name] for row in document["rows"]]
         return Evaluation(
-            completions=[text for one in own for text in one["completions"]],
-            totals=[_number(total) for one in own for total in one["totals"]],
-            means={component: _number(mean) for component, mean in found[name]["components"].items()},
-            total=_number(found[name]["total"]),
+            completions=[text for entry in entries for text in entry["completions"]],
+            totals=[_number(total) for entry in entries for total in entry["totals"]],
+            means={component: _number(mean) for component, mean in document[name]["components"].items()},
+            total=_number(document[name]["total"]),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -256,8 +257,8 @@ def write_json(path: Path, value: Mapping[str, Any]) -> Path:
 
 def _of_row(evaluation: Evaluation, row: int, rows: int) -> dict[str, Any]:
     each = len(evaluation.completions) // rows
-    own = slice(row * each, (row + 1) * each)
-    return {"completions": evaluation.completions[own], "totals": evaluation.totals[own]}
+    row_slice = slice(row * each, (row + 1) * each)
+    return {"completions": evaluation.completions[row_slice], "totals": evaluation.totals[row_slice]}
 
 
 def _as_trained(prompt: Any, completion: Completion) -> Any:
@@ -270,7 +271,7 @@ def _of_all(completions: Sequence[Completion], world: int) -> list[Completion]:
     from accelerate.utils import gather_object
 
     shares = gather_object([list(completions)])
-    return [shares[place % world][place // world] for place in range(sum(map(len, shares)))]
+    return [shares[index % world][index // world] for index in range(sum(map(len, shares)))]
 
 
 def _number(value: float | None) -> float:
@@ -281,5 +282,5 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(name): _finite(one) for name, one in value.items()}
-    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return {str(name): _finite(element) for name, element in value.items()}
+    return [_finite(element) for element in value] if isinstance(value, (list, tuple)) else value

@@ -29,15 +29,15 @@ class Interrupts(TrainerCallback):
     """Receives the signals; as a callback of the trainer, stops the training after a checkpoint.
 
     Args:
-        told: called in another thread when a signal asks the training to stop.
+        on_interrupt: called in another thread when a signal asks the training to stop.
 
     Attributes:
         received: the number of the received signal; 0: none.
     """
 
-    def __init__(self, told: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, on_interrupt: Callable[[], None] = lambda: None) -> None:
         self.received = 0
-        self._told = told
+        self._on_interrupt = on_interrupt
         self._training = False
 
     @property
@@ -65,7 +65,7 @@ class Interrupts(TrainerCallback):
             raise Interrupted
         if first:
             # In a thread: the signal may have interrupted a print.
-            threading.Thread(target=self._told, daemon=True).start()
+            threading.Thread(target=self._on_interrupt, daemon=True).start()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._training = True

@@ -76,9 +76,9 @@ def launcher(config: RunConfig) -> list[str]:
 
 def _environment(config: RunConfig) -> dict[str, str]:
     """Return environment variables: the path of the user's modules, and a share of the cores for each process."""
-    known = [str(config.modules_path()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    module_paths = [str(config.modules_path()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = max(1, (os.cpu_count() or 1) // config.processes)
-    return {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": os.pathsep.join(known)}
+    return {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": os.pathsep.join(module_paths)}
 
 
 @contextmanager
@@ -90,11 +90,11 @@ def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
         nonlocal interrupted
         interrupted += number == signal.SIGINT
         family = _family(process.pid)
-        workers = [one for one in family if _is_worker(one)]
+        workers = [member for member in family if _is_worker(member)]
         # Before the processes train, there is nothing to save: also signal the launcher.
-        for one in workers if workers and interrupted < 2 else family:
+        for member in workers if workers and interrupted < 2 else family:
             try:
-                one.send_signal(signal.SIGKILL if interrupted > 1 else number)
+                member.send_signal(signal.SIGKILL if interrupted > 1 else number)
             except psutil.Error:  # it has ended
                 continue
 

@@ -41,7 +41,7 @@ class ShowProgress(TrainerCallback):
         self._marks.clear()
         self._mark(args, state)
         self._shown.enter_context(said_on(self._console))
-        progress = shown_progress(self._console, "GRPO", state.max_steps, done=state.global_step)
+        progress = shown_progress(self._console, "GRPO", state.max_steps, completed=state.global_step)
         self._on_step = self._shown.enter_context(progress)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
@@ -112,10 +112,10 @@ def _speed(marks: Sequence[tuple[float, int, float]]) -> str:
     seconds = end - start
     if seconds <= 0 or more_completions <= completions:
         return ""
-    shown = [f"{_readable((more_completions - completions) / seconds)} completions/s"]
+    rates = [f"{_readable((more_completions - completions) / seconds)} completions/s"]
     if more_tokens > tokens:
-        shown.append(f"{_readable((more_tokens - tokens) / seconds)} tokens/s")
-    return "  ".join(shown)
+        rates.append(f"{_readable((more_tokens - tokens) / seconds)} tokens/s")
+    return "  ".join(rates)
 
 
 def _readable(rate: float) -> str:

@@ -16,8 +16,8 @@ def history(log: Sequence[Mapping[str, Any]]) -> list[Metrics]:
 
 def numbers(entry: Mapping[str, Any]) -> Metrics:
     """Return the finite numbers in an entry of the log."""
-    found = {name: float(value) for name, value in entry.items() if isinstance(value, (int, float))}
-    return {name: value for name, value in found.items() if math.isfinite(value)}
+    values = {name: float(value) for name, value in entry.items() if isinstance(value, (int, float))}
+    return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
 def components(metrics: Metrics) -> dict[str, float]:

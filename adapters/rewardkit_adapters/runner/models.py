@@ -81,13 +81,13 @@ def start_of(config: RunConfig) -> Path:
 
 
 def _check_installed(config: RunConfig) -> None:
-    wanted = {
+    requirements = {
         "peft": ("lora", config.lora is not None),
         "bitsandbytes": ("quantize", config.quantize is not None),
         "vllm": ("vllm", config.vllm is not None),
     }
-    for package, (key, asked) in wanted.items():
-        if asked and find_spec(package) is None:
+    for package, (key, is_needed) in requirements.items():
+        if is_needed and find_spec(package) is None:
             instead = "; or write vllm: null to generate with transformers" if package == "vllm" else ""
             raise MissingExtraError(f"{key} needs {package}, which is not installed: pip install {package}{instead}")
 
@@ -103,8 +103,8 @@ def _tiny(config: RunConfig, console: Console | None) -> Path:
         if not folder.exists():
             folder.parent.mkdir(parents=True, exist_ok=True)
             steps = config.model.warm_up_steps or 0
-            shown = shown_progress(console, "warm start", steps) if console and steps else nullcontext(_unseen)
-            with shown as on_step:
+            progress = shown_progress(console, "warm start", steps) if console and steps else nullcontext(_unseen)
+            with progress as on_step:
                 make_tiny(
                     folder,
                     seed=config.seed,
@@ -127,13 +127,13 @@ def _arguments(config: RunConfig) -> dict[str, Any]:
         # If all weights are trained, 16 bits would round the small steps of GRPO away: half of the spacing of bfloat16
         # near 0.02 is 6e-5, and a step of Adam is about the learning rate. Activations may still be bf16.
         dtype = "float32"
-    given = {
+    keywords = {
         "dtype": dtype,
         "revision": config.model.revision,
         "attn_implementation": config.model.attention,
         "trust_remote_code": config.model.trust_remote_code or None,
     }
-    return {name: value for name, value in given.items() if value is not None} | config.model.arguments
+    return {name: value for name, value in keywords.items() if value is not None} | config.model.arguments
 
 
 def _quantization(config: RunConfig) -> Any:
@@ -163,15 +163,17 @@ def _adapter(config: RunConfig) -> Any:
 
 
 def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
-    own = config.model.tokenizer
-    source, revision = (name, config.model.revision) if own is None else (anchored(own, config.base), None)
+    tokenizer_name = config.model.tokenizer
+    source, revision = (
+        (name, config.model.revision) if tokenizer_name is None else (anchored(tokenizer_name, config.base), None)
+    )
     if checkpoint is not None and (checkpoint / "tokenizer_config.json").is_file():
         # A checkpoint needs the tokens that it was trained with.
         source, revision = str(checkpoint), None
     common = {"revision": revision, "trust_remote_code": config.model.trust_remote_code, "padding_side": "left"}
     with _explained("tokenizer", source):
         # As TRL does: for a model that sees images, this is a processor.
-        loader = AutoProcessor if own is None and config.model.name != TINY else AutoTokenizer
+        loader = AutoProcessor if tokenizer_name is None and config.model.name != TINY else AutoTokenizer
         tokenizer = loader.from_pretrained(source, **common)
     inner = getattr(tokenizer, "tokenizer", tokenizer)
     if inner.pad_token is None:
@@ -183,10 +185,10 @@ def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
 
 def _template(config: RunConfig) -> str | None:
     """Return the chat template; read it if the setting names a file."""
-    given = config.model.chat_template
-    if given is None or not is_local(given, config.base):
-        return given
-    path = located(given, config.base)
+    template = config.model.chat_template
+    if template is None or not is_local(template, config.base):
+        return template
+    path = located(template, config.base)
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -225,10 +227,10 @@ def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], 
 
 
 @contextmanager
-def _explained(what: str, source: str) -> Iterator[None]:
+def _explained(part: str, source: str) -> Iterator[None]:
     """Raise a ConfigError of one sentence if part of the model cannot be loaded."""
     try:
         yield
     except (OSError, ValueError, KeyError) as error:
         first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise ConfigError(f"cannot load the {what} {source}: {first[:300]}") from error
+        raise ConfigError(f"cannot load the {part} {source}: {first[:300]}") from error

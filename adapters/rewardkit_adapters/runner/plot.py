@@ -61,7 +61,7 @@ def _colors(history: Sequence[Metrics]) -> dict[str, str]:
     # Terms first: they are in the order of the tree, the others in alphabetical order.
     readers = (metrics.terms, metrics.components, metrics.weights)
     names = dict.fromkeys(name for reader in readers for row in history for name in reader(row))
-    return {name: COLORS[place % len(COLORS)] for place, name in enumerate(names)}
+    return {name: COLORS[index % len(COLORS)] for index, name in enumerate(names)}
 
 
 def _draw_components(axes: Any, history: Sequence[Metrics], colors: dict[str, str]) -> None:
@@ -72,10 +72,12 @@ def _draw_components(axes: Any, history: Sequence[Metrics], colors: dict[str, st
         axes.plot(steps, smooth(values), color=colors[name], linewidth=2.2, label=name)
     for name, (steps, values) in metrics.series(history, metrics.gates).items():
         axes.plot(steps, smooth(values), color=FAINT, linewidth=1.8, linestyle=(0, (4, 2)), label=f"gate open: {name}")
-    shown = [value for _, values in lines.values() for value in values]
+    drawn_values = [value for _, values in lines.values() for value in values]
     axes.set_title("Components: raw mean over the completions that reach them")
     # A margin, so that lines at 0 and 1 are not on the frame.
-    axes.set_ylim(min([-0.02, *(1.05 * value for value in shown)]), max([1.05, *(1.05 * value for value in shown)]))
+    axes.set_ylim(
+        min([-0.02, *(1.05 * value for value in drawn_values)]), max([1.05, *(1.05 * value for value in drawn_values)])
+    )
 
 
 def _draw_total(
@@ -95,9 +97,7 @@ def _draw_total(
     if history:
         axes.plot(steps, totals, color=INK, linewidth=0.9, alpha=0.4)
         axes.plot(steps, smooth(totals), color=INK, linewidth=2.4, label="total")
-    held_out = [
-        (place, value) for place, value in ((0.0, before), (max([0.0, *steps]) + 1, after)) if value is not None
-    ]
+    held_out = [(step, value) for step, value in ((0.0, before), (max([0.0, *steps]) + 1, after)) if value is not None]
     if held_out:
         axes.plot(
             *zip(*held_out, strict=True),

@@ -34,21 +34,21 @@ class OnStep(Protocol):
 
 
 @contextmanager
-def shown_progress(console: Console, what: str, steps: int, *, done: int = 0) -> Iterator[OnStep]:
+def shown_progress(console: Console, title: str, steps: int, *, completed: int = 0) -> Iterator[OnStep]:
     """Yield a function to call after each step with the numbers to show, by name.
 
     Args:
-        steps: the number of all steps; `done` of them are finished already.
+        steps: the number of all steps; `completed` of them are finished already.
     """
     if console.is_terminal:
-        with _live(console, what, steps, done) as on_step:
+        with _live(console, title, steps, completed) as on_step:
             yield on_step
     else:
-        yield _printed(console, what, steps, done)
+        yield _printed(console, title, steps, completed)
 
 
 @contextmanager
-def _live(console: Console, what: str, steps: int, done: int) -> Iterator[OnStep]:
+def _live(console: Console, title: str, steps: int, completed: int) -> Iterator[OnStep]:
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=BAR_WIDTH),
@@ -57,7 +57,7 @@ def _live(console: Console, what: str, steps: int, done: int) -> Iterator[OnStep
         TextColumn("[dim]{task.fields[speed]}"),
         console=console,
     )
-    task = progress.add_task(what, total=steps, completed=done, speed="")
+    task = progress.add_task(title, total=steps, completed=completed, speed="")
     with Live(progress, console=console, refresh_per_second=8) as live:
 
         def on_step(numbers: Mapping[str, float], *, speed: str = "") -> None:
@@ -67,15 +67,15 @@ def _live(console: Console, what: str, steps: int, done: int) -> Iterator[OnStep
         yield on_step
 
 
-def _printed(console: Console, what: str, steps: int, done: int) -> OnStep:
+def _printed(console: Console, title: str, steps: int, completed: int) -> OnStep:
     every = max(1, steps // LINES_WITHOUT_TERMINAL)
 
     def on_step(numbers: Mapping[str, float], *, speed: str = "") -> None:
-        nonlocal done
-        done += 1
-        if done % every == 0 or done == steps:
+        nonlocal completed
+        completed += 1
+        if completed % every == 0 or completed == steps:
             values = [f"{visible(name)} {value:.2f}" for name, value in numbers.items()]
-            line = "  ".join([f"{what} {done}/{steps}", *values, *([speed] if speed else [])])
+            line = "  ".join([f"{title} {completed}/{steps}", *values, *([speed] if speed else [])])
             console.print(Text(line), soft_wrap=True)
 
     return on_step

@@ -28,8 +28,8 @@ def write_project(folder: Path, *, task: str = "orders") -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         present = sorted(path.name for path in folder.iterdir())
         if present:
-            shown = ", ".join(present[:5]) + (", ..." if len(present) > 5 else "")
-            raise RewardKitError(f"{folder} is not empty ({shown}). Name a new folder: init never overwrites files.")
+            listing = ", ".join(present[:5]) + (", ..." if len(present) > 5 else "")
+            raise RewardKitError(f"{folder} is not empty ({listing}). Name a new folder: init never overwrites files.")
         for name in FILES:
             (folder / name).write_bytes((TASKS[task] / name).read_bytes())
     except OSError as error:

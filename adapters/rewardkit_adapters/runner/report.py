@@ -93,8 +93,8 @@ def mean_where_it_applies(column: Column) -> float:
 
 
 def _mean(values: Any) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+    finite = values[~np.isnan(values)]
+    return float(finite.mean()) if len(finite) else float("nan")
 
 
 # Measure the durations of the phases of a run.
@@ -161,12 +161,16 @@ def show_means(console: Console, evaluations: Mapping[str, Evaluation], *, how: 
     table = _table(f"{len(first.completions)} held-out completions, {how}")
     for heading in evaluations:
         table.add_column(Text(visible(heading)), justify="right")
-    for name in dict.fromkeys(name for one in evaluations.values() for name in one.means):
-        table.add_row(Text(visible(name)), *(_number(one.means.get(name, math.nan)) for one in evaluations.values()))
+    for name in dict.fromkeys(name for evaluation in evaluations.values() for name in evaluation.means):
+        table.add_row(
+            Text(visible(name)), *(_number(evaluation.means.get(name, math.nan)) for evaluation in evaluations.values())
+        )
     table.add_section()
-    table.add_row(Text("total", style="bold"), *(_number(one.total) for one in evaluations.values()), style="bold")
-    if any(one.unscorable for one in evaluations.values()):
-        table.add_row(Text("could not be scored"), *(str(one.unscorable) for one in evaluations.values()))
+    table.add_row(
+        Text("total", style="bold"), *(_number(evaluation.total) for evaluation in evaluations.values()), style="bold"
+    )
+    if any(evaluation.unscorable for evaluation in evaluations.values()):
+        table.add_row(Text("could not be scored"), *(str(evaluation.unscorable) for evaluation in evaluations.values()))
     console.print(table)
 
 
@@ -177,7 +181,7 @@ def show_rates(console: Console, rates: Mapping[str, Mapping[str, float]]) -> No
     for heading in rates:
         table.add_column(Text(visible(heading)), justify="right")
     for name in next(iter(rates.values())):
-        table.add_row(Text(name), *(_number(one[name]) for one in rates.values()))
+        table.add_row(Text(name), *(_number(model_rates[name]) for model_rates in rates.values()))
     console.print(table)
 
 
@@ -202,9 +206,9 @@ def show_samples(
         for name, values in gold.items():
             grid.add_row(Text(visible(name), style="dim"), "", printable(str(values[row])))
         for name, evaluation in evaluations.items():
-            place = row * len(evaluation.completions) // len(prompts)
-            total = Text(f"{evaluation.totals[place]:.2f}", style="bold")
-            grid.add_row(Text(name, style="dim"), total, printable(evaluation.completions[place]))
+            index = row * len(evaluation.completions) // len(prompts)
+            total = Text(f"{evaluation.totals[index]:.2f}", style="bold")
+            grid.add_row(Text(name, style="dim"), total, printable(evaluation.completions[index]))
         console.print(grid)
         console.print()
 
@@ -212,8 +216,8 @@ def show_samples(
 def show_files(console: Console, files: Mapping[str, Path | str]) -> None:
     """Print the paths of the files."""
     grid = Table.grid(padding=(0, 2))
-    for what, path in files.items():
-        grid.add_row(Text(what, style="dim"), Text(visible(str(path)), overflow="fold"))
+    for label, path in files.items():
+        grid.add_row(Text(label, style="dim"), Text(visible(str(path)), overflow="fold"))
     console.print(grid)
 
 

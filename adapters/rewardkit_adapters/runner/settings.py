@@ -42,7 +42,7 @@ def grpo_config(
     }
     if config.grpo.get("fp16"):
         del by_device["bf16"]
-    own = {
+    run_arguments = {
         "output_dir": str(config.output_path() / CHECKPOINTS),
         "seed": config.seed,
         "report_to": config.report_to or "none",
@@ -52,15 +52,17 @@ def grpo_config(
         **vllm_arguments(config.vllm),
     }
     if config.eval is not None and config.eval.every is not None:
-        own |= {"eval_strategy": "steps", "eval_steps": config.eval.every}
+        run_arguments |= {"eval_strategy": "steps", "eval_steps": config.eval.every}
     try:
-        made = GRPOConfig(**by_device | config.grpo | own)
+        arguments = GRPOConfig(**by_device | config.grpo | run_arguments)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"grpo: TRL rejects these settings: {error}") from error
-    if made.save_steps >= 1:
+    if arguments.save_steps >= 1:
         # A run that resumes in the middle of a generation would not continue as it would have.
-        made.save_steps = math.ceil(made.save_steps / steps_of_generation(made)) * steps_of_generation(made)
-    return made
+        arguments.save_steps = math.ceil(arguments.save_steps / steps_of_generation(arguments)) * steps_of_generation(
+            arguments
+        )
+    return arguments
 
 
 def steps_of_generation(args: GRPOConfig) -> int:

@@ -29,10 +29,10 @@ def save(
         history: the logged steps.
         evaluations: the results for the held-out prompts, ``before`` and ``after``; may be empty.
     """
-    totals = {name: one.total for name, one in evaluations.items()}
+    totals = {name: evaluation.total for name, evaluation in evaluations.items()}
     means = {
-        name: {"total": one.total, "unscorable": one.unscorable, "components": one.means}
-        for name, one in evaluations.items()
+        name: {"total": evaluation.total, "unscorable": evaluation.unscorable, "components": evaluation.means}
+        for name, evaluation in evaluations.items()
     }
     last = history[-1] if history else {}
     written = write_json(output / SUMMARY, {"finished": True, **facts, **means, "last_step": last})

@@ -51,9 +51,11 @@ def is_out_of_space(error: BaseException, folder: Path) -> bool:
     """Return whether `error` means that the disk of `folder` is full."""
     if isinstance(error, OSError) and error.errno in _FULL:
         return True
-    said = any(word in str(error).lower() for word in _WORDS)
+    is_mentioned = any(word in str(error).lower() for word in _WORDS)
     return (
-        said and not isinstance(error, OSError) and (_free(folder) < _LITTLE or "no space left" in str(error).lower())
+        is_mentioned
+        and not isinstance(error, OSError)
+        and (_free(folder) < _LITTLE or "no space left" in str(error).lower())
     )
 
 
@@ -212,8 +214,8 @@ class Attempt:
         closing.close(functions.reward, trainer, before)
         faults = functions.faults(trainer)
         if faults and trainer.is_world_process_zero():
-            said = f"The training ended before limits.failure_window={self.plan.config.limits.failure_window} batches"
-            self._console.print(f"{said} were scored: {faults}", style="yellow", markup=False, soft_wrap=True)
+            notice = f"The training ended before limits.failure_window={self.plan.config.limits.failure_window} batches"
+            self._console.print(f"{notice} were scored: {faults}", style="yellow", markup=False, soft_wrap=True)
         return True
 
     def _trainer(self) -> tuple[Any, Any]:
@@ -303,13 +305,13 @@ def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) 
     from rewardkit_adapters.runner.report import short
 
     output = config.output_path()
-    found = checkpoints.all_in(output)
+    candidates = checkpoints.all_in(output)
     if resume is False:
         _refuse_a_run(output)
         return None
     if resume is not True:
         return checkpoints.named(output, resume)
-    for checkpoint in reversed(found):
+    for checkpoint in reversed(candidates):
         fault = checkpoint.fault()
         if not fault:
             return checkpoint
@@ -363,9 +365,9 @@ def _is_fit(plan: Plan, console: Console) -> bool:
     if console.is_terminal:
         # No status line: a thread would draw it, and the laws run in forked processes.
         console.print("Preflight: checking the data, the reward and the settings", style="dim")
-    found = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
-    console.print(Text(found.text()), soft_wrap=True)
-    return bool(found.ok)
+    report = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
+    console.print(Text(report.text()), soft_wrap=True)
+    return bool(report.ok)
 
 
 def _prepare(plan: Plan, checkpoint: Checkpoint | None) -> None:

@@ -74,14 +74,14 @@ def _fields(classes: tuple[tuple[str, str, str], ...], package: str, name: str) 
     """Return the fields of a dataclass; `classes` lists its bases first."""
     if find_spec(package) is None:
         return {}
-    found: dict[str, Field] = {}
-    own: dict[str, Field] = {}
+    fields: dict[str, Field] = {}
+    declared: dict[str, Field] = {}
     for library, file, class_name in classes:
         path = _source(library, file)
-        own = dict(_declared(path, class_name)) if path is not None else {}
-        found |= own
+        declared = dict(_declared(path, class_name)) if path is not None else {}
+        fields |= declared
     # The library has another layout than `classes` says: import it.
-    return found if own else _imported(package, name)
+    return fields if declared else _imported(package, name)
 
 
 def _imported(package: str, name: str) -> dict[str, Field]:
@@ -135,9 +135,9 @@ def _type(node: ast.expr) -> Any:
         return _union([*inside, ast.Constant(None)])
     if name == "Union":
         return _union(inside)
-    if name == "Literal" and all(isinstance(one, ast.Constant) for one in inside):
+    if name == "Literal" and all(isinstance(element, ast.Constant) for element in inside):
         # Some libraries list patterns among the values: "pissa_niter_[number of iters]".
-        values = tuple(_literal(one) for one in inside)
+        values = tuple(_literal(element) for element in inside)
         return str if any("[" in str(value) for value in values) else Literal[values]
     return {"list": list, "List": list, "dict": dict, "Dict": dict}.get(name, Any)
 
@@ -152,14 +152,14 @@ def _union(nodes: list[ast.expr]) -> Any:
 @cache
 def _choices() -> dict[str, Any]:
     """Return the enumerations of transformers as types: SchedulerType is ``Literal["linear", "cosine", ...]``."""
-    paths = [path for place in _ENUMS if (path := _source(*place)) is not None]
-    found = {}
+    paths = [path for enum_source in _ENUMS if (path := _source(*enum_source)) is not None]
+    enumerations = {}
     for node in (node for path in paths for node in _parsed(path).body):
         if isinstance(node, ast.ClassDef) and any("Enum" in ast.unparse(base) for base in node.bases):
             values = [_literal(line.value) for line in node.body if isinstance(line, ast.Assign)]
             if values and all(isinstance(value, str) for value in values):
-                found[node.name] = Literal[tuple(values)]
-    return found
+                enumerations[node.name] = Literal[tuple(values)]
+    return enumerations
 
 
 def _help(metadata: ast.expr | None) -> str:
@@ -223,9 +223,11 @@ def explained(error: Mapping[str, Any], type_: Any = None) -> str:
         return "must not be empty"
     if kind == "literal_error" and type_ is None:
         return f"must be {context['expected']}, not {shown(value)}.{_meant(value, context['expected'])}"
-    wanted = _described(type_) if type_ is not None else _KINDS.get(_BY_ERROR.get(kind.partition("_")[0]), "")
-    hint = near_miss(value, _texts(type_)) or _quoted(wanted, value)
-    return f"must be {wanted}, not {shown(value)}.{hint}".rstrip(".") if wanted else f"{error['msg']}: {shown(value)}"
+    expected = _described(type_) if type_ is not None else _KINDS.get(_BY_ERROR.get(kind.partition("_")[0]), "")
+    hint = near_miss(value, _texts(type_)) or _quoted(expected, value)
+    return (
+        f"must be {expected}, not {shown(value)}.{hint}".rstrip(".") if expected else f"{error['msg']}: {shown(value)}"
+    )
 
 
 def shown(value: Any) -> str:
@@ -240,7 +242,7 @@ def _described(type_: Any) -> str:
     if get_origin(type_) is Annotated:
         return _described(get_args(type_)[0])
     if get_origin(type_) in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(_described(one) for one in get_args(type_)))
+        return " or ".join(dict.fromkeys(_described(member) for member in get_args(type_)))
     if get_origin(type_) is Literal:
         values = get_args(type_)
         return " or ".join(map(repr, values)) if len(values) <= _LISTED else f"one of {', '.join(map(str, values))}"
@@ -251,11 +253,11 @@ def _texts(type_: Any) -> list[str]:
     """Return the texts that a Literal allows."""
     if get_origin(type_) is Literal:
         return [value for value in get_args(type_) if isinstance(value, str)]
-    return [text for one in get_args(type_) for text in _texts(one)] if type_ is not None else []
+    return [text for member in get_args(type_) for text in _texts(member)] if type_ is not None else []
 
 
-def _quoted(wanted: str, value: Any) -> str:
-    if wanted == "text" and isinstance(value, (int, float)):
+def _quoted(expected: str, value: Any) -> str:
+    if expected == "text" and isinstance(value, (int, float)):
         return f' Write it in quotes: "{shown(value)}"'
     return ""
 
@@ -290,10 +292,10 @@ class Faults(ValueError):
         self.faults = list(faults)
 
 
-def written(place: Place) -> str:
+def written(key_path: Place) -> str:
     """Return ``grpo.max_steps`` or ``guards[0].above``."""
     text = ""
-    for part in place:
+    for part in key_path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text
 
@@ -340,49 +342,53 @@ NOT_SET = {
 _MODELS: dict[str, type[BaseModel]] = {}
 
 
-def checked_grpo(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return our defaults updated with `given`, with the types of GRPOConfig.
+def checked_grpo(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our defaults updated with `options`, with the types of GRPOConfig.
 
     Raises:
         Faults: fields that GRPOConfig does not have, that belong elsewhere, or whose value is invalid.
     """
-    faults = [Fault((name,), why) for name in given if (why := _not_here(str(name)))]
-    others = {name: value for name, value in given.items() if not _not_here(str(name))}
-    return _checked(others, grpo_fields(), "GRPOConfig", faults, GRPO_DEFAULTS)
+    faults = [Fault((name,), why) for name in options if (why := _not_here(str(name)))]
+    trl_options = {name: value for name, value in options.items() if not _not_here(str(name))}
+    return _checked(trl_options, grpo_fields(), "GRPOConfig", faults, GRPO_DEFAULTS)
 
 
-def checked_lora(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return our defaults updated with `given`, with the types of peft's LoraConfig.
+def checked_lora(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our defaults updated with `options`, with the types of peft's LoraConfig.
 
     Raises:
         Faults: fields that LoraConfig does not have, or whose value is invalid.
     """
-    return _checked(given, lora_fields(), "peft's LoraConfig", [], LORA_DEFAULTS)
+    return _checked(options, lora_fields(), "peft's LoraConfig", [], LORA_DEFAULTS)
 
 
-def checked_vllm(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `given`, with ``mode`` first; ``port`` is GRPOConfig's ``vllm_server_port``, the others ``vllm_<name>``.
+def checked_vllm(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `options`, with ``mode`` first; ``port`` is GRPOConfig's ``vllm_server_port``, the others ``vllm_<name>``.
 
     Raises:
         Faults: fields that GRPOConfig does not have, or whose value is invalid.
     """
-    mode = given.get("mode", "colocate")
+    mode = options.get("mode", "colocate")
     faults = []
     if mode not in ("colocate", "server"):
         faults.append(Fault(("mode",), f"must be colocate or server, not {mode!r}"))
-    return _checked(given, vllm_fields(), "vllm", faults, {"mode": "colocate"})
+    return _checked(options, vllm_fields(), "vllm", faults, {"mode": "colocate"})
 
 
 def vllm_arguments(vllm: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return arguments of GRPOConfig: ``{"mode": "server", "port": 8}`` is ``vllm_mode``, ``vllm_server_port``."""
     if vllm is None:
         return {}
-    known = grpo_fields()
-    return {"use_vllm": True} | {_of_trl(name, known): value for name, value in vllm.items()}
+    known_fields = grpo_fields()
+    return {"use_vllm": True} | {_of_trl(name, known_fields): value for name, value in vllm.items()}
 
 
-def _of_trl(name: str, known: Mapping[str, Field]) -> str:
-    return f"vllm_{name}" if f"vllm_{name}" in known or f"vllm_server_{name}" not in known else f"vllm_server_{name}"
+def _of_trl(name: str, known_fields: Mapping[str, Field]) -> str:
+    return (
+        f"vllm_{name}"
+        if f"vllm_{name}" in known_fields or f"vllm_server_{name}" not in known_fields
+        else f"vllm_server_{name}"
+    )
 
 
 def _not_here(name: str) -> str:
@@ -401,33 +407,37 @@ def settable_grpo_fields() -> dict[str, Field]:
 @cache
 def vllm_fields() -> dict[str, Field]:
     """Return the fields of GRPOConfig that may be set under ``vllm``, without their prefix."""
-    found = {name: field for name, field in grpo_fields().items() if name.startswith("vllm_")}
-    short = {name.removeprefix("vllm_").removeprefix("server_"): field for name, field in found.items()}
-    return {name.removeprefix("vllm_"): field for name, field in found.items()} | short
+    prefixed = {name: field for name, field in grpo_fields().items() if name.startswith("vllm_")}
+    short = {name.removeprefix("vllm_").removeprefix("server_"): field for name, field in prefixed.items()}
+    return {name.removeprefix("vllm_"): field for name, field in prefixed.items()} | short
 
 
 def _checked(
-    given: Mapping[str, Any], known: dict[str, Field], owner: str, faults: list[Fault], defaults: dict[str, Any]
+    options: Mapping[str, Any],
+    known_fields: dict[str, Field],
+    owner: str,
+    faults: list[Fault],
+    defaults: dict[str, Any],
 ) -> dict[str, Any]:
-    checked = dict(given)
-    if known:  # else the library is not installed, which the run reports
-        unknown = [name for name in given if name not in known]
+    checked = dict(options)
+    if known_fields:  # else the library is not installed, which the run reports
+        unknown = [name for name in options if name not in known_fields]
         faults = faults + [
-            Fault((str(name),), f"{owner} has no such field.{near_miss(name, known)}") for name in unknown
+            Fault((str(name),), f"{owner} has no such field.{near_miss(name, known_fields)}") for name in unknown
         ]
         faults += [
-            Fault((name,), explained({"type": "bool", "input": value}, known[name].type))
-            for name, value in given.items()
-            if name in known and isinstance(value, bool) and not _takes_bool(known[name])
+            Fault((name,), explained({"type": "bool", "input": value}, known_fields[name].type))
+            for name, value in options.items()
+            if name in known_fields and isinstance(value, bool) and not _takes_bool(known_fields[name])
         ]
-        rest = {name: value for name, value in given.items() if name in known}
+        rest = {name: value for name, value in options.items() if name in known_fields}
         try:
-            checked = _model(owner, known)(**rest).model_dump(exclude_unset=True)
+            checked = _model(owner, known_fields)(**rest).model_dump(exclude_unset=True)
         except ValidationError as error:
             # Each of several possible types has its own error: show the first.
-            firsts = {str(one["loc"][0]): one for one in reversed(error.errors())}
+            firsts = {str(detail["loc"][0]): detail for detail in reversed(error.errors())}
             faults = faults + [
-                Fault((name,), explained(firsts[name], known[name].type)) for name in rest if name in firsts
+                Fault((name,), explained(firsts[name], known_fields[name].type)) for name in rest if name in firsts
             ]
     if faults:
         raise Faults(faults)
@@ -443,9 +453,9 @@ def _takes_bool(field: Field) -> bool:
     return True
 
 
-def _model(owner: str, known: Mapping[str, Field]) -> type[BaseModel]:
+def _model(owner: str, known_fields: Mapping[str, Field]) -> type[BaseModel]:
     if owner not in _MODELS:
         config = ConfigDict(protected_namespaces=(), allow_inf_nan=False)
-        fields: dict[str, Any] = {name: (field.type, None) for name, field in known.items()}
+        fields: dict[str, Any] = {name: (field.type, None) for name, field in known_fields.items()}
         _MODELS[owner] = create_model(owner, __config__=config, **fields)
     return _MODELS[owner]

@@ -36,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from rewardkit_adapters.runner.training import run
 
     is_main = surroundings.is_main()
-    said = io.StringIO()
-    failures = Console() if is_main else Console(file=said, width=120)
+    buffer = io.StringIO()
+    failures = Console() if is_main else Console(file=buffer, width=120)
     config = read(options.config)
     surroundings.prepare(processes=config.processes)
     try:
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _leave_group()
         return 0
     # The others wait for this process: a failed exit code makes the launcher end them as well.
-    print(said.getvalue(), end="", file=sys.stderr, flush=True)
+    print(buffer.getvalue(), end="", file=sys.stderr, flush=True)
     return 1
 
 
@@ -73,9 +73,9 @@ def _all_ended(outcome: Path, code: int) -> bool:
     outcome.with_name(f"ended-{rank}").touch()
     if code in _TOGETHER:
         return True
-    others = [outcome.with_name(f"ended-{other}") for other in range(count)]
+    markers = [outcome.with_name(f"ended-{other}") for other in range(count)]
     waits_until = time.monotonic() + _PATIENCE_SECONDS
-    while not all(other.exists() for other in others):
+    while not all(other.exists() for other in markers):
         if time.monotonic() > waits_until:
             return False
         # Ten looks a second at the files of the other processes.

@@ -42,11 +42,11 @@ class TrainerCall:
 
     def equals(self, other: TrainerCall) -> bool:
         """Whether `other` has equal contents and may be of the same batch."""
-        mine, its = (
+        own_contents, its = (
             (call.step, call.completions, call.prompts, call.completion_ids, call.columns) for call in (self, other)
         )
         environments = self.context.get("environments"), other.context.get("environments")
-        return all(map(equal, mine, its)) and equal(*environments)
+        return all(map(equal, own_contents, its)) and equal(*environments)
 
 
 def gathered(call: TrainerCall, trainer: Trainer) -> tuple[TrainerCall, int]:
@@ -60,9 +60,9 @@ def gathered(call: TrainerCall, trainer: Trainer) -> tuple[TrainerCall, int]:
             "this reward compares completions of several processes, and environments cannot be sent from one process "
             f"to another: {_REMEDY}"
         )
-    own = (call.completions, call.prompts, call.completion_ids, dict(call.columns))
+    own_rows = (call.completions, call.prompts, call.completion_ids, dict(call.columns))
     try:
-        calls = trainer.of_each_process(own)
+        calls = trainer.of_each_process(own_rows)
     except (PicklingError, TypeError, AttributeError) as error:
         raise BindingError(
             "this reward compares completions of several processes, and its columns cannot be sent from one process "
@@ -70,7 +70,7 @@ def gathered(call: TrainerCall, trainer: Trainer) -> tuple[TrainerCall, int]:
         ) from error
     start = sum(len(completions) for completions, *_ in calls[: trainer.rank])
     columns = {name: _concatenated(other[3][name] for other in calls) for name in call.columns}
-    completions, prompts, ids = (_concatenated(other[place] for other in calls) for place in range(3))
+    completions, prompts, ids = (_concatenated(other[index] for other in calls) for index in range(3))
     context = dict(call.context)
     if "log_extra" in context:  # it takes one value for each row of this process
         context["log_extra"] = partial(_log_part, context["log_extra"], slice(start, start + len(call.completions)))
@@ -128,8 +128,8 @@ class Episodes:
         """Return the facts about the rollouts besides their messages."""
         environments, ids, ends = call.context.get("environments"), call.completion_ids, trainer.end_tokens
         cut = Cut(ids, ends) if ends and hasattr(ids, "__getitem__") else None
-        known = {} if environments is None else journals(environments)
-        return RolloutInfo(cut=cut, is_error=self.is_error, runs_calls=trainer.runs_calls, **known)
+        recorded = {} if environments is None else journals(environments)
+        return RolloutInfo(cut=cut, is_error=self.is_error, runs_calls=trainer.runs_calls, **recorded)
 
 
 PLAIN = Episodes()
@@ -144,8 +144,8 @@ class Cut:
     ends: frozenset[int]
 
     def __getitem__(self, row: int) -> bool:
-        own = self.ids[row]
-        return bool(len(own)) and int(own[-1]) not in self.ends
+        token_ids = self.ids[row]
+        return bool(len(token_ids)) and int(token_ids[-1]) not in self.ends
 
 
 def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> None:
@@ -166,7 +166,11 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
 
 def warn_of_environments(call: TrainerCall) -> None:
     """Warn if the environments do not record: the reward then reads only the messages, and sees no outage."""
-    plain = [one for one in call.context.get("environments") or () if one is not None and journal_of(one) is None]
+    plain = [
+        environment
+        for environment in call.context.get("environments") or ()
+        if environment is not None and journal_of(environment) is None
+    ]
     if plain:
         name = type(plain[0]).__name__
         warn(

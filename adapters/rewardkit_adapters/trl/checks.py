@@ -28,20 +28,22 @@ _NAMESPACES = {"agents", "length"}
 """The names before a dot in expressions: ``length.between(1, 5)``."""
 
 
-def weighted_expression(layout: RewardColumns, held: Mapping[str, float]) -> str | None:
-    """Return the reward trained by a trainer that holds the weights `held`; None if no sum of rewards is the same.
+def weighted_expression(layout: RewardColumns, trainer_weights: Mapping[str, float]) -> str | None:
+    """Return the reward that a trainer with the weights `trainer_weights` trains; None if no sum is the same.
 
     ``"1.0 * rk.from_trl(b1) + 0.6 * rk.exact('answer')"``. The weights of the tree and of the trainer are multiplied.
     """
     scorer = Scorer(layout.scored)
     if layout.columns == "components":
         nodes = {TOTAL: scorer.reward, **dict(scorer.names.components)}
-        parts: list[tuple[Weight, Reward]] = [(weight, nodes[name]) for name, weight in held.items() if weight]
+        parts: list[tuple[Weight, Reward]] = [
+            (weight, nodes[name]) for name, weight in trainer_weights.items() if weight
+        ]
         return _written(parts)
     names = {node: name for name, node in scorer.names.terms}
     parts = []
     for inner, reward in summands(scorer.reward):
-        weights = {held[names[term]] for term in terms_of(reward)}
+        weights = {trainer_weights[names[term]] for term in terms_of(reward)}
         if len(weights) > 1:
             return None
         parts += [(multiplied(weight, inner), reward) for weight in weights or {1.0}]
@@ -82,10 +84,10 @@ def _home(name: str, before: Sequence[str]) -> str:
 
 def honored(trainer: Trainer, layout: RewardColumns) -> RewardColumns:
     """Return `layout` with the weights that the trainer holds, if it may hold any."""
-    held = dict(trainer.weights()) if layout.honors else {}
-    if held.keys() != set(layout.names) or _agree(held, layout):
+    trainer_weights = dict(trainer.weights()) if layout.honors else {}
+    if trainer_weights.keys() != set(layout.names) or _agree(trainer_weights, layout):
         return layout
-    return layout.holding([held[name] for name in layout.names])
+    return layout.holding([trainer_weights[name] for name in layout.names])
 
 
 def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
@@ -95,48 +97,48 @@ def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
         RewardFailure: functions are missing, or the trainer holds weights that the reward does not have.
         RewardDefinitionError: another function of the trainer has the name of one of ours.
     """
-    held = trainer.weights()
-    if not held:
+    weight_pairs = trainer.weights()
+    if not weight_pairs:
         return
-    if sorted(name for name, _ in held) != sorted(layout.names):
+    if sorted(name for name, _ in weight_pairs) != sorted(layout.names):
         raise RewardFailure(
-            f"the trainer has the reward functions {[name for name, _ in held]}, but the reward is the sum of "
+            f"the trainer has the reward functions {[name for name, _ in weight_pairs]}, but the reward is the sum of "
             f"{list(layout.names)}: pass the whole list that to_trl returned, once"
         )
-    if not _agree(dict(held), layout):
-        raise RewardFailure(_mismatch(dict(held), layout))
+    if not _agree(dict(weight_pairs), layout):
+        raise RewardFailure(_mismatch(dict(weight_pairs), layout))
     _check_names(trainer.reward_names, layout)
     _warn_of_settings(trainer, layout)
 
 
-def _agree(held: Mapping[str, float], layout: RewardColumns) -> bool:
+def _agree(trainer_weights: Mapping[str, float], layout: RewardColumns) -> bool:
     needed = zip(layout.names, layout.weights, strict=True)
     # TRL holds its weights as float32.
-    return all(math.isclose(held[name], weight, rel_tol=1e-5, abs_tol=1e-7) for name, weight in needed)
+    return all(math.isclose(trainer_weights[name], weight, rel_tol=1e-5, abs_tol=1e-7) for name, weight in needed)
 
 
-def _mismatch(held: Mapping[str, float], layout: RewardColumns) -> str:
+def _mismatch(trainer_weights: Mapping[str, float], layout: RewardColumns) -> str:
     """Return the settings with which the weights of the trainer and of the reward agree. No advice drops a weight."""
     needed = dict(zip(layout.names, layout.weights, strict=True))
-    said = f"the trainer has the reward weights {held}, but the reward needs {needed}"
+    fault = f"the trainer has the reward weights {trainer_weights}, but the reward needs {needed}"
     as_needed = "pass GRPOConfig(reward_weights=funcs.reward_weights)"
-    if set(held.values()) == {1.0}:  # TRL's default: the user gave none
-        return f"{said}: {as_needed}"
+    if set(trainer_weights.values()) == {1.0}:  # TRL's default: the user gave none
+        return f"{fault}: {as_needed}"
     if layout.given:
         return (
-            f"{said}, from to_trl(weights=...). Give the weights once: {as_needed} to train with those of to_trl, or "
+            f"{fault}, from to_trl(weights=...). Give the weights once: {as_needed} to train with those of to_trl, or "
             "drop weights= to train with those of the trainer"
         )
-    expression = weighted_expression(layout, held)
+    expression = weighted_expression(layout, trainer_weights)
     if layout.columns == "components":
         into = "" if expression is None else f', rk.to_trl({expression}, outputs="components")'
         return (
-            f"{said}. To train with the weights of the reward, {as_needed}; to train with those of the trainer, write "
+            f"{fault}. To train with the weights of the reward, {as_needed}; to train with those of the trainer, write "
             f"them into the reward{into}"
         )
     into = "" if expression is None else f", rk.to_trl({expression}),"
     return (
-        f"{said}. One reward gives several columns, so the weights of the trainer cannot be matched to rewards. "
+        f"{fault}. One reward gives several columns, so the weights of the trainer cannot be matched to rewards. "
         f"Write them into the reward{into} and leave reward_weights out"
     )
 

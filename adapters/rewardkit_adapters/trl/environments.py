@@ -62,13 +62,13 @@ def environments(
     if asks:
         _check_rewards(list(environment.values()) if isinstance(environment, Mapping) else [environment])
     if isinstance(environment, Mapping):
-        return {name: _checked(one, watch) for name, one in environment.items()}
+        return {name: _checked(factory, watch) for name, factory in environment.items()}
     return _checked(environment, watch)
 
 
-def _check_rewards(made: Sequence[Made]) -> None:
-    if made and all(isinstance(one, type) and not hasattr(one, "get_reward") for one in made):
-        names = ", ".join(getattr(one, "__name__", "?") for one in made)
+def _check_rewards(factories: Sequence[Made]) -> None:
+    if factories and all(isinstance(factory, type) and not hasattr(factory, "get_reward") for factory in factories):
+        names = ", ".join(getattr(factory, "__name__", "?") for factory in factories)
         raise RewardDefinitionError(
             f"environments: the reward asks for rk.agents.environment_reward(), but {names} has no method "
             "get_reward(). Add one, or remove rk.agents.environment_reward()"

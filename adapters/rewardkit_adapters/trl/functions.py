@@ -127,8 +127,8 @@ class RewardFunctions(list[Any]):
 
     def faults(self, trainer: Any) -> str:
         """Return the failures and errors of a training of `trainer` that ended before `failure_window` batches."""
-        found = [evaluator.faults(Trainer(trainer)) for evaluator in self._evaluators]
-        return ", ".join(filter(None, found))
+        reports = [evaluator.faults(Trainer(trainer)) for evaluator in self._evaluators]
+        return ", ".join(filter(None, reports))
 
     def flush(self) -> None:
         """Wait until everything recorded so far is written.

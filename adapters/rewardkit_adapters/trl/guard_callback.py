@@ -84,9 +84,9 @@ class Watch:
         if self.config.watch == FAILURE_RATE:
             return _failure_rate(logs, self.config.component)
         for key in self.keys:
-            found = logs.get(key)
-            if isinstance(found, (int, float)):
-                return float(found) if math.isfinite(found) else None
+            logged = logs.get(key)
+            if isinstance(logged, (int, float)):
+                return float(logged) if math.isfinite(logged) else None
         return None
 
     @property
@@ -269,10 +269,10 @@ class GuardCallback(TrainerCallback):
             if name == FAILURE_RATE or later or name.removeprefix("components/") in components:
                 continue
             if not any(key in logs for key in watch.keys):
-                known = [FAILURE_RATE, *METRICS, *components, *logs]
+                names = [FAILURE_RATE, *METRICS, *components, *logs]
                 raise RewardDefinitionError(
                     f"a guard watches {watch.config}, but the trainer logs no {name!r}, and it is not the name of a "
-                    f"component.{near_miss(name, known)} Watch one of: {', '.join(sorted(set(known)))}"
+                    f"component.{near_miss(name, names)} Watch one of: {', '.join(sorted(set(names)))}"
                 )
 
     def _components(self) -> list[str]:
@@ -333,7 +333,7 @@ def _of_main_process(logs: dict[str, Any]) -> dict[str, Any]:
 
     if PartialState().num_processes == 1:
         return logs
-    held: list[Any] = [logs]
-    broadcast_object_list(held)
-    found: dict[str, Any] = held[0]
-    return found
+    objects: list[Any] = [logs]
+    broadcast_object_list(objects)
+    main_logs: dict[str, Any] = objects[0]
+    return main_logs

@@ -69,8 +69,8 @@ class GuardConfig(BaseModel):
 
     def __str__(self) -> str:
         """``kl above 0.5``."""
-        what = f"{self.watch} of {self.component}" if self.component else self.watch
-        return f"{what} {f'above {self.above:g}' if self.above is not None else f'below {self.below:g}'}"
+        subject = f"{self.watch} of {self.component}" if self.component else self.watch
+        return f"{subject} {f'above {self.above:g}' if self.above is not None else f'below {self.below:g}'}"
 
 
 def __getattr__(name: str) -> Any:

@@ -105,8 +105,8 @@ class RewardColumns:
         if weights is None:
             return plain
         if plain._free:
-            held = tuple(weights[owner] for owner in plain.owners if owner is not None)
-            return replace(plain, weights=held, raw=True, given=True)
+            column_weights = tuple(weights[owner] for owner in plain.owners if owner is not None)
+            return replace(plain, weights=column_weights, raw=True, given=True)
         return replace(cls._plain((weighted_sum_of(list(zip(weights, items, strict=True))),), columns), given=True)
 
     @classmethod
@@ -165,8 +165,8 @@ class RewardColumns:
         """The reward that is trained: with the weights of the trainer."""
         if not self.raw or set(self.weights) == {1.0}:
             return self.scored
-        held = dict(zip(self.owners, self.weights, strict=True))
-        return weighted_sum_of([(held.get(place, 1.0), item) for place, item in enumerate(self.items)])
+        weights_by_owner = dict(zip(self.owners, self.weights, strict=True))
+        return weighted_sum_of([(weights_by_owner.get(index, 1.0), item) for index, item in enumerate(self.items)])
 
     def of_table(self, table: ScoreTable) -> dict[str, Floats]:
         """Return the columns by name, (n,) each: NaN where they abstained or the row is unscorable."""
@@ -182,14 +182,14 @@ class RewardColumns:
         """Return the scores with the weights of the trainer in the terms and the total."""
         if not self.raw or set(self.weights) == {1.0}:
             return table
-        held = dict(zip(self.names, self.weights, strict=True))
+        factors = dict(zip(self.names, self.weights, strict=True))
         with np.errstate(over="ignore"):  # `require_float32` reports it
-            terms = {name: held[name] * values for name, values in table.terms.items()}
+            terms = {name: factors[name] * values for name, values in table.terms.items()}
         return replace(
             table,
             terms=terms,
             total=np.where(np.isnan(table.total), np.nan, np.nansum(list(terms.values()), axis=0)),
-            weights={name: held[name] * weight for name, weight in table.weights.items()},
+            weights={name: factors[name] * weight for name, weight in table.weights.items()},
         )
 
     def addends(
@@ -225,8 +225,8 @@ def _sum(items: tuple[Reward, ...]) -> Reward:
 def _owners(scorer: Scorer, items: tuple[Reward, ...], names: Sequence[str]) -> tuple[int | None, ...]:
     terms = dict(scorer.names.terms)
     inside = [set(terms_of(item)) for item in items]
-    found = [[place for place, nodes in enumerate(inside) if terms.get(name) in nodes] for name in names]
-    return tuple(places[0] if len(places) == 1 else None for places in found)
+    candidates = [[index for index, nodes in enumerate(inside) if terms.get(name) in nodes] for name in names]
+    return tuple(indices[0] if len(indices) == 1 else None for indices in candidates)
 
 
 def _terms(scorer: Scorer) -> _Plan:
@@ -236,15 +236,15 @@ def _terms(scorer: Scorer) -> _Plan:
 
 def _components(scorer: Scorer) -> _Plan:
     components = tuple(scorer.components)
-    found = _pure_weights(scorer)
-    if found is None:
+    pure_weights = _pure_weights(scorer)
+    if pure_weights is None:
         if TOTAL in components:
             raise RewardDefinitionError(
                 f'a component is called {TOTAL!r}, but outputs="components" needs that name for the column of the '
                 f'total. Rename the component: reward.named("...")'
             )
         return _Plan((TOTAL, *components), (1.0,) + (0.0,) * len(components))
-    weights = {name: found.get(name, ()) for name in components}
+    weights = {name: pure_weights.get(name, ()) for name in components}
     start = Progress(0, 1)
     initial = tuple(sum(weight_now(part, start) for part in parts) for parts in weights.values())
     moving = any(isinstance(part, Schedule) for parts in weights.values() for part in parts)
@@ -293,29 +293,29 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
     items = [tree_of(item, "an item of to_trl") for item in listed]
     if weights is None:
         return RewardColumns.listed(items, columns)
-    given = list(weights)
-    if len(given) != len(items):
+    item_weights = list(weights)
+    if len(item_weights) != len(items):
         layout, inside = RewardColumns.listed(items, columns), None
-        if len(given) == len(layout.names):  # one for each column, but a reward gives several
+        if len(item_weights) == len(layout.names):  # one for each column, but a reward gives several
             from rewardkit_adapters.trl.checks import weighted_expression
 
-            inside = weighted_expression(layout, dict(zip(layout.names, given, strict=True)))
+            inside = weighted_expression(layout, dict(zip(layout.names, item_weights, strict=True)))
         instead = "" if inside is None else f", or write the weights into the reward: rk.to_trl({inside})"
         raise RewardDefinitionError(
-            f"to_trl: there are {len(given)} weights for {len(items)} reward{'s' * (len(items) != 1)}. Pass one weight "
-            f"for each reward{instead}"
+            f"to_trl: there are {len(item_weights)} weights for {len(items)} reward{'s' * (len(items) != 1)}. Pass one "
+            f"weight for each reward{instead}"
         )
-    for weight, item in zip(given, listed, strict=True):
+    for weight, item in zip(item_weights, listed, strict=True):
         if isinstance(weight, Schedule):
             raise RewardTypeError(
                 f"to_trl: weights= are numbers, got the schedule {weight!r}. Multiply the reward by it instead, and "
                 f"give {shorten(item)} the weight 1"
             )
-    return RewardColumns.listed(items, columns, [number(weight, "to_trl: a weight") for weight in given])
+    return RewardColumns.listed(items, columns, [number(weight, "to_trl: a weight") for weight in item_weights])
 
 
-def successor(reward: Any, held: Mapping[str, float] | None) -> Reward:
-    """Return the tree of the replacement for a reward whose columns the trainer weights with `held`.
+def successor(reward: Any, weights: Mapping[str, float] | None) -> Reward:
+    """Return the tree of the replacement for a reward whose columns the trainer weights with `weights`.
 
     A list keeps these weights, as it keeps those of a GRPOConfig. Any other reward has its own.
 
@@ -324,16 +324,16 @@ def successor(reward: Any, held: Mapping[str, float] | None) -> Reward:
         RewardTypeError: as in `checked_tree`.
     """
     tree = checked_tree(reward)
-    if held is None or not isinstance(reward, (list, tuple)) or set(held.values()) == {1.0}:
+    if weights is None or not isinstance(reward, (list, tuple)) or set(weights.values()) == {1.0}:
         return tree
     layout = layout_of(reward)
-    if not layout.honors or set(layout.names) != set(held):
-        columns = ", ".join(f"{weight!r} * rk.from_trl({name})" for name, weight in held.items())
+    if not layout.honors or set(layout.names) != set(weights):
+        columns = ", ".join(f"{weight!r} * rk.from_trl({name})" for name, weight in weights.items())
         raise RewardDefinitionError(
-            f"the trainer weights the columns of the list in force, {dict(held)}, but this list has the columns "
+            f"the trainer weights the columns of the list in force, {dict(weights)}, but this list has the columns "
             f"{list(layout.names)}. Write the weights into the reward: rk.weighted_sum([{columns}])"
         )
-    return layout.holding([held[name] for name in layout.names]).reward
+    return layout.holding([weights[name] for name in layout.names]).reward
 
 
 def checked_tree(reward: Any) -> Reward:

@@ -31,9 +31,9 @@ class Memory:
             return
         self._owner = trainer_state
         self.means = {}
-        known = _saved(trainer_state).get(KEY, {})
-        self.states = states.restored(states.initial(self._followers), known)
-        lost = [follower for follower in self._followers if follower.describe() not in known]
+        saved_states = _saved(trainer_state).get(KEY, {})
+        self.states = states.restored(states.initial(self._followers), saved_states)
+        lost = [follower for follower in self._followers if follower.describe() not in saved_states]
         if lost and getattr(trainer_state, "global_step", 0) > 0:
             warn(
                 f"this run resumes at step {trainer_state.global_step}, but its checkpoint has no state for "
@@ -60,17 +60,17 @@ class Memory:
         self._followers = followers
         self.states = states.restored(states.initial(followers), before)
         if self._owner is trainer_state is not None:  # else `recall` loads it later
-            kept = saved_in(trainer_state)
-            for gone in before.keys() - states.saved(self.states).keys():
-                kept.pop(gone, None)
+            checkpoint = saved_in(trainer_state)
+            for key in before.keys() - states.saved(self.states).keys():
+                checkpoint.pop(key, None)
             if followers:
-                kept.update(states.saved(self.states))
+                checkpoint.update(states.saved(self.states))
 
 
 def saved_in(trainer_state: Any) -> dict[str, Any]:
     """Return our part of the next checkpoint. If the trainer has no place for it, it is not saved."""
-    kept: dict[str, Any] = _saved(trainer_state).setdefault(KEY, {})
-    return kept
+    checkpoint: dict[str, Any] = _saved(trainer_state).setdefault(KEY, {})
+    return checkpoint
 
 
 def _saved(trainer_state: Any) -> dict[str, Any]:

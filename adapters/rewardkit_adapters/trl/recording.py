@@ -95,7 +95,7 @@ class Recording:
             measured: the metrics of all processes.
         """
         call, trainer, state = prepared.call, prepared.trainer, prepared.state
-        spread, way = scored.spread, trainer.way
+        spread, normalization = scored.spread, trainer.way
         with self._lock:
             step = getattr(state, "global_step", None)
             self._alone = not trainer.known and state is None
@@ -113,7 +113,9 @@ class Recording:
                     completion_ids=call.completion_ids,
                     columns=call.columns,
                     groups=scored.groups - scored.groups[:1],
-                    advantages=None if spread is None or way is None else spread.advantages(way, scored.tally.moments),
+                    advantages=None
+                    if spread is None or normalization is None
+                    else spread.advantages(normalization, scored.tally.moments),
                     foreign=scored.foreign,
                     prompt_lengths=self._lengths_of(call.prompts, trainer),
                     trajectories=scored.trajectories,
@@ -159,24 +161,24 @@ class Recording:
 
     def _lengths_of(self, prompts: Any, trainer: Trainer) -> list[int | None] | None:
         """Return the length of each prompt in tokens, as the trainer tokenizes it; None if it does not tell."""
-        known = self._prompt_lengths
-        if known is None or prompts is None or not trainer.known:
+        lengths_by_prompt = self._prompt_lengths
+        if lengths_by_prompt is None or prompts is None or not trainer.known:
             return None
-        keys = [one if isinstance(one, str) else json.dumps(one, default=repr) for one in prompts]
-        new = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in known}
+        keys = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in prompts]
+        new = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in lengths_by_prompt}
         if new:
             lengths = trainer.prompt_lengths(list(new.values()))
             if lengths is None:
                 self._prompt_lengths = None
                 return None
-            if len(known) > _MOST_PROMPTS:
-                known.clear()
-            known.update(zip(new, lengths, strict=True))
-        return [known.get(key) for key in keys]
+            if len(lengths_by_prompt) > _MOST_PROMPTS:
+                lengths_by_prompt.clear()
+            lengths_by_prompt.update(zip(new, lengths, strict=True))
+        return [lengths_by_prompt.get(key) for key in keys]
 
     def _said(self) -> list[Line]:
-        said, self._lines = self._lines, []
-        return said
+        lines, self._lines = self._lines, []
+        return lines
 
     def _open(self, trainer: Trainer, step: int | None) -> None:
         """Start an attempt at the first batch, and when training starts again or resumes from an earlier step.
@@ -236,14 +238,14 @@ class Recording:
 
 def _metrics(scored: Scored, measured: Mapping[str, float]) -> dict[str, float]:
     """Return the metrics of all processes, and those of this process: seconds, diversity of completions."""
-    found = {**measured}
+    metrics = {**measured}
     for name, (_, failed, errored, _, unparsable, _) in zip(scored.table.components, scored.tally.faults, strict=True):
         if any(f"{kind}/{name}" in measured for kind in ("failed", "errored", "unparsable_gold")):
-            found[f"faults/{name}"] = float(failed + errored + unparsable)
-    found |= {f"seconds/{name}": seconds for name, seconds in scored.table.timings.items() if seconds}
-    found["seconds/scoring"] = scored.seconds
+            metrics[f"faults/{name}"] = float(failed + errored + unparsable)
+    metrics |= {f"seconds/{name}": seconds for name, seconds in scored.table.timings.items() if seconds}
+    metrics["seconds/scoring"] = scored.seconds
     starts = np.flatnonzero(np.diff(scored.groups)) + 1
     if len(scored.table):
         members = np.split(np.array(scored.table.completions, dtype=object), starts)
-        found["diversity/distinct"] = float(np.mean([len(set(texts)) / len(texts) for texts in members]))
-    return found
+        metrics["diversity/distinct"] = float(np.mean([len(set(texts)) / len(texts) for texts in members]))
+    return metrics

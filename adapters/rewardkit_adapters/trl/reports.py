@@ -39,7 +39,7 @@ class OutcomeShares:
         """Return the shares by component: ``failed/<name>``, ``unparsable_gold/`` and ``errored/`` of evaluated rows,
         ``abstained/`` and ``skipped/`` of all rows.
         """
-        found = {}
+        shares = {}
         rows = tally.rows[0]
         for name, (evaluated, failed, errored, _, unparsable, _), absent in zip(
             table.components, tally.faults, tally.absent, strict=True
@@ -52,10 +52,10 @@ class OutcomeShares:
                 ("skipped", absent[1], rows),
             ):
                 if all_rows:
-                    found[f"{outcome}/{name}"] = float(count / all_rows)
+                    shares[f"{outcome}/{name}"] = float(count / all_rows)
         with self._lock:
-            self._started |= {name for name, share in found.items() if share}
-            return {name: share for name, share in found.items() if name in self._started}
+            self._started |= {name for name, share in shares.items() if share}
+            return {name: share for name, share in shares.items() if name in self._started}
 
 
 class TrajectoryReport:
@@ -80,8 +80,8 @@ class TrajectoryReport:
             for name, _ in sorted(scored.tools.items(), key=lambda item: (-item[1], item[0])):
                 if len(self._tools) < MAX_TOOLS:
                     self._tools[name] = None
-            found = {f"trajectory/{name}": total / rows for name, total in zip(TRAJECTORY, sums, strict=True)}
-            return found | {f"trajectory/calls/{name}": scored.tools.get(name, 0) / rows for name in self._tools}
+            means = {f"trajectory/{name}": total / rows for name, total in zip(TRAJECTORY, sums, strict=True)}
+            return means | {f"trajectory/calls/{name}": scored.tools.get(name, 0) / rows for name in self._tools}
 
 
 class StageReport:
@@ -117,8 +117,8 @@ def metrics(scored: Scored, means: Mapping[str, float], *, contributions: bool) 
     """
     table, tally = scored.table, scored.tally
     logged = {f"components/{name}": mean for name, mean in means.items()}
-    known = [(name, total / count) for name, (count, total) in scored.parts.items() if count]
-    logged |= {f"parts/{name}": mean for name, mean in known[:MAX_PARTS]}
+    part_means = [(name, total / count) for name, (count, total) in scored.parts.items() if count]
+    logged |= {f"parts/{name}": mean for name, mean in part_means[:MAX_PARTS]}
     for name, (reached, weight) in zip(table.terms, tally.weights, strict=True):
         if reached:
             logged[f"weights/{name}"] = float(weight / reached)

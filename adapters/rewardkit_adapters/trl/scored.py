@@ -104,7 +104,7 @@ class Scored:
             lines=tuple(lines),
             durations=self.durations if main else {},
             trajectories=None if self.trajectories is None else self.trajectories.part(start, stop),
-            foreign=None if self.foreign is None else ForeignScores(*(one[start:stop] for one in self.foreign)),
+            foreign=None if self.foreign is None else ForeignScores(*(column[start:stop] for column in self.foreign)),
         )
 
 
@@ -134,8 +134,8 @@ def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded
         BindingError: a column is missing, or the reward compares completions that are not all in this process.
     """
     call, trainer = prepared.call, prepared.trainer
-    generations, own = trainer.num_generations, len(call.completions)
-    split = layout.together == "group" and generations and own % generations
+    generations, size = trainer.num_generations, len(call.completions)
+    split = layout.together == "group" and generations and size % generations
     if trainer.processes > 1 and (split or layout.together == "batch"):
         everything, start = gathered(call, trainer)
         batches: list[Batch] = []
@@ -147,10 +147,10 @@ def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded
 
         # Scored by one process for all: a judge that is asked twice may give two answers.
         scored = trainer.on_main(compute)
-        return Result(scored, batches[0] if batches else None, slice(start, start + own))
+        return Result(scored, batches[0] if batches else None, slice(start, start + size))
     if split:
         raise BindingError(
-            f"this reward compares the {generations} completions of a prompt, but this process got {own}, which is "
+            f"this reward compares the {generations} completions of a prompt, but this process got {size}, which is "
             "a part of a group: make per_device_train_batch_size a multiple of num_generations"
         )
     scored, batch = _scored(scorer, layout, prepared, recorded, processes=trainer.processes)
@@ -224,13 +224,13 @@ def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:
 
 
 def _parts(table: ScoreTable) -> dict[str, tuple[float, float]]:
-    found: dict[str, tuple[float, float]] = {}
+    parts: dict[str, tuple[float, float]] = {}
     for name, column in table.components.items():
         for part, values in column.parts.items():
-            known = values[np.isfinite(values)]
-            found[f"{name}/{part}"] = float(len(known)), float(known.sum())
-    return found
+            finite = values[np.isfinite(values)]
+            parts[f"{name}/{part}"] = float(len(finite)), float(finite.sum())
+    return parts
 
 
-def _add_parts(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    return one[0] + other[0], one[1] + other[1]
+def _add_parts(part: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    return part[0] + other[0], part[1] + other[1]

@@ -124,14 +124,14 @@ class Tally:
         return Tally(*(piece.reshape(array.shape) for piece, array in zip(pieces, arrays, strict=True)))
 
 
-def _of_trajectories(found: Trajectories) -> Floats:
+def _of_trajectories(trajectories: Trajectories) -> Floats:
     sums = (
-        found.turns.sum(),
-        found.calls.sum(),
-        found.errors.sum(),
-        sum(stop != "answered" for stop in found.stops),
-        found.stops.count("pending"),
-        found.malformed.sum(),
-        sum(map(bool, found.broken)),
+        trajectories.turns.sum(),
+        trajectories.calls.sum(),
+        trajectories.errors.sum(),
+        sum(stop != "answered" for stop in trajectories.stops),
+        trajectories.stops.count("pending"),
+        trajectories.malformed.sum(),
+        sum(map(bool, trajectories.broken)),
     )
-    return np.array([not found.plain, len(found.turns), *sums], dtype=np.float64)
+    return np.array([not trajectories.plain, len(trajectories.turns), *sums], dtype=np.float64)

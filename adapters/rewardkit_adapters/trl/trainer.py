@@ -72,8 +72,8 @@ class Trainer:
         self.reward_functions: Sequence[Any] = getattr(trainer, "reward_funcs", [])
         # By evaluator and not by identity: functions may have been pickled or copied.
         self.own = [
-            (place, function.__name__)
-            for place, function in enumerate(self.reward_functions)
+            (index, function.__name__)
+            for index, function in enumerate(self.reward_functions)
             if getattr(function, "evaluator", self) is evaluator
         ]
         scale: Any = "batch" if self.normalizes_each else getattr(trainer, "scale_rewards", "group")
@@ -101,7 +101,7 @@ class Trainer:
 
         def calls(owner: Any) -> bool:
             callbacks = getattr(getattr(owner, "callback_handler", None), "callbacks", ())
-            return hasattr(owner, "reward_funcs") and any(own is callback for own in callbacks)
+            return hasattr(owner, "reward_funcs") and any(candidate is callback for candidate in callbacks)
 
         return cls(caller(calls), evaluator)
 
@@ -117,7 +117,7 @@ class Trainer:
             return None
         try:
             ids, images, more = tokenize(prompts)
-            return None if images or more else [len(one) for one in ids]
+            return None if images or more else [len(token_ids) for token_ids in ids]
         except Exception:  # it is the trainer's own, and may change
             return None
 
@@ -131,9 +131,9 @@ class Trainer:
 
         ``log_metric`` would average them over all processes, and an older TRL waits until all have logged the same.
         """
-        held: Any = getattr(self._trainer, "_metrics", {}).get("train")
-        for name, value in values.items() if held is not None else ():
-            held[name].append(value)
+        metrics: Any = getattr(self._trainer, "_metrics", {}).get("train")
+        for name, value in values.items() if metrics is not None else ():
+            metrics[name].append(value)
 
     @property
     def reward_names(self) -> list[str]:
@@ -142,9 +142,13 @@ class Trainer:
 
     def weights(self) -> list[tuple[str, float]]:
         """Return (name, weight) of each function of the evaluator; empty if the trainer does not show them."""
-        held = getattr(self._trainer, "reward_weights", None)
+        reward_weights = getattr(self._trainer, "reward_weights", None)
         # The shortest number that is the weight in float32: 0.3 and not 0.30000001192092896.
-        return [] if held is None else [(name, float(str(np.float32(float(held[place]))))) for place, name in self.own]
+        return (
+            []
+            if reward_weights is None
+            else [(name, float(str(np.float32(float(reward_weights[index]))))) for index, name in self.own]
+        )
 
     def set_weights(self, weights: Mapping[str, float]) -> None:
         """Set the weights of the functions of the evaluator, for the sum that follows this call.
@@ -152,14 +156,14 @@ class Trainer:
         Raises:
             RewardFailure: the trainer does not show its weights.
         """
-        held = getattr(self._trainer, "reward_weights", None)
-        if held is None or not self.own:
+        reward_weights = getattr(self._trainer, "reward_weights", None)
+        if reward_weights is None or not self.own:
             raise RewardFailure(
                 'outputs="components" with scheduled weights must set the reward_weights of the trainer, but this '
                 'trainer does not show them: use outputs="terms"'
             )
-        for place, name in self.own:
-            held[place] = weights[name]
+        for index, name in self.own:
+            reward_weights[index] = weights[name]
 
     def refusal(self, names: Sequence[str]) -> str | None:
         """Return the reason why the functions of the evaluator cannot be replaced by others called `names`; None if
@@ -168,42 +172,44 @@ class Trainer:
             return "the trainer is not known, so its reward functions cannot be replaced"
         lists = [getattr(self._trainer, name, None) for name in _PER_FUNCTION]
         weights = getattr(self._trainer, "reward_weights", None)
-        own = [place for place, _ in self.own]
-        known = own and all(isinstance(held, list) for held in lists) and hasattr(weights, "new_tensor")
-        if not known or len({len(held) for held in (*lists, weights)}) > 1:  # type: ignore[arg-type]
+        own_indices = [index for index, _ in self.own]
+        replaceable = (
+            own_indices and all(isinstance(entries, list) for entries in lists) and hasattr(weights, "new_tensor")
+        )
+        if not replaceable or len({len(entries) for entries in (*lists, weights)}) > 1:  # type: ignore[arg-type]
             return "this trainer stores its reward functions in a way that rewardkit does not know"
-        others = [name for place, name in enumerate(self.reward_names) if place not in own]
-        taken = [name for name in names if name in others]
-        return f"another reward function of this trainer is called {taken[0]!r} already" if taken else None
+        other_names = [name for index, name in enumerate(self.reward_names) if index not in own_indices]
+        conflicts = [name for name in names if name in other_names]
+        return f"another reward function of this trainer is called {conflicts[0]!r} already" if conflicts else None
 
     def replace_functions(self, functions: Sequence[Any], weights: Sequence[float]) -> None:
         """Replace the functions of the evaluator by `functions`, at the place of its first one.
 
         The other reward functions keep their order and their weights.
         """
-        own = [place for place, _ in self.own]
-        held = [getattr(self._trainer, name) for name in _PER_FUNCTION]
+        own_indices = [index for index, _ in self.own]
+        lists = [getattr(self._trainer, name) for name in _PER_FUNCTION]
         names = [function.__name__ for function in functions]
         rows: list[tuple[Any, ...]] = []
-        for place, row in enumerate(zip(*held, self._trainer.reward_weights.tolist(), strict=True)):
-            if place == own[0]:
+        for index, row in enumerate(zip(*lists, self._trainer.reward_weights.tolist(), strict=True)):
+            if index == own_indices[0]:
                 rows += zip(functions, names, [None] * len(names), weights, strict=True)
-            if place not in own:
+            if index not in own_indices:
                 rows.append(row)
-        gone = {self.reward_names[place] for place in own} - set(names)
-        for place, values in enumerate(held):
-            values[:] = [row[place] for row in rows]  # in place: one of them is the list that to_trl returned
+        removed = {self.reward_names[index] for index in own_indices} - set(names)
+        for index, values in enumerate(lists):
+            values[:] = [row[index] for row in rows]  # in place: one of them is the list that to_trl returned
         self._trainer.reward_weights = self._trainer.reward_weights.new_tensor([row[-1] for row in rows])
-        self.own = [(own[0] + number, name) for number, name in enumerate(names)]
-        self.even_out("rewards", gone, names, math.nan)
+        self.own = [(own_indices[0] + number, name) for number, name in enumerate(names)]
+        self.even_out("rewards", removed, names, math.nan)
 
-    def even_out(self, part: str, gone: Iterable[str], there: Iterable[str], absent: Any) -> None:
+    def even_out(self, part: str, removed: Iterable[str], present: Iterable[str], absent: Any) -> None:
         """Make all columns of one part of the completions table equally long; TRL cannot print it otherwise."""
         logs = getattr(self._trainer, "_logs", {})
         columns, length = logs.get(part, {}), len(logs.get("prompt", ()))
-        for name in gone:
+        for name in removed:
             columns.pop(name, None)
-        for name in there:
+        for name in present:
             if length and name not in columns:
                 columns[name].extend([absent] * length)
 
@@ -222,8 +228,8 @@ class Trainer:
             return values
         import torch
 
-        given = torch.tensor(values, dtype=torch.float64, device=self._accelerator.device)
-        return np.asarray(self._accelerator.reduce(given, reduction="sum").tolist())
+        tensor = torch.tensor(values, dtype=torch.float64, device=self._accelerator.device)
+        return np.asarray(self._accelerator.reduce(tensor, reduction="sum").tolist())
 
     def of_each_process(self, value: T) -> list[T]:
         """Return the `value` of every process in rank order, in one collective call."""
@@ -254,9 +260,9 @@ class Trainer:
 
 
 def _end_tokens(trainer: Any) -> frozenset[int]:
-    held = [getattr(trainer, "eos_token_ids", None), getattr(trainer, "eos_token_id", None)]
-    if not any(held):
+    settings = [getattr(trainer, "eos_token_ids", None), getattr(trainer, "eos_token_id", None)]
+    if not any(settings):
         return frozenset()
-    tokens = [token for one in held for token in (one if isinstance(one, list) else [one])]
+    tokens = [token for setting in settings for token in (setting if isinstance(setting, list) else [setting])]
     tokens.append(getattr(getattr(trainer, "_tokenizer", None), "pad_token_id", None))
     return frozenset(token for token in tokens if isinstance(token, int))

@@ -238,8 +238,8 @@ async def _awaited(function: Callable[..., Any], keywords: dict[str, Any]) -> An
 
 
 def _all_here(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
-    found: list[Any] = run_here(gathered(function, calls))
-    return found
+    results: list[Any] = run_here(gathered(function, calls))
+    return results
 
 
 def _judged(error: Exception) -> Exception:
@@ -304,11 +304,11 @@ def state_of(batch: Batch, row: int, owner: object) -> State:
     return states[row]
 
 
-def messages_of(prompt: Any, role: str, what: str, row: int) -> list[ChatMessage]:
+def messages_of(prompt: Any, role: str, label: str, row: int) -> list[ChatMessage]:
     """Return a prompt or completion as messages; plain text becomes one message of `role`."""
     if isinstance(prompt, str):
         return [ChatMessage(role=role, content=prompt)]
-    messages: Sequence[Mapping[str, Any]] = as_messages(prompt, what, row)
+    messages: Sequence[Mapping[str, Any]] = as_messages(prompt, label, row)
     return [ChatMessage({"role": role, **detached(dict(message))}) for message in messages]
 
 
@@ -316,18 +316,18 @@ def _made(batch: Batch, row: int) -> State:
     columns = {name: detached(value) for name, value in batch.example(row).items()}
     prompt = messages_of(batch.prompts[row] if batch.prompts is not None else None, "user", "prompts", row)
     completion = messages_of(batch.completions[row], "assistant", "completions", row)
-    known = {
+    fields = {
         "prompt": prompt,
         "answer": columns.get("answer", ""),
         "info": _info(columns.get("info"), row),
         "example_id": columns.get("example_id", row),
     }
-    given = {**columns, **known}
+    row_input = {**columns, **fields}
     step: dict[str, Any] = {"prompt": prompt, "completion": completion, "reward": None, "advantage": None, "extras": {}}
     return {
-        **known,
-        "input": given,
-        "task": columns["task"] if columns.get("task") is not None else given,
+        **fields,
+        "input": row_input,
+        "task": columns["task"] if columns.get("task") is not None else row_input,
         "completion": completion,
         "trajectory": [step],
         "is_completed": True,
@@ -374,16 +374,16 @@ class RubricArguments:
     def __call__(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
         states = [state_of(batch, row, self.owner) for row in rows]
         if reward.grouped:
-            own = getattr(self.rubric, "group_score_objects", None)
-            objects = own(states) if own else self._plurals(states)
+            builder = getattr(self.rubric, "group_score_objects", None)
+            objects = builder(states) if builder else self._plurals(states)
         else:
             objects = self._objects(states[0])
         return reward.accepted(reward.function, objects, "verifiers" if self.rubric is None else "its rubric")
 
     def _objects(self, state: State) -> Mapping[str, Any]:
-        own = getattr(self.rubric, "score_objects", None)
-        if own is not None:  # 0.1.14 has it, 0.1.8 does not
-            objects: Mapping[str, Any] = own(state)
+        builder = getattr(self.rubric, "score_objects", None)
+        if builder is not None:  # 0.1.14 has it, 0.1.8 does not
+            objects: Mapping[str, Any] = builder(state)
             return objects
         fields = {name: value for name, value in state["input"].items() if name not in INPUT_FIELDS}
         if isinstance(state["task"], Mapping):
@@ -427,10 +427,10 @@ def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], R
 
 
 def _parts(rubric: Any) -> Iterator[Any]:
-    own = _own_scoring(rubric)
-    if own is not None:
+    method = _own_scoring(rubric)
+    if method is not None:
         raise RewardTypeError(
-            f"{type(rubric).__name__} overrides {own}, so its functions and weights do not determine its scores. "
+            f"{type(rubric).__name__} overrides {method}, so its functions and weights do not determine its scores. "
             "Write its scoring as an @rk.reward function"
         )
     if hasattr(rubric, "rubrics"):
@@ -524,8 +524,8 @@ class TaskArguments:
         if row not in rollouts:
             rollouts[row] = Rollout.of(self.prototype, batch, row)
         rollout = rollouts[row]
-        given = {"task": rollout.task.data, "trace": rollout.trace}
-        function, keywords = reward.accepted(rollout.functions[self.name], given, "the task")
+        objects = {"task": rollout.task.data, "trace": rollout.trace}
+        function, keywords = reward.accepted(rollout.functions[self.name], objects, "the task")
         return (_Recorded(function, rollout.trace, self.name) if self.is_metric else function), keywords
 
 
@@ -564,20 +564,20 @@ def signals(task: Any) -> list[Signal]:
     Raises:
         RewardDefinitionError: one of them needs the runtime of a rollout.
     """
-    found = [Signal(function.__name__, 0.0, function, True) for function in task.hooks("metric")]
+    task_signals = [Signal(function.__name__, 0.0, function, True) for function in task.hooks("metric")]
     for function in task.hooks("reward"):
         # verifiers' decorator leaves the weight only in this attribute.
-        found.append(Signal(function.__name__, float(getattr(function, "_vf_weight", 1.0)), function, False))
+        task_signals.append(Signal(function.__name__, float(getattr(function, "_vf_weight", 1.0)), function, False))
     for judge in task.plugged_judges():
-        found.append(Signal(judge.reward_name, float(judge.config.weight), judge.score, False))
-    for signal in found:
+        task_signals.append(Signal(judge.reward_name, float(judge.config.weight), judge.score, False))
+    for signal in task_signals:
         runtime = inspect.signature(signal.function).parameters.get("runtime")
         if runtime is not None and runtime.default is runtime.empty:
             raise RewardDefinitionError(
                 f"{type(task).__name__}.{signal.name} needs the runtime of a rollout, which a completion lacks. "
                 "Score it in verifiers"
             )
-    return found
+    return task_signals
 
 
 def _task(prototype: Any, batch: Batch, row: int) -> Any:
@@ -598,35 +598,35 @@ def _trace(task: Any, batch: Batch, row: int) -> Any:
     """Return a finished trace: the prompt, then the completion, whose assistant messages are sampled."""
     verifiers = importlib.import_module("verifiers.v1")
     prompt = batch.prompts[row] if batch.prompts is not None else None
-    asked = _messages(prompt, "user", "prompts", row)
-    said = _messages(batch.completions[row], "assistant", "completions", row)
+    prompt_messages = _messages(prompt, "user", "prompts", row)
+    completion_messages = _messages(batch.completions[row], "assistant", "completions", row)
     nodes = [
         verifiers.MessageNode(
-            parent=place - 1 if place else None,
+            parent=index - 1 if index else None,
             message=message,
-            sampled=place >= len(asked) and message["role"] == "assistant",
+            sampled=index >= len(prompt_messages) and message["role"] == "assistant",
         )
-        for place, message in enumerate([*asked, *said])
+        for index, message in enumerate([*prompt_messages, *completion_messages])
     ]
     agent = verifiers.AgentInfo(config=verifiers.AgentConfig())
     described = verifiers.TraceTask(type=type(task).__name__, data=task.data)
     return verifiers.Trace(task=described, agent=agent, nodes=nodes)
 
 
-def _messages(value: Any, role: str, what: str, row: int) -> list[dict[str, Any]]:
+def _messages(value: Any, role: str, label: str, row: int) -> list[dict[str, Any]]:
     """Return messages in verifiers' format: plain text and flat tool calls."""
-    found = []
-    for place, message in enumerate(messages_of(value, role, what, row)):
-        own = dict(message)
-        if own["role"] == "assistant":
-            own["content"] = content_text(own.get("content"))
-        calls = own.get("tool_calls")
+    messages = []
+    for index, message in enumerate(messages_of(value, role, label, row)):
+        converted = dict(message)
+        if converted["role"] == "assistant":
+            converted["content"] = content_text(converted.get("content"))
+        calls = converted.get("tool_calls")
         if calls:
-            own["tool_calls"] = [
-                {"id": f"call_{place}_{at}", **call, **call.get("function", {})} for at, call in enumerate(calls)
+            converted["tool_calls"] = [
+                {"id": f"call_{index}_{at}", **call, **call.get("function", {})} for at, call in enumerate(calls)
             ]
-        found.append(own)
-    return found
+        messages.append(converted)
+    return messages
 
 
 Weighted = Iterator[tuple[float, VerifiersReward]]
@@ -657,15 +657,15 @@ def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
         RewardTypeError: `rubric_or_function` is none of these.
         RewardDefinitionError: it has no function, or one that needs more than a finished completion.
     """
-    given = rubric_or_function
-    if is_task(given):
-        reward = _summed(_of_task(prototype_of(given)), given)
-    elif is_rubric(given):
-        reward = _summed(_of_rubric(given), given)
-    elif is_rubric(getattr(given, "rubric", None)):
-        reward = _summed(_of_rubric(given.rubric), given)
+    wrapped = rubric_or_function
+    if is_task(wrapped):
+        reward = _summed(_of_task(prototype_of(wrapped)), wrapped)
+    elif is_rubric(wrapped):
+        reward = _summed(_of_rubric(wrapped), wrapped)
+    elif is_rubric(getattr(wrapped, "rubric", None)):
+        reward = _summed(_of_rubric(wrapped.rubric), wrapped)
     else:
-        return _of_function(given, name)
+        return _of_function(wrapped, name)
     return reward if name is None else reward.named(name)
 
 
@@ -709,22 +709,22 @@ def _of_function(function: Callable[..., Any], name: str | None) -> Reward:
     return VerifiersReward(function, label, RubricArguments(None, function), scores_groups(function), function)
 
 
-def _summed(weighted: Iterable[tuple[float, VerifiersReward]], given: object) -> Reward:
+def _summed(weighted: Iterable[tuple[float, VerifiersReward]], wrapped: object) -> Reward:
     """Return their weighted sum; functions of weight 0 are monitored."""
     items = [(weight or 1.0, reward if weight else monitor(reward)) for weight, reward in weighted]
     if not items:
-        raise RewardDefinitionError(f"this {type(given).__name__} has no reward function; add one before wrapping it")
+        raise RewardDefinitionError(f"this {type(wrapped).__name__} has no reward function; add one before wrapping it")
     return weighted_sum_of(items)
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
     """Return `names` with numbers after repeated ones: format, format_2."""
-    seen: dict[str, int] = {}
-    found = []
+    counts: dict[str, int] = {}
+    distinct_names = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
-    return found
+        counts[name] = counts.get(name, 0) + 1
+        distinct_names.append(name if counts[name] == 1 else f"{name}_{counts[name]}")
+    return distinct_names
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -47,7 +47,7 @@ def row_of(data: Any, trace: Any) -> Row:
     """
     branches = trace.branches
     nodes: Sequence[Any] = branches[-1].nodes if branches else []
-    first = next((place for place, node in enumerate(nodes) if node.sampled), len(nodes))
+    first = next((index for index, node in enumerate(nodes) if node.sampled), len(nodes))
     wrote = [node for node in nodes[first:] if node.sampled or node.message.role != "assistant"]
     ids = [token for node in wrote for token, sampled in zip(node.token_ids, node.mask, strict=True) if sampled]
     return Row(
@@ -60,11 +60,11 @@ def row_of(data: Any, trace: Any) -> Row:
     )
 
 
-def _prompt(asked: Any, nodes: Sequence[Any]) -> Any:
+def _prompt(prompt: Any, nodes: Sequence[Any]) -> Any:
     """Return the prompt of the task; if the user opens the conversation, the messages before the policy's first."""
-    if isinstance(asked, str):
-        return asked
-    return _messages(asked if asked is not None else (node.message for node in nodes))
+    if isinstance(prompt, str):
+        return prompt
+    return _messages(prompt if prompt is not None else (node.message for node in nodes))
 
 
 def _messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
@@ -211,12 +211,12 @@ class Traces:
 
     async def second(self, data: Any, trace: Any) -> RowScore:
         """Return the scores that were kept; score the trace if there are none because its metrics are replaced."""
-        kept = self._scores.pop(id(trace), None)
-        return kept[1] if kept is not None and kept[0]() is trace else await self._scored(data, trace)
+        entry = self._scores.pop(id(trace), None)
+        return entry[1] if entry is not None and entry[0]() is trace else await self._scored(data, trace)
 
     async def _scored(self, data: Any, trace: Any) -> RowScore:
-        own = None if trace.agent is None else trace.agent.config.timeout.scoring
-        allowed = seconds(self._requests.deadline, data.timeout.scoring if own is None else own)
+        timeout = None if trace.agent is None else trace.agent.config.timeout.scoring
+        allowed = seconds(self._requests.deadline, data.timeout.scoring if timeout is None else timeout)
         try:
             score = await asyncio.wait_for(self._requests.score(row_of(data, trace)), allowed)
         except (asyncio.TimeoutError, TimeoutError):

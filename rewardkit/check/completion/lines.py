@@ -32,30 +32,30 @@ _MOST = 20_000
 _Place = tuple[str, int]
 
 
-def deciding_line(subject: RewardUnderTest, trial: Trial, seen: TrialResult | None) -> str:
+def deciding_line(subject: RewardUnderTest, trial: Trial, score: TrialResult | None) -> str:
     """Return the line at which a completion parts from one of its example with another score; "" if none is known.
 
     That is a wrong completion for one that is paid, and a right one for one that is not.
     """
-    if seen is None or not seen.scored or subject.lost or len(text_of(trial.completion)) > _LONGEST:
+    if score is None or not score.scored or subject.lost or len(text_of(trial.completion)) > _LONGEST:
         return ""
     example = subject.examples[trial.example]
     try:
         for completion in (*example.good, *example.bad, subject.formed("")):
             other = Trial(completion, trial.example, trial.columns)
-            said = subject.see([other])[0]
-            if said.scored and abs(said.value - seen.value) > EQUAL:
+            other_score = subject.see([other])[0]
+            if other_score.scored and abs(other_score.value - score.value) > EQUAL:
                 return parting(subject, trial, other)
     except OutOfTime:
         pass  # the finding is worth more than its line
     return ""
 
 
-def parting(subject: RewardUnderTest, one: Trial, other: Trial) -> str:
+def parting(subject: RewardUnderTest, trial: Trial, other: Trial) -> str:
     """Return ``rewards.py:9: if match is None:``, the last line that both execute before they part; "" if none is."""
     if not _files(subject):
         return ""
-    first, second = executed(subject, one), executed(subject, other)
+    first, second = executed(subject, trial), executed(subject, other)
     for number, (left, right) in enumerate(zip(first, second, strict=False)):
         if left != right:
             return _shown(first[number - 1]) if number else ""
@@ -64,21 +64,21 @@ def parting(subject: RewardUnderTest, one: Trial, other: Trial) -> str:
 
 def _files(subject: RewardUnderTest) -> frozenset[str]:
     """Return the files of the user's functions."""
-    found: frozenset[str] = subject.remembered(
+    files: frozenset[str] = subject.remembered(
         "files", lambda: frozenset(filter(None, (file_of(binding.original) for _, binding in subject.bindings)))
     )
-    return found
+    return files
 
 
 def executed(subject: RewardUnderTest, trial: Trial) -> list[_Place]:
     """Return the lines of the user's functions that scoring a completion executes, in order."""
-    found: list[_Place] = []
-    with _traced(_files(subject), found):
+    lines: list[_Place] = []
+    with _traced(_files(subject), lines):
         subject.see([trial], fresh=True)
     if subject.stage.environment is None:
-        return found
+        return lines
     played = subject.remembered("lines of the environment", lambda: _lines_of(subject.stage.environment))
-    return [place for place in found if place not in played]
+    return [line for line in lines if line not in played]
 
 
 def _lines_of(environment: Any) -> frozenset[_Place]:
@@ -92,15 +92,15 @@ def _lines_of(environment: Any) -> frozenset[_Place]:
 
 
 @contextmanager
-def _traced(files: frozenset[str], found: list[_Place]) -> Iterator[None]:
+def _traced(files: frozenset[str], lines: list[_Place]) -> Iterator[None]:
     """Inside the block, note each line of these files that this thread executes."""
 
     def of_call(frame: FrameType, event: str, argument: Any) -> Any:
         return of_line if frame.f_code.co_filename in files else None
 
     def of_line(frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line" and len(found) < _MOST:
-            found.append((frame.f_code.co_filename, frame.f_lineno))
+        if event == "line" and len(lines) < _MOST:
+            lines.append((frame.f_code.co_filename, frame.f_lineno))
         return of_line
 
     before = sys.gettrace()
@@ -111,6 +111,6 @@ def _traced(files: frozenset[str], found: list[_Place]) -> Iterator[None]:
         sys.settrace(before)
 
 
-def _shown(place: _Place) -> str:
-    name, number = place
+def _shown(line: _Place) -> str:
+    name, number = line
     return f"{Path(name).name}:{number}: {linecache.getline(name, number).strip()}"

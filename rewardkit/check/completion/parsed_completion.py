@@ -102,8 +102,8 @@ class ParsedCompletion:
     @property
     def in_region(self) -> Span:
         """The place of the gold answer, counted from the start of the region."""
-        place = self.places[-1]
-        return Span(place.start - self.region.start, place.end - self.region.start)
+        span = self.places[-1]
+        return Span(span.start - self.region.start, span.end - self.region.start)
 
     @property
     def only_thought(self) -> bool:
@@ -120,7 +120,7 @@ class ParsedCompletion:
 
     def saying(self, answer: str) -> str:
         """Return the completion with `answer` in all places of the gold answer."""
-        return replaced(self.text, [(place, answer) for place in self.places])
+        return replaced(self.text, [(span, answer) for span in self.places])
 
     def answering(self, answer: str) -> str:
         """Return the completion with `answer` as its answer; other places of the gold answer stay."""
@@ -155,13 +155,15 @@ def anatomies_of(
     text: str, columns: Mapping[str, Any], read: frozenset[str], *, answered: bool = False
 ) -> list[ParsedCompletion]:
     """Return what `anatomy_of` chooses from: an anatomy for each column whose value may be the answer, likely first."""
-    found = [
-        ParsedCompletion(text, name, value, places)
+    anatomies = [
+        ParsedCompletion(text, name, value, spans)
         for name, value in columns.items()
-        if (places := tuple(_places(text, value)) or (_near(text, value) if name in read else ()))
+        if (spans := tuple(_places(text, value)) or (_near(text, value) if name in read else ()))
     ]
-    found.sort(key=lambda one: (one.column not in read, likelihood(one.column), -one.places[-1].end))
-    return [one for one in found if not (answered and one.only_thought)]
+    anatomies.sort(
+        key=lambda anatomy: (anatomy.column not in read, likelihood(anatomy.column), -anatomy.places[-1].end)
+    )
+    return [anatomy for anatomy in anatomies if not (answered and anatomy.only_thought)]
 
 
 def likelihood(column: str) -> int:
@@ -217,10 +219,14 @@ def parsed_json(text: str) -> Any:
 
 def numbers_in(text: str) -> list[Span]:
     """Return the numbers in a text; one in scientific notation is one number."""
-    found = [Span(*match.span()) for match in SCIENTIFIC.finditer(text)]
+    spans = [Span(*match.span()) for match in SCIENTIFIC.finditer(text)]
     plain = (Span(*match.span()) for match in NUMBER.finditer(text))
-    found += [span for span in plain if not any(span.start < one.end and one.start < span.end for one in found)]
-    return sorted(found, key=lambda span: span.start)
+    spans += [
+        span
+        for span in plain
+        if not any(span.start < scientific_span.end and scientific_span.start < span.end for scientific_span in spans)
+    ]
+    return sorted(spans, key=lambda span: span.start)
 
 
 def _places(text: str, value: Any) -> Iterator[Span]:
@@ -232,19 +238,19 @@ def _places(text: str, value: Any) -> Iterator[Span]:
     for written in _written(value):
         number = as_number(written)
         if number is not None:
-            found = [span for span in numbers_in(text) if as_number(span.of(text)) == number]
+            spans = [span for span in numbers_in(text) if as_number(span.of(text)) == number]
         else:
-            found = [Span(*match.span()) for match in re.finditer(_bounded(written), text, re.IGNORECASE)]
-            found = [span for span in found if not text.endswith("```", 0, span.start)]  # the language of a fence
-        if found:
-            yield from found
+            spans = [Span(*match.span()) for match in re.finditer(_bounded(written), text, re.IGNORECASE)]
+            spans = [span for span in spans if not text.endswith("```", 0, span.start)]  # the language of a fence
+        if spans:
+            yield from spans
             return
     if type(value) is int and 0 <= value < 10:  # the index of an option
         yield from (Span(*match.span()) for match in re.finditer(rf"(?<!\w){'ABCDEFGHIJ'[value]}(?!\w)", text))
     items = _items_of(value)
     if len(items) > 1:
-        found = list(_listed(text, items)) or list(_one_of(text, items))
-        yield from found
+        spans = list(_listed(text, items)) or list(_one_of(text, items))
+        yield from spans
     # Longer texts are passages, and not answers to be found word for word.
     elif isinstance(value, str) and 1 < len(value.split()) <= 60:
         spaced = r"\s*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", value))
@@ -263,9 +269,9 @@ def _items_of(value: Any) -> list[str]:
 
 def _one_of(text: str, items: Sequence[str]) -> Iterator[Span]:
     """Find the item that comes last in a text: one of several accepted answers."""
-    found = [(spans[-1].end, len(item), spans) for item in items if (spans := list(_places(text, item)))]
-    if found:
-        yield from max(found, key=lambda one: one[:2])[2]
+    candidates = [(spans[-1].end, len(item), spans) for item in items if (spans := list(_places(text, item)))]
+    if candidates:
+        yield from max(candidates, key=lambda candidate: candidate[:2])[2]
 
 
 def _listed(text: str, items: list[str]) -> Iterator[Span]:
@@ -294,11 +300,11 @@ def _documents(text: str, value: Any) -> Iterator[Span]:
     opening = "{" if isinstance(value, dict) else "["
     while (position := text.find(opening, position)) >= 0:
         try:
-            found, end = decoder.raw_decode(text, position)
+            document, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
             position += 1
             continue
-        if found == value:
+        if document == value:
             yield Span(position, end)
         position = end
 
@@ -380,16 +386,16 @@ def _boxes(text: str) -> Iterator[tuple[int, int]]:
     r"""Yield start and end of the content of each ``\boxed{...}``, whose braces may be nested."""
     for match in _BOX.finditer(text):
         depth = 1
-        for place in range(match.end(), min(len(text), match.end() + _LONGEST_BODY)):
-            depth += {"{": 1, "}": -1}.get(text[place], 0)
+        for index in range(match.end(), min(len(text), match.end() + _LONGEST_BODY)):
+            depth += {"{": 1, "}": -1}.get(text[index], 0)
             if depth == 0:
-                yield match.end(), place
+                yield match.end(), index
                 break
 
 
 def _region(anatomy: ParsedCompletion) -> Span:
     text = anatomy.text
-    place = anatomy.places[-1] if anatomy.places else None
+    gold_span = anatomy.places[-1] if anatomy.places else None
     candidates = [
         Span(block.body.start, block.body.end, f"tag {block.name}")
         for block in anatomy.blocks
@@ -404,7 +410,7 @@ def _region(anatomy: ParsedCompletion) -> Span:
         for match in re.finditer(r"(?im)^.{0,40}?\b(?:final answer|answer|result)\b(?: is)?\s*[:=]\s*([^\n]+)$", text)
         if not any(block.whole.start <= match.start() < block.whole.end for block in anatomy.blocks)
     ]
-    holding = [span for span in candidates if place is None or span.holds(place)]
+    holding = [span for span in candidates if gold_span is None or span.holds(gold_span)]
     if holding:
-        return min(holding, key=lambda span: (span.end - span.start, -span.start)) if place else holding[-1]
+        return min(holding, key=lambda span: (span.end - span.start, -span.start)) if gold_span else holding[-1]
     return Span(0, len(text), "whole")

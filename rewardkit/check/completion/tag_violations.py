@@ -64,19 +64,19 @@ def violations(drawn: Blocks, anchored: Anchored = True) -> list[str]:
 
 def _marks(drawn: Blocks) -> list[int]:
     """Return the places of the marks among the pieces."""
-    places = [place for number in range(len(drawn.pairs)) for place in (4 * number + 1, 4 * number + 3)]
-    return places[1:] if drawn.prefilled else places
+    indices = [index for number in range(len(drawn.pairs)) for index in (4 * number + 1, 4 * number + 3)]
+    return indices[1:] if drawn.prefilled else indices
 
 
-def _with(pieces: Sequence[str], place: int, text: str) -> str:
-    return "".join([*pieces[:place], text, *pieces[place + 1 :]])
+def _with(pieces: Sequence[str], index: int, text: str) -> str:
+    return "".join([*pieces[:index], text, *pieces[index + 1 :]])
 
 
 def misspelled(drawn: Blocks) -> Iterator[str]:
     """Yield the tags with one mark that is written wrongly, in about as many characters."""
     pieces = drawn.pieces()
-    for place in _marks(drawn):
-        mark = pieces[place]
+    for index in _marks(drawn):
+        mark = pieces[index]
         for other in dict.fromkeys((mark.swapcase(), f"{mark[:-1]} >", f"[{mark[1:-1]}]", f"<{mark[1:-1]}>")):
             if other != mark:
-                yield _with(pieces, place, other)
+                yield _with(pieces, index, other)

@@ -49,8 +49,8 @@ NOTHING = "I could not find it."
 def needs_calls(subject: RewardUnderTest) -> None:
     """Raise `Skip` unless the task has calls: a given completion makes one, or the reward reads trajectories."""
     needs_good(subject)
-    given = (completion for example in subject.examples for completion in (*example.good, *example.bad))
-    if subject.stage.real or any(map(has_calls, given)):
+    completions = (completion for example in subject.examples for completion in (*example.good, *example.bad))
+    if subject.stage.real or any(map(has_calls, completions)):
         return
     if not any(binding.reads("trajectory", ENVIRONMENT) for _, binding in subject.bindings):
         raise Skip("no given completion calls a tool, and the reward reads no trajectory")
@@ -65,8 +65,8 @@ def needs_paid_calls(subject: RewardUnderTest) -> None:
 
 def bases(right: Judged) -> list[Messages]:
     """Return a right completion, the same without an answer, and one that does nothing."""
-    whole = messages_of(right.completion)
-    return [whole, answering(whole, NOTHING), answering(without_calls(whole), NOTHING)]
+    messages = messages_of(right.completion)
+    return [messages, answering(messages, NOTHING), answering(without_calls(messages), NOTHING)]
 
 
 @law(
@@ -106,16 +106,16 @@ def one_for_all(subject: RewardUnderTest) -> Iterator[Finding]:
     calls = [made(Trajectory.of(right.completion).calls) for right in examples.values()]
     if not examples:
         raise Skip("no column that the reward reads has the calls")
-    if len({_key(own) for own in calls}) < 2:
+    if len({_key(per_example) for per_example in calls}) < 2:
         raise Skip("fewer than two examples have different calls")
-    every = list({_key(call): call for own in calls for call in own}.values())
+    every = list({_key(call): call for per_example in calls for call in per_example}.values())
     for times in (1, 2):
         further = [call for call in every for _ in range(times)]
         trials = [_calling_only(right, further) for right in examples.values()]
         scores = subject.see(trials)
-        own = list(zip(trials, scores, examples.values(), strict=True))
-        paid = all(right.paid(score) and not covered(subject, right, trial) for trial, score, right in own)
-        if paid and any(_others_work(subject, trial, right) for trial, _, right in own):
+        per_example = list(zip(trials, scores, examples.values(), strict=True))
+        paid = all(right.paid(score) and not covered(subject, right, trial) for trial, score, right in per_example)
+        if paid and any(_others_work(subject, trial, right) for trial, _, right in per_example):
             why = f"the calls of all examples at once earn {scores[0].value:.6g} on each, as a right completion does"
             yield finding(subject, trials[0], scores[0], why)
 
@@ -134,9 +134,11 @@ def _others_work(subject: RewardUnderTest, trial: Trial, right: Judged) -> bool:
     """Whether calls of other examples do something here; an environment may refuse them all."""
     if not subject.stage.real:
         return True
-    own = made(Trajectory.of(right.completion).calls)
+    right_calls = made(Trajectory.of(right.completion).calls)
     played, _ = subject.stage.played(trial.completion, subject.examples[trial.example].shown)
-    return any(call.ok and (call.name, dict(call.arguments or {})) not in own for call in Trajectory.of(played).calls)
+    return any(
+        call.ok and (call.name, dict(call.arguments or {})) not in right_calls for call in Trajectory.of(played).calls
+    )
 
 
 @law(
@@ -174,9 +176,9 @@ def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     gold = gold_calls(subject, right)
     if len(gold) < 2 or not acts(subject, right):
         return
-    for kept in (gold[0], gold[-1]):
+    for gold_call in (gold[0], gold[-1]):
         why = f"one call of the {len(gold)} that its row has earns {{score}}, as all of them do"
-        yield Variant(Trial(only(right.completion, kept), right.example), why)
+        yield Variant(Trial(only(right.completion, gold_call), right.example), why)
 
 
 @law(
@@ -269,8 +271,8 @@ def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator
     for text in (gold, f"<answer>{gold}</answer>", f"\\boxed{{{gold}}}", text_of(right.completion)):
         if not subject.stage.real:
             why = "earns {score} if a tool says the answer, {base} if it does not"
-            told, untold = (Trial(_heard(wrong, said), right.example) for said in (text, "nothing"))
-            yield Variant(told, why, "no more", untold)
+            trial, untold = (Trial(_heard(wrong, tool_answer), right.example) for tool_answer in (text, "nothing"))
+            yield Variant(trial, why, "no more", untold)
 
 
 def _heard(messages: Messages, text: str) -> Messages:
@@ -316,9 +318,9 @@ def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
             yield None
             value = float(column.values[row])
             if abs(float(np.sum(shares)) - value) > _SUMS * max(1.0, abs(value)):
-                seen = subject.see([trials[row]])[0]
+                score = subject.see([trials[row]])[0]
                 why = f"the shares of the turns sum to {np.sum(shares):.9g}, the value is {column.values[row]:.9g}"
-                yield finding(subject, trials[row], seen, why, component=name)
+                yield finding(subject, trials[row], score, why, component=name)
 
 
 @law(
@@ -333,13 +335,13 @@ def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Itera
     The calls of a turn are permuted with their results, which must not change the score. One turn is split into
     several, which must not earn more.
     """
-    order, apart = permuted(right.completion), split(right.completion)
-    if order is None or apart is None or subject.stage.real:
+    order, split_turns = permuted(right.completion), split(right.completion)
+    if order is None or split_turns is None or subject.stage.real:
         return
     why = "earns {score} if the calls of one turn change places, {base} if not"
     yield Variant(Trial(order, right.example), why, "same")
     why = "earns {score} if one turn is split into several, {base} if not"
-    yield Variant(Trial(apart, right.example), why, "no more")
+    yield Variant(Trial(split_turns, right.example), why, "no more")
 
 
 @law(

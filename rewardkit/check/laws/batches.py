@@ -25,18 +25,18 @@ _ROWS = 24
 
 def _mixed(subject: RewardUnderTest) -> list[Trial]:
     """Return trials of several examples that score without errors: given ones first, then ones with other scores."""
-    known = given(subject)
-    sound = [trial for trial, seen in swept(subject) if seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    given_trials = given(subject)
+    sound = [trial for trial, score in swept(subject) if score.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
     scored = {repr(trial) for trial in sound}
     chosen: dict[str, Trial] = {}
     values: dict[tuple[int, float], int] = {}
-    for trial in [*known, *sound]:
+    for trial in [*given_trials, *sound]:
         if repr(trial) not in scored:
             continue
         # Scores that differ in the last digits are one kind.
         kind = (trial.example, round(subject.see([trial])[0].value, 6))
         # Three of each score: many equal rows prove no more.
-        if trial in known or values.get(kind, 0) < 3:
+        if trial in given_trials or values.get(kind, 0) < 3:
             values[kind] = values.get(kind, 0) + 1
             chosen.setdefault(repr(trial), trial)
     rows = list(chosen.values())[: subject.affordable(_ROWS)]
@@ -130,7 +130,7 @@ def _orders(subject: RewardUnderTest, group: Sequence[Trial]) -> Iterator[list[i
     order = list(range(len(group)))
     yield order[::-1]
     for example in {trial.example for trial in group}:
-        yield sorted(order, key=lambda place: group[place].example != example)
+        yield sorted(order, key=lambda row: group[row].example != example)
     random.Random(subject.seed).shuffle(order)
     yield order
 
@@ -154,23 +154,23 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
             # Longer than the others by far, so that a batch that pads or sorts by length is changed by it.
             long = replace(other[0], completion=subject.formed("word " * 300))
             same = [replace(other[0], completion=trial.completion) for trial in group]
-            beside: list[tuple[list[Trial], list[Trial]]] = [
+            neighbors: list[tuple[list[Trial], list[Trial]]] = [
                 ([], other), ([], other[:1]), ([], other[-1:] * len(other)), ([], [long] * 2), (same, []),
             ]  # fmt: skip
-            for before, after in beside:
-                both = scored_together(subject, [*before, *group, *after])
-                if isinstance(both, str):
-                    text = f"a batch that also has completions of another prompt raises: {both}"
+            for before, after in neighbors:
+                scores = scored_together(subject, [*before, *group, *after])
+                if isinstance(scores, str):
+                    text = f"a batch that also has completions of another prompt raises: {scores}"
                     yield finding(subject, group[0], alone[0], text)
                     return
-                both = both[len(before) :]
-                row = first_difference(alone, both)
+                scores = scores[len(before) :]
+                row = first_difference(alone, scores)
                 if row is not None:
                     text = (
-                        f"scores {shown(alone[row])} among the completions of its own prompt, but {shown(both[row])} "
+                        f"scores {shown(alone[row])} among the completions of its own prompt, but {shown(scores[row])} "
                         f"with {len(before) + len(after)} of another prompt in the batch"
                     )
-                    yield finding(subject, group[row], both[row], text)
+                    yield finding(subject, group[row], scores[row], text)
 
 
 def _of_another_prompt(subject: RewardUnderTest, group: list[Trial]) -> list[Trial]:
@@ -189,12 +189,14 @@ def _is_given(subject: RewardUnderTest, trial: Trial) -> bool:
 
 def _longer(subject: RewardUnderTest, groups: list[list[Trial]]) -> list[list[Trial]]:
     """Make the right completions of each group longer, so that other groups have the shortest ones."""
-    found = []
+    longer_groups = []
     for group in groups:
         example = subject.examples[group[0].example]
         wrongs = [trial for trial in group if trial.completion in example.bad]
-        found.append([*grown(subject, [Trial(one, group[0].example) for one in example.good[:1]]), *wrongs])
-    return found
+        longer_groups.append(
+            [*grown(subject, [Trial(completion, group[0].example) for completion in example.good[:1]]), *wrongs]
+        )
+    return longer_groups
 
 
 def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Iterator[Finding]:
@@ -212,16 +214,19 @@ def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Itera
         if not rights or not wrongs:
             continue
         for many, few in ((rights * 4, wrongs * 4), (grown(subject, rights) * 4, wrongs * 4)):
-            one, two = scored_together(subject, [*group, *many[:4]]), scored_together(subject, [*group, *few[:4]])
-            if isinstance(one, str) or isinstance(two, str):
+            with_right, with_wrong = (
+                scored_together(subject, [*group, *many[:4]]),
+                scored_together(subject, [*group, *few[:4]]),
+            )
+            if isinstance(with_right, str) or isinstance(with_wrong, str):
                 continue
-            row = first_difference(one[: len(group)], two)
+            row = first_difference(with_right[: len(group)], with_wrong)
             if row is not None:
                 why = (
-                    f"scores {shown(one[row])} if the answers to another prompt in the batch are right, but "
-                    f"{shown(two[row])} if they are wrong"
+                    f"scores {shown(with_right[row])} if the answers to another prompt in the batch are right, but "
+                    f"{shown(with_wrong[row])} if they are wrong"
                 )
-                yield finding(subject, group[row], one[row], why)
+                yield finding(subject, group[row], with_right[row], why)
                 return
 
 
@@ -230,13 +235,13 @@ def _compares(subject: RewardUnderTest, trials: Sequence[Trial]) -> bool:
     everything = scored_together(subject, trials)
     if isinstance(everything, str) or same(everything, [subject.see([trial])[0] for trial in trials]):
         return False
-    apart: list[TrialResult] = []
+    group_scores: list[TrialResult] = []
     for number in dict.fromkeys(trial.example for trial in trials):
         group = scored_together(subject, [trial for trial in trials if trial.example == number])
         if isinstance(group, str):
             return False
-        apart += group
-    return len({trial.example for trial in trials}) > 1 and same(everything, apart)
+        group_scores += group
+    return len({trial.example for trial in trials}) > 1 and same(everything, group_scores)
 
 
 def _differing(

@@ -37,12 +37,12 @@ def _is_for_agents(subject: RewardUnderTest) -> None:
         raise Skip("no examples are chat, or nothing says that the task has tools or several turns")
 
 
-def _searched(found: str) -> list[dict[str, Any]]:
+def _searched(search_result: str) -> list[dict[str, Any]]:
     """Return a call of a search, and its result."""
     call = {"type": "function", "function": {"name": "search", "arguments": "{}"}}
     return [
         {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "name": "search", "content": found},
+        {"role": "tool", "name": "search", "content": search_result},
     ]
 
 
@@ -58,12 +58,12 @@ def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Itera
     An earlier question, that of another example, is put before the prompt of each right completion.
     """
     prompts = [example.prompt for example in subject.examples]
-    own = prompts[right.example]
+    own_prompt = prompts[right.example]
     for other in prompts:
-        if other is own or not (_is_chat(own) and _is_chat(other)):
+        if other is own_prompt or not (_is_chat(own_prompt) and _is_chat(other)):
             continue
-        asked = [message for message in other if message.get("role") == "user"]
-        prompt = [*asked, {"role": "assistant", "content": "Certainly. Here it is."}, *own]
+        questions = [message for message in other if message.get("role") == "user"]
+        prompt = [*questions, {"role": "assistant", "content": "Certainly. Here it is."}, *own_prompt]
         why = "earns {score} if the conversation had an earlier question, {base} if not"
         yield Variant(replace(right.as_given, columns={"prompt": prompt}), why, "same")
 
@@ -118,12 +118,12 @@ def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Itera
     for mark in _marked_parts(right) if prompt is not None else ():
         marked = mark.of(right.anatomy.text)
         unmarked = right.trial(replaced(right.anatomy.text, [(mark, "")]))
-        without, shown = (
+        without, with_mark = (
             replace(unmarked, columns={"prompt": text})
             for text in (_bare(prompt), _with_more(prompt, f"For example: {marked}"))
         )
         why = f"without {shorten(marked)} it earns {{base}}, but {{score}} if the prompt has it"
-        yield Variant(shown, why, "no more", without, EQUAL)
+        yield Variant(with_mark, why, "no more", without, EQUAL)
 
 
 def _marked_parts(right: Judged) -> list[Span]:
@@ -134,7 +134,9 @@ def _marked_parts(right: Judged) -> list[Span]:
 def _bare(prompt: Any) -> Any:
     """Return a prompt without the examples in it that are in tags."""
     if isinstance(prompt, list):
-        return [{**one, "content": _bare(one["content"])} if "content" in one else one for one in prompt]
+        return [
+            {**message, "content": _bare(message["content"])} if "content" in message else message for message in prompt
+        ]
     # Examples of tags in a prompt, which a reward may read as an answer.
     return re.sub(r"<([A-Za-z_]\w*)>[^<]*</\1>", "", prompt) if isinstance(prompt, str) else prompt
 

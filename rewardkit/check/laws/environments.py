@@ -64,10 +64,10 @@ def no_op_tolerated(subject: RewardUnderTest, right: Judged) -> Iterator[Variant
 def _harmless(subject: RewardUnderTest, example: int) -> Iterator[Made]:
     """Yield calls that change nothing and raise nothing: tools with least arguments, and with those of right calls."""
     row = {**subject.examples[example].shown}
-    right = [call for one in subject.examples[example].good for call in made(Trajectory.of(one).calls)]
-    known: dict[str, Mapping[str, Any]] = dict(right)
+    right = [call for completion in subject.examples[example].good for call in made(Trajectory.of(completion).calls)]
+    right_arguments: dict[str, Mapping[str, Any]] = dict(right)
     for name, signature in subject.stage.names().items():
-        for arguments in ({}, least_arguments(signature), known.get(name)):
+        for arguments in ({}, least_arguments(signature), right_arguments.get(name)):
             if arguments is None:
                 continue
             if _is_harmless(subject.stage.make(row), name, arguments):
@@ -77,23 +77,23 @@ def _harmless(subject: RewardUnderTest, example: int) -> Iterator[Made]:
 
 def _is_harmless(environment: Any, name: str, arguments: Mapping[str, Any]) -> bool:
     """Whether a call raises nothing, leaves the state as it was, and says the same a second time."""
-    said = []
+    results = []
     for _ in range(2):
         before = _state(environment)
         try:
-            said.append(str(getattr(environment, name)(**copy.deepcopy(dict(arguments)))))
+            results.append(str(getattr(environment, name)(**copy.deepcopy(dict(arguments)))))
         except Exception:
             return False
         if before is None or _state(environment) != before:
             return False
-    return said[0] == said[1] and not said[0].startswith("<coroutine")
+    return results[0] == results[1] and not results[0].startswith("<coroutine")
 
 
 def _state(environment: Any) -> str | None:
     """Return the state of an environment as text; None if a part of it cannot be seen."""
     try:
-        held = {name: value for name, value in vars(environment).items() if not name.startswith("_rewardkit")}
-        return "".join(_written(held, 0))
+        attributes = {name: value for name, value in vars(environment).items() if not name.startswith("_rewardkit")}
+        return "".join(_written(attributes, 0))
     except (_Hidden, RecursionError):
         return None
 
@@ -138,9 +138,13 @@ def replay_is_deterministic(subject: RewardUnderTest) -> Iterator[Finding | None
     rights = judged_actions(subject)
     for right in rights:
         row = subject.examples[right.example].shown
-        others = [(one.completion, subject.examples[one.example].shown) for one in rights if one is not right]
-        others.append((right.completion, row))
-        for other, its_row in others[:3]:
+        episodes = [
+            (other_right.completion, subject.examples[other_right.example].shown)
+            for other_right in rights
+            if other_right is not right
+        ]
+        episodes.append((right.completion, row))
+        for other, its_row in episodes[:3]:
             yield None
             environment = subject.stage.make(row)
             first, _ = subject.stage.played(right.completion, row, environment)
@@ -161,11 +165,11 @@ def replay_is_deterministic(subject: RewardUnderTest) -> Iterator[Finding | None
 
 
 def _scored(subject: RewardUnderTest, example: int, messages: Any, environment: Any) -> Any:
-    one = subject.examples[example]
+    row = subject.examples[example]
     batch = Batch(
         [messages],
-        prompts=None if one.prompt is None else [one.prompt],
-        columns={name: [value] for name, value in one.columns.items()},
+        prompts=None if row.prompt is None else [row.prompt],
+        columns={name: [value] for name, value in row.columns.items()},
         context={"environments": [environment]},
         rollouts=RolloutInfo(**journals([environment])),
     )
@@ -193,11 +197,11 @@ def outage_is_failed(subject: RewardUnderTest) -> Iterator[Finding]:
             row = subject.examples[right.example].shown
             environment = stage.make(row)
             messages, _ = stage.played(right.completion, row, environment)
-            seen = _scored(subject, right.example, messages, environment)
-            if seen.outcome is not Outcome.FAILED:
+            score = _scored(subject, right.example, messages, environment)
+            if score.outcome is not Outcome.FAILED:
                 trial = Trial(messages, right.example)
-                why = f"with a ConnectionError in {name}, the row is {seen.outcome} and not failed"
-                yield finding(subject, trial, seen, why)
+                why = f"with a ConnectionError in {name}, the row is {score.outcome} and not failed"
+                yield finding(subject, trial, score, why)
 
 
 def _down(kind: type, name: str) -> type:

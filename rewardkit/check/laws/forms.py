@@ -28,8 +28,8 @@ def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
     """Conversational data passes messages where other data has text; the score must not depend on that."""
     if subject.plain:
         raise Skip("a trainer's function is written for only one of the two forms")
-    for trial, seen in swept(subject)[: subject.affordable(60)]:
-        if not (isinstance(trial.completion, str) or len(trial.completion) == 1) or not seen.scored:
+    for trial, score in swept(subject)[: subject.affordable(60)]:
+        if not (isinstance(trial.completion, str) or len(trial.completion) == 1) or not score.scored:
             continue
         text = text_of(trial.completion)
         message = {"role": "assistant"} if isinstance(trial.completion, str) else trial.completion[0]
@@ -93,12 +93,12 @@ def _flags_as_text(subject: RewardUnderTest) -> Iterator[Finding]:
 def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
     """Yield a typed value as text and a text as a typed value, if it coerces to the same value."""
     try:
-        meant = coercer(value)
+        coerced = coercer(value)
     except (CoercionError, TypeError, ValueError):
         return
     candidates: list[Any] = []
     if isinstance(value, str):
-        candidates.append(meant)
+        candidates.append(coerced)
     elif isinstance(value, (bool, int, float)):
         candidates.append(str(value))
     elif isinstance(value, (list, dict)):
@@ -108,7 +108,7 @@ def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
             return
     for candidate in candidates:
         try:
-            if type(candidate) is not type(value) and coercer(candidate) == meant:
+            if type(candidate) is not type(value) and coercer(candidate) == coerced:
                 yield candidate
         except (CoercionError, TypeError, ValueError):
             continue
@@ -132,45 +132,47 @@ def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
     Right completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
     ends, after an opening tag that the prompt has, and with the answer without a comma or a unit of the gold answer.
     """
-    known: set[str] = set()
+    reported_names: set[str] = set()
     for right in judged(subject):
         for dress in dresses(subject, right) if right.text_counts else ():
-            found = None if dress.name in known else _paid_less(subject, right, dress)
-            if found is not None:
-                known.add(dress.name)
-                yield found
+            violation = None if dress.name in reported_names else _paid_less(subject, right, dress)
+            if violation is not None:
+                reported_names.add(dress.name)
+                yield violation
     yield from _only_on_one_line(subject)
 
 
 def _paid_less(subject: RewardUnderTest, right: Judged, dress: FormatVariant) -> Finding | None:
     """Return a finding if a right completion loses its pay by the way in which it is written."""
     trial = right.trial(dress.text)
-    seen = subject.see([trial])[0]
+    score = subject.see([trial])[0]
     nothing = _nothing(subject, right)
     limit = right.value - _SOME * (right.value - nothing) if dress.any_cost or dress.partly else nothing
-    if not seen.scored or seen.value > limit or right.paid(seen) or (dress.partly and seen.value <= nothing):
+    if not score.scored or score.value > limit or right.paid(score) or (dress.partly and score.value <= nothing):
         return None
     if dress.control and not right.paid(subject.see([right.trial(dress.control)])[0]):
         return None
     hint = f": {dress.hint}" if dress.hint and (dress.hint != DOTALL or subject.mined.has_dots) else ""
-    why = f"a right completion {dress.name} earns {seen.value:.6g} instead of {right.value:.6g}{hint}"
-    return finding(subject, trial, seen, why, unreachable=dress.unreachable, advice=_tip(subject))
+    why = f"a right completion {dress.name} earns {score.value:.6g} instead of {right.value:.6g}{hint}"
+    return finding(subject, trial, score, why, unreachable=dress.unreachable, advice=_tip(subject))
 
 
 def _tip(subject: RewardUnderTest) -> str:
     """Return the advice for a reward that has no pattern with a dot; empty for the usual one."""
-    said = "Allow for it: .strip() on the answer, commas and units removed from both sides"
-    return "" if subject.mined.has_dots else said
+    advice = "Allow for it: .strip() on the answer, commas and units removed from both sides"
+    return "" if subject.mined.has_dots else advice
 
 
 def _nothing(subject: RewardUnderTest, right: Judged) -> float:
     """Return the score of a wrong answer, or the lowest score if the reward judges no answers."""
-    wrong = [seen.value for _, seen in right.honest if seen.scored and not right.paid(seen)]
+    wrong = [score.value for _, score in right.honest if score.scored and not right.paid(score)]
     return (max(wrong) if right.judges and wrong else _lowest(subject, right.example)) + EQUAL
 
 
 def _lowest(subject: RewardUnderTest, example: int) -> float:
-    return min((seen.value for trial, seen in swept(subject) if trial.example == example and seen.scored), default=0.0)
+    return min(
+        (score.value for trial, score in swept(subject) if trial.example == example and score.scored), default=0.0
+    )
 
 
 def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
@@ -181,14 +183,14 @@ def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
                 continue
             trial = Trial(completion, number)
             line = re.sub(r"\s*\n\s*", " ", anatomy.text.strip())
-            seen, other = subject.see([trial, Trial(with_text(completion, line), number)])
-            if seen.scored and _is_more(other, seen) and seen.value <= _lowest(subject, number) + EQUAL:
-                why = f"a right completion earns {seen.value:.6g} on several lines, but {other.value:.6g} on one"
+            score, other = subject.see([trial, Trial(with_text(completion, line), number)])
+            if score.scored and _is_more(other, score) and score.value <= _lowest(subject, number) + EQUAL:
+                why = f"a right completion earns {score.value:.6g} on several lines, but {other.value:.6g} on one"
                 hint = f": {DOTALL}" if subject.mined.has_dots else ""
-                yield finding(subject, trial, seen, f"{why}{hint}", advice=_tip(subject))
+                yield finding(subject, trial, score, f"{why}{hint}", advice=_tip(subject))
                 return
 
 
-def _is_more(one: TrialResult, other: TrialResult) -> bool:
+def _is_more(score: TrialResult, other_score: TrialResult) -> bool:
     # Sums in another order differ in their last digits.
-    return one.scored and one.value > other.value + 1e-6
+    return score.scored and score.value > other_score.value + 1e-6

@@ -74,16 +74,16 @@ def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
 
     A reward that never pays it teaches nothing, and a reward that pays nonsense more teaches nonsense.
     """
-    lowest = min((seen.value for _, seen in swept(subject) if seen.scored), default=0.0)
+    lowest = min((score.value for _, score in swept(subject) if score.scored), default=0.0)
     for number, example in enumerate(subject.examples):
         for completion in example.good:
             trial = Trial(completion, number)
-            seen = subject.see([trial])[0]
-            if seen.outcome is Outcome.ABSTAINED and _applies_nowhere(subject, number):
+            score = subject.see([trial])[0]
+            if score.outcome is Outcome.ABSTAINED and _applies_nowhere(subject, number):
                 continue
-            why = _too_low(subject, seen, lowest)
+            why = _too_low(subject, score, lowest)
             if why:
-                yield finding(subject, trial, seen, why + about_good(subject))
+                yield finding(subject, trial, score, why + about_good(subject))
                 return
     yield from _out_of_reach(subject)
     for name, part in gated(subject):
@@ -100,27 +100,27 @@ def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
             )
             return
     for right in judged(subject):
-        found = _better_nonsense(subject, right)
-        if found is not None:
-            trial, seen = shortest(subject, found, right.more)
-            why = f"earns {seen.value:.6g}, more than the {right.value:.6g} of a right completion"
-            yield finding(subject, trial, seen, why)
+        nonsense = _better_nonsense(subject, right)
+        if nonsense is not None:
+            trial, score = shortest(subject, nonsense, right.more)
+            why = f"earns {score.value:.6g}, more than the {right.value:.6g} of a right completion"
+            yield finding(subject, trial, score, why)
             return
         worse = _better_misspelled(subject, right)
         if worse is not None:
-            seen = subject.see([worse])[0]
-            why = f"with a misspelled tag, a right completion earns {seen.value:.6g} instead of {right.value:.6g}"
-            yield finding(subject, worse, seen, why)
+            score = subject.see([worse])[0]
+            why = f"with a misspelled tag, a right completion earns {score.value:.6g} instead of {right.value:.6g}"
+            yield finding(subject, worse, score, why)
             return
 
 
 def _out_of_reach(subject: RewardUnderTest) -> Iterator[Finding]:
     """Report a user's function whose maximum not even right completions come near: part of it is never paid."""
     low, high = subject.bounds
-    own = all(not binding.foreign and not binding.trusted for _, binding in subject.bindings)
-    if not own or subject.scope != "sample" or not math.isfinite(high - low):
+    is_own_code = all(not binding.foreign and not binding.trusted for _, binding in subject.bindings)
+    if not is_own_code or subject.scope != "sample" or not math.isfinite(high - low):
         return
-    best = max((seen.value for _, seen in swept(subject) if seen.scored), default=high)
+    best = max((score.value for _, score in swept(subject) if score.scored), default=high)
     parts = any(math.isnan(value) for trial in given(subject) for value in subject.see([trial])[0].components.values())
     # A given completion may lack a point for style; below 95% of the range it does not count as right.
     if best < high - 0.05 * (high - low) and not parts:
@@ -133,40 +133,43 @@ def _never_paid(part: RewardUnderTest) -> tuple[Trial, str] | None:
     """Return a right completion and why, if a component behind a gate pays none of them."""
     low, _ = part.bounds
     rights = [Trial(good, number) for number, example in enumerate(part.examples) for good in example.good]
-    seen = part.see(rights)
-    if part.scope != "sample" or not all(one.scored and one.value <= low + EQUAL for one in seen):
+    scores = part.see(rights)
+    if part.scope != "sample" or not all(score.scored and score.value <= low + EQUAL for score in scores):
         return None
     return rights[0], f"gives {low:.6g}, its least, to every right completion, and the gate before it hides that"
 
 
 def _applies_nowhere(subject: RewardUnderTest, number: int) -> bool:
     """Whether the reward abstains on every completion of an example, which belongs to another task."""
-    return all(seen.outcome is Outcome.ABSTAINED for trial, seen in swept(subject) if trial.example == number)
+    return all(score.outcome is Outcome.ABSTAINED for trial, score in swept(subject) if trial.example == number)
 
 
-def _too_low(subject: RewardUnderTest, seen: TrialResult, lowest: float) -> str:
-    if seen.outcome is not Outcome.SCORED:
-        return f"a right completion is {seen.outcome}: {seen.reason or 'no score'}"
-    if any(math.isnan(value) for value in seen.components.values()):
+def _too_low(subject: RewardUnderTest, score: TrialResult, lowest: float) -> str:
+    if score.outcome is not Outcome.SCORED:
+        return f"a right completion is {score.outcome}: {score.reason or 'no score'}"
+    if any(math.isnan(value) for value in score.components.values()):
         return ""  # a part does not apply here, and the maximum of the rest is unknown
     low, high = subject.bounds
     if subject.scope == "sample" and math.isfinite(low) and math.isfinite(high):
         # A right answer in another form may lose something; half of the range is the loss of the answer.
-        if seen.value < low + 0.5 * (high - low) - EQUAL:
-            return f"a right completion earns {seen.value:.6g} within bounds of ({low:g}, {high:g})"
-    elif seen.value <= lowest + EQUAL and len({round(one.value, 9) for _, one in swept(subject) if one.scored}) > 1:
-        return f"a right completion earns {seen.value:.6g}, the least of all completions tried"
-    elif seen.value <= lowest + EQUAL and lowest <= 0.0 and not is_penalty(subject):
+        if score.value < low + 0.5 * (high - low) - EQUAL:
+            return f"a right completion earns {score.value:.6g} within bounds of ({low:g}, {high:g})"
+    elif (
+        score.value <= lowest + EQUAL
+        and len({round(other_score.value, 9) for _, other_score in swept(subject) if other_score.scored}) > 1
+    ):
+        return f"a right completion earns {score.value:.6g}, the least of all completions tried"
+    elif score.value <= lowest + EQUAL and lowest <= 0.0 and not is_penalty(subject):
         if not subject.mined.has_dots and reacts(subject):
             return ""  # it looks for what these completions do not have
-        return f"a right completion earns {seen.value:.6g}, like every completion tried"
+        return f"a right completion earns {score.value:.6g}, like every completion tried"
     return ""
 
 
 def _better_nonsense(subject: RewardUnderTest, right: Judged) -> Trial | None:
     wild = set(TEXTS.values())
-    for trial, seen in swept(subject):
-        if trial.example != right.example or not right.more(seen):
+    for trial, score in swept(subject):
+        if trial.example != right.example or not right.more(score):
             continue
         text = text_of(trial.completion)
         if text in wild and not _holds(text, right) and not covered(subject, right, trial):
@@ -221,10 +224,10 @@ def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None
                 continue
             if all(tells_apart(subject, right, wrong) for right in rights):
                 continue
-            wanted = f" (margin={margin:g})" if margin else ""
+            margin_note = f" (margin={margin:g})" if margin else ""
             unread = ", ".join(map(repr, sorted(subject.columns_forgotten)))
             asks = f"; it asks for {unread} and never reads it" if unread else ""
-            why = f"a wrong completion earns {score.value:.6g}, a right one {min(scored):.6g}{wanted}{asks}"
+            why = f"a wrong completion earns {score.value:.6g}, a right one {min(scored):.6g}{margin_note}{asks}"
             yield finding(subject, wrong, score, why)
 
 
@@ -247,7 +250,7 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
     another option, the gold answer of another example, `distractors=`. The law applies only to rewards that are seen
     to judge answers.
     """
-    found: dict[str, Finding] = {}
+    violations: dict[str, Finding] = {}
     for right in judged(subject):
         blind = _pays_any_answer(subject, right)
         if blind is not None:
@@ -255,44 +258,44 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
             return
         for trial in wrong_calls(subject, right):
             yield None
-            seen = subject.see([trial])[0]
-            if right.paid(seen) and not covered(subject, right, trial):
-                why = f"a wrong tool call earns {seen.value:.6g}, the right one {right.value:.6g}"
-                found.setdefault("call", finding(subject, trial, seen, why))
+            score = subject.see([trial])[0]
+            if right.paid(score) and not covered(subject, right, trial):
+                why = f"a wrong tool call earns {score.value:.6g}, the right one {right.value:.6g}"
+                violations.setdefault("call", finding(subject, trial, score, why))
         if not right.judges:
             continue
         yield None
         for text, kind in perturbed(subject, right):
             trial = right.trial(text)
-            seen = subject.see([trial])[0]
-            if right.paid(seen) and kind not in found and not covered(subject, right, trial):
-                found[kind] = _wrong_paid(subject, right, trial, kind)
+            score = subject.see([trial])[0]
+            if right.paid(score) and kind not in violations and not covered(subject, right, trial):
+                violations[kind] = _wrong_paid(subject, right, trial, kind)
         for trial in foreign_trials(subject, right.example, right.completion):
-            seen = subject.see([trial])[0]
-            if right.paid(seen) and not covered(subject, right, trial):
-                found.setdefault("other", _wrong_paid(subject, right, trial, _FOREIGN))
-        if len(found) >= _MOST:
+            score = subject.see([trial])[0]
+            if right.paid(score) and not covered(subject, right, trial):
+                violations.setdefault("other", _wrong_paid(subject, right, trial, _FOREIGN))
+        if len(violations) >= _MOST:
             break
-    yield from list(found.values())[:_MOST]
+    yield from list(violations.values())[:_MOST]
 
 
 def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
     """Return a finding if a reward reads the gold column but pays any answer."""
     column = right.anatomy.column
-    honest = [(text, seen) for text, seen in right.honest if text != right.anatomy.text]
+    honest = [(text, score) for text, score in right.honest if text != right.anatomy.text]
     if right.judges or column not in subject.columns_named or not any(word in column.lower() for word in ANSWERS):
         return None
     thinking = right.anatomy.thinking
     if thinking is not None and thinking.body.holds(right.anatomy.places[-1]):
         return None
     enough = 1 if right.anatomy.gold[:1] in "{[" else 4  # a document is not paid by chance
-    if len(honest) < enough or not all(right.paid(seen) for _, seen in honest) or len(right.anatomy.gold) < 2:
+    if len(honest) < enough or not all(right.paid(score) for _, score in honest) or len(right.anatomy.gold) < 2:
         return None
-    text, seen = honest[0]
+    text, score = honest[0]
     if covered(subject, right, right.trial(text)):
         return None
-    why = f"the reward reads {column!r} but pays {len(honest)} wrong answers {seen.value:.6g} each, like the right one"
-    return finding(subject, right.trial(text), seen, why)
+    why = f"the reward reads {column!r} but pays {len(honest)} wrong answers {score.value:.6g} each, like the right one"
+    return finding(subject, right.trial(text), score, why)
 
 
 @law(advice="Give the lowest score if there is no answer", skip=_NOT_JUDGED, applies=needs_good, per=judged)
@@ -305,7 +308,7 @@ def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[V
     if wrong is None:
         return
     yield None
-    paid = [trial for trial, seen in swept(subject) if trial.example == right.example and right.paid(seen)]
+    paid = [trial for trial, score in swept(subject) if trial.example == right.example and right.paid(score)]
     left = replaced(right.anatomy.region.of(right.anatomy.text), [(right.anatomy.in_region, "")]).strip()
     if plain(left) and right.anatomy.marked:  # the letter next to the text of an option is right by itself
         alone = re.compile(rf"(?<!\w){re.escape(left)}(?!\w)")
@@ -317,10 +320,10 @@ def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[V
 
 def perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[str, str]]:
     """Yield each text with a certainly wrong answer once, with the kind of the answer."""
-    known = {right.anatomy.text}
+    distinct = {right.anatomy.text}
     for text, kind in _all_perturbed(subject, right):
-        if text not in known:
-            known.add(text)
+        if text not in distinct:
+            distinct.add(text)
             yield text, kind
 
 
@@ -343,9 +346,9 @@ def _wrong_paid(subject: RewardUnderTest, right: Judged, trial: Trial, kind: str
     region = right.anatomy.region
     tail = text[region.start :] if right.anatomy.marked else text
     keep = tail if len(text) > 100 and len(tail) < len(text) and kind not in (_FOREIGN, _ALONE) else text
-    small, seen = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
-    why = f"a wrong answer ({kind}) earns {seen.value:.6g}, the right one {right.value:.6g}"
-    return finding(subject, small, seen, why)
+    small, score = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
+    why = f"a wrong answer ({kind}) earns {score.value:.6g}, the right one {right.value:.6g}"
+    return finding(subject, small, score, why)
 
 
 def _own_code(subject: RewardUnderTest) -> None:
@@ -369,10 +372,10 @@ def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iter
     reward compares the value of each key. A key is added to the object, or to one inside it, and each key that has a
     value is left out. Each time it must earn less.
     """
-    for value, says in _json_values(subject, right):
+    for value, trial_with in _json_values(subject, right):
         for path, part in _objects(value):
-            others = [says(with_leaf(value, (*path, key), other_value(part[key]))) for key in part]
-            if any(map(right.paid, subject.see(others))):
+            altered = [trial_with(with_leaf(value, (*path, key), other_value(part[key]))) for key in part]
+            if any(map(right.paid, subject.see(altered))):
                 continue  # some values are free, so whole keys may be free as well
             yield None
             changes: list[tuple[dict[str, Any], str]] = []
@@ -385,7 +388,7 @@ def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iter
             where = f" in {path_text(path)}" if path else ""
             for changed, how in changes:
                 why = f"{how}{where}, it earns {{score}}, like the right completion"
-                yield Variant(says(with_leaf(value, path, changed)), why)
+                yield Variant(trial_with(with_leaf(value, path, changed)), why)
 
 
 def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
@@ -399,16 +402,16 @@ def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any,
 
 def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
     """Return the objects in a JSON value that have keys, from the outside in; at most six."""
-    found: list[tuple[Path, dict[str, Any]]] = []
+    objects: list[tuple[Path, dict[str, Any]]] = []
     waiting: list[tuple[Path, Any]] = [((), value)]
     for path, part in waiting:  # grows
         if isinstance(part, dict) and part:
-            found.append((path, part))
+            objects.append((path, part))
         # Any limit: a gold answer may be a large document.
         if isinstance(part, (dict, list)) and len(waiting) < 50:
             items = part.items() if isinstance(part, dict) else enumerate(part)
             waiting += [((*path, key), inside) for key, inside in items]
-    return found[:6]
+    return objects[:6]
 
 
 @law(advice=COMPARE, skip="no wrong completion is refused", applies=needs_good, per=judged)

@@ -47,10 +47,10 @@ class Growing:
 
 def families_of(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     """Yield each family once, with its name, the strongest first."""
-    known: set[str] = set()
+    names: set[str] = set()
     for name, growing in (*_strong(subject), *_others(subject)):
-        if name not in known:
-            known.add(name)
+        if name not in names:
+            names.add(name)
             yield name, growing
 
 
@@ -148,15 +148,15 @@ def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
     # Nearly all of the time that is left: it runs first.
     stop = time.monotonic() + subject.left * (0.9 if first else 0.3)
     families = list(families_of(subject))
-    for tried, (name, grown) in enumerate(families[first:], start=first):
+    for tried_count, (name, grown) in enumerate(families[first:], start=first):
         if time.monotonic() > stop:
-            raise _unfinished(tried, len(families))
+            raise _unfinished(tried_count, len(families))
         times = _times(subject, grown)
         why = _too_steep(times)
         if why and _too_steep([(size, _again(subject, grown(size), seconds)) for size, seconds in times[-2:]]):
             subject.skip_longer(_size_for(times, _SPENT))
-            shown = Trial(subject.formed(grown(_size_for(times, SECONDS))), 0)
-            yield finding(subject, shown, None, f"for {name}, the time {why}")
+            trial = Trial(subject.formed(grown(_size_for(times, SECONDS))), 0)
+            yield finding(subject, trial, None, f"for {name}, the time {why}")
 
 
 def _times(subject: RewardUnderTest, grown: Growing) -> list[tuple[int, float]]:
@@ -256,8 +256,8 @@ def _too_steep(times: list[tuple[int, float]]) -> str:
     )
 
 
-def _unfinished(tried: int, count: int) -> Unfinished:
-    return Unfinished(f"only {tried} of {count} kinds of long completions were tried", tried, count)
+def _unfinished(tried_count: int, count: int) -> Unfinished:
+    return Unfinished(f"only {tried_count} of {count} kinds of long completions were tried", tried_count, count)
 
 
 @law(advice="Limit the size of numbers, ranges and repetitions before you compute them", turn=Turn.LATE)
@@ -280,9 +280,9 @@ def memory_bounded(subject: RewardUnderTest) -> Iterator[Finding]:
             yield finding(subject, Trial(subject.formed(text)), None, why)
     # Any limit: the strongest families come first, and tracing slows each of them down.
     families = list(families_of(subject))[:40]
-    for tried, (name, grown) in enumerate(families[first:], start=first):
+    for tried_count, (name, grown) in enumerate(families[first:], start=first):
         if time.monotonic() > stop:
-            raise _unfinished(tried, len(families))
+            raise _unfinished(tried_count, len(families))
         peaks = [_peak(subject, grown(size)) for size in (2_000, 8_000)]
         # 8,000 characters take 0.15 MB if a reward only reads them (the linear rewards of the tests). Four times the
         # length takes 4 times the memory if it grows linearly, 16 times if it is quadratic: 8 is between.

@@ -54,15 +54,15 @@ def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
     if len(trials) < 2:
         raise Skip("no example has two different completions")
     for judge, function in judges:
-        places, scores = [], []
+        positions, scores = [], []
         for shuffle in range(_ORDERS):
             order = list(identifiers(map(_shown, trials), shuffle).values())
-            places.append([order.index(_shown(trial)) / (len(order) - 1) for trial in trials])
+            positions.append([order.index(_shown(trial)) / (len(order) - 1) for trial in trials])
             scores.append(_asked(rebound(judge, function=replace(function, shuffle=shuffle)), subject, trials))
-        place = np.array(places) - np.mean(places, axis=0)
+        shifts = np.array(positions) - np.mean(positions, axis=0)
         beyond = np.array(scores) - np.mean(scores, axis=0)
         # One completion has one place: nothing can be told, and nothing divided by 0.
-        earned = -float((place * beyond).sum() / max((place * place).sum(), 1e-9))
+        earned = -float((shifts * beyond).sum() / max((shifts * shifts).sum(), 1e-9))
         if abs(earned) > _POSITION_SHARE:
             end = "first" if earned > 0 else "last"
             why = f"being listed {end} earns {abs(earned):.2g} more in a ranking of {len(trials)}"
@@ -87,17 +87,17 @@ def verbosity_bias(subject: RewardUnderTest) -> Iterator[Finding]:
         if gains.mean() > _LENGTH_SHARE:
             worst = int(gains.argmax())
             why = f"three empty sentences earn {gains.mean():.2g} more on average, over {len(trials)} completions"
-            seen: TrialResult | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
-            yield finding(subject, padded[worst], seen, why, component=judge.name)
+            score: TrialResult | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
+            yield finding(subject, padded[worst], score, why, component=judge.name)
 
 
 def _judges(subject: RewardUnderTest, *kinds: type) -> list[tuple[Reward, Any]]:
     """Return the judges of these kinds, each with the function that asks the model."""
-    found = [(leaf, binding.function) for leaf, binding in subject.bindings if isinstance(binding.function, kinds)]
-    if not found:
+    judges = [(leaf, binding.function) for leaf, binding in subject.bindings if isinstance(binding.function, kinds)]
+    if not judges:
         ranks = kinds == (GroupJudge,)
         raise Skip("the reward has no judge that ranks" if ranks else "the reward has no judge")
-    return found
+    return judges
 
 
 def _of_one_example(subject: RewardUnderTest) -> list[Trial]:
@@ -105,7 +105,7 @@ def _of_one_example(subject: RewardUnderTest) -> list[Trial]:
     by_example: dict[int, dict[str, Trial]] = {}
     for trial in given(subject):
         by_example.setdefault(trial.example, {}).setdefault(_shown(trial), trial)
-    return max(([*found.values()] for found in by_example.values()), key=len, default=[])[:_AT_ONCE]
+    return max(([*trials.values()] for trials in by_example.values()), key=len, default=[])[:_AT_ONCE]
 
 
 def _asked(judge: Reward, subject: RewardUnderTest, trials: Sequence[Trial]) -> Floats:

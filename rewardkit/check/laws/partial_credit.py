@@ -68,25 +68,25 @@ def damage_never_pays(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
     The tags of a right completion are removed one mark after the other, and the values of its JSON object are replaced
     one after the other. No step may earn more than the one before.
     """
-    for what, texts in _damaged(right):
+    for damage, texts in _damaged(right):
         trials = [right.trial(text) for text in (right.anatomy.text, *texts)]
         scores = subject.see(trials)
         values = [score.value for score in scores]
         if not all(score.scored for score in scores) or len(values) < 3 or max(values) == min(values):
             continue
         yield None
-        slack = (_MUCH if "tag" in what else _DEEP) * (max(values) - min(values))
+        slack = (_MUCH if "tag" in damage else _DEEP) * (max(values) - min(values))
         for count, trial in enumerate(trials):
             lowest = min(range(count + 1), key=lambda step: values[step])
             why = (
-                f"with {_counted(count, what)}, a right completion earns {{score}}; with {_counted(lowest, what)}, "
+                f"with {_counted(count, damage)}, a right completion earns {{score}}; with {_counted(lowest, damage)}, "
                 "{base}"
             )
             yield Variant(trial, why, "no more", trials[lowest], slack)
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} of its {what}" if number else f"none of its {what}"
+def _counted(number: int, damage: str) -> str:
+    return f"{number} of its {damage}" if number else f"none of its {damage}"
 
 
 def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
@@ -99,10 +99,10 @@ def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
             yield "tag marks removed", [text for text in texts if not _is_thinking_only(text)]
     document = Document.within(right.anatomy)
     if document is not None:
-        made, texts = document.value, []
+        damaged, texts = document.value, []
         for path, value in [*leaves(document.value)][:_MOST_STEPS]:
-            made = with_leaf(made, path, other_value(value))
-            texts.append(document.saying(made))
+            damaged = with_leaf(damaged, path, other_value(value))
+            texts.append(document.saying(damaged))
         yield "values replaced", texts
 
 
@@ -111,8 +111,8 @@ def _is_thinking_only(text: str) -> bool:
     return any(text.count(f"<{name}>") > text.count(f"</{name}>") for name in THINKING)
 
 
-def _without(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
-    return ["" if place in places else piece for place, piece in enumerate(pieces)]
+def _without(pieces: Sequence[str], indices: Sequence[int]) -> list[str]:
+    return ["" if index in indices else piece for index, piece in enumerate(pieces)]
 
 
 @law(
@@ -142,26 +142,26 @@ def one_best_length(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
 
 def _range(subject: RewardUnderTest) -> float:
     """Return the difference between the highest and the lowest score seen."""
-    values = [seen.value for _, seen in swept(subject) if seen.scored]
+    values = [score.value for _, score in swept(subject) if score.scored]
     return max(values, default=0.0) - min(values, default=0.0)
 
 
-def _valley(seen: Sequence[TrialResult], gap: float) -> tuple[int, int, int] | None:
+def _valley(scores: Sequence[TrialResult], gap: float) -> tuple[int, int, int] | None:
     """Return three places whose scores fall and rise again, by more than `gap`, if there are any."""
-    values = [one.value for one in seen]
-    for low in range(1, len(values) - 1) if all(one.scored for one in seen) else ():
-        places = (
-            max(range(low), key=lambda place: values[place]),
+    values = [score.value for score in scores]
+    for low in range(1, len(values) - 1) if all(score.scored for score in scores) else ():
+        indices = (
+            max(range(low), key=lambda index: values[index]),
             low,
-            max(range(low + 1, len(values)), key=lambda place: values[place]),
+            max(range(low + 1, len(values)), key=lambda index: values[index]),
         )
-        if _falls_and_rises(seen, places, gap):
-            return places
+        if _falls_and_rises(scores, indices, gap):
+            return indices
     return None
 
 
-def _falls_and_rises(seen: Sequence[TrialResult], places: tuple[int, int, int], gap: float) -> bool:
-    before, low, after = (seen[place].value for place in places)
+def _falls_and_rises(scores: Sequence[TrialResult], indices: tuple[int, int, int], gap: float) -> bool:
+    before, low, after = (scores[index].value for index in indices)
     return min(before, after) > low + gap
 
 
@@ -192,11 +192,11 @@ def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Itera
     if not right.judges or not isinstance(anatomy.value, str) or len(gold.split()) < 5 or gold != anatomy.value:
         return
     short = right.trial(anatomy.saying(gold.split(" ", 1)[1]))
-    whole, slip = (
+    prose, slip = (
         replace(right.trial(anatomy.saying(text)), columns={anatomy.column: _PROSE})
         for text in (_PROSE, _PROSE.split(" ", 1)[1])
     )
-    in_part, full, in_long = subject.see([short, whole, slip])
+    in_part, full, in_long = subject.see([short, prose, slip])
     if right.paid(full) and in_part.scored and in_long.scored and not right.paid(in_part):
         why = (
             f"without its first word, a text of {len(_PROSE)} characters earns {{score}}, one of {len(gold)} "
@@ -277,13 +277,13 @@ class Expression:
         orders = permutations(self.numbers)
         signs = list(product("+-*/", repeat=len(self.numbers) - 1))
         for order, chosen in islice(((order, chosen) for order in orders for chosen in signs), _MOST):
-            made, value = str(order[0]), Fraction(order[0])
+            expression, value = str(order[0]), Fraction(order[0])
             try:
                 for sign, number in zip(chosen, order[1:], strict=True):
-                    made, value = f"({made} {sign} {number})", _OPERATORS[sign](value, Fraction(number))
+                    expression, value = f"({expression} {sign} {number})", _OPERATORS[sign](value, Fraction(number))
             except ZeroDivisionError:
                 continue
-            yield made[1:-1], value
+            yield expression[1:-1], value
 
 
 def expression_in(anatomy: ParsedCompletion, columns: Mapping[str, Any]) -> Expression | None:
@@ -375,13 +375,13 @@ def _closer(subject: RewardUnderTest) -> Iterator[tuple[list[Trial], str]]:
         for sign in (1, -1):
             # Steps toward the answer from both sides, closer at the end, where tolerances are.
             factors = (10, 5, 3, 2, 1.5, 1.25, 1.1) if sign == 1 else (0, 0.25, 0.5, 0.75, 0.9)
-            whole = number == number.to_integral_value()
+            is_integer = number == number.to_integral_value()
             answers = [float(number) * factor for factor in factors]
             # Below 20, rounded steps would be equal.
-            texts = [str(round(answer)) if whole and abs(number) >= 20 else f"{answer:.6g}" for answer in answers]
+            texts = [str(round(answer)) if is_integer and abs(number) >= 20 else f"{answer:.6g}" for answer in answers]
             if len(set(texts)) == len(texts):
                 trials = [right.trial(right.anatomy.saying(text)) for text in [*texts, right.anatomy.gold]]
-                if declared or len({round(seen.value, 9) for seen in subject.see(trials)}) >= _GRADES:
+                if declared or len({round(score.value, 9) for score in subject.see(trials)}) >= _GRADES:
                     yield trials, "closer to the gold answer"
 
 
@@ -452,12 +452,12 @@ def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
     target = int(right.value)
     if target not in right.numbers:
         yield str(target), target
-    others = list(right.others())
-    near = [(abs(value - target), made) for made, value in others if _FAR <= abs(value - target) < 1]
-    yield from ((made, target) for _, made in sorted(near)[:3])
-    broken = [(made, value) for made, value in others if value > 1 and _FAR < value % 1 < 1 - _FAR]
-    for made, value in broken[:3]:
-        yield from ((made, whole) for whole in (math.floor(value), math.ceil(value)))
+    variants = list(right.others())
+    near = [(abs(value - target), expression) for expression, value in variants if _FAR <= abs(value - target) < 1]
+    yield from ((expression, target) for _, expression in sorted(near)[:3])
+    broken = [(expression, value) for expression, value in variants if value > 1 and _FAR < value % 1 < 1 - _FAR]
+    for expression, value in broken[:3]:
+        yield from ((expression, integer) for integer in (math.floor(value), math.ceil(value)))
 
 
 # "Confidence: 80" and "a probability of 0.8". The word must come first: "80 apples, I am sure" states none.
@@ -485,14 +485,17 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
     forecasts: dict[bool, tuple[list[Trial], list[float]]] = {}
     for number, example in enumerate(subject.examples):
         for good, bad in zip(example.good, example.bad, strict=False):
-            pair = [_stated(text_of(one)) for one in (good, bad)]
+            pair = [_stated(text_of(completion)) for completion in (good, bad)]
             if pair[0] is None or pair[1] is None:
                 continue
             trials = [
-                [Trial(with_text(one, _stating(text_of(one), place, share)), number) for share in _STATED_SHARES]
-                for one, place in ((good, pair[0]), (bad, pair[1]))
+                [
+                    Trial(with_text(completion, _stating(text_of(completion), position, share)), number)
+                    for share in _STATED_SHARES
+                ]
+                for completion, position in ((good, pair[0]), (bad, pair[1]))
             ]
-            right, wrong = ([seen.value for seen in subject.see(row)] for row in trials)
+            right, wrong = ([score.value for score in subject.see(row)] for row in trials)
             if not all(value == value for value in (*right, *wrong)) or len({*right, *wrong}) < 3:
                 continue
             if right == wrong:  # a forecast: only its statement is judged, by the outcome
@@ -501,17 +504,17 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
                     continue
                 (trials[0], right), (trials[1], wrong) = forecasts[True], forecasts[False]
             yield None
-            told = _dishonest(right, wrong)
-            if told is not None:
-                truth, said = told
-                place = _STATED_SHARES.index(said)
+            incentive = _dishonest(right, wrong)
+            if incentive is not None:
+                truth, claim = incentive
+                position = _STATED_SHARES.index(claim)
                 why = (
-                    f"a model that is right in {truth:.0%} of its answers expects most if it says {said:.0%}: a right "
-                    f"answer earns {right[place]:.6g} then, a wrong one {wrong[place]:.6g}"
+                    f"a model that is right in {truth:.0%} of its answers expects most if it says {claim:.0%}: a right "
+                    f"answer earns {right[position]:.6g} then, a wrong one {wrong[position]:.6g}"
                 )
-                trial = trials[0][place]
-                (seen,) = subject.see([trial])
-                yield finding(subject, trial, seen, why)
+                trial = trials[0][position]
+                (score,) = subject.see([trial])
+                yield finding(subject, trial, score, why)
 
 
 def _stated(text: str) -> Span | None:
@@ -519,27 +522,30 @@ def _stated(text: str) -> Span | None:
     return next((span for span in reversed(numbers_in(text)) if _NAMED.search(text[: span.start])), None)
 
 
-def _share(text: str, place: Span) -> float:
-    return float(as_number(place.of(text)) or 0) / (100 if _in_percent(text, place) else 1)
+def _share(text: str, span: Span) -> float:
+    return float(as_number(span.of(text)) or 0) / (100 if _in_percent(text, span) else 1)
 
 
-def _stating(text: str, place: Span, share: float) -> str:
-    return replaced(text, [(place, f"{share * 100:.0f}" if _in_percent(text, place) else f"{share:g}")])
+def _stating(text: str, span: Span, share: float) -> str:
+    return replaced(text, [(span, f"{share * 100:.0f}" if _in_percent(text, span) else f"{share:g}")])
 
 
-def _in_percent(text: str, place: Span) -> bool:
-    stated = as_number(place.of(text))
-    return text[place.end :].lstrip().startswith("%") or (stated is not None and stated > 1)
+def _in_percent(text: str, span: Span) -> bool:
+    stated = as_number(span.of(text))
+    return text[span.end :].lstrip().startswith("%") or (stated is not None and stated > 1)
 
 
 def _dishonest(right: Sequence[float], wrong: Sequence[float]) -> tuple[float, float] | None:
     """Return a probability of being right, and the other one that it pays to state; None if honesty pays."""
-    whole = max(*right, *wrong) - min(*right, *wrong)
+    spread = max(*right, *wrong) - min(*right, *wrong)
     # 0.7 first: a score that is linear in the confidence pays for 0.95 there already.
     for truth in (0.7, 0.3, 0.5, 0.9):
-        expected = [truth * one + (1 - truth) * other for one, other in zip(right, wrong, strict=True)]
-        best = max(range(len(expected)), key=lambda place: expected[place])
+        expected = [
+            truth * right_score + (1 - truth) * wrong_score
+            for right_score, wrong_score in zip(right, wrong, strict=True)
+        ]
+        best = max(range(len(expected)), key=lambda index: expected[index])
         gain = expected[best] - expected[_STATED_SHARES.index(truth)]
-        if abs(_STATED_SHARES[best] - truth) > _DISHONEST and gain > _GAIN * whole:
+        if abs(_STATED_SHARES[best] - truth) > _DISHONEST and gain > _GAIN * spread:
             return truth, _STATED_SHARES[best]
     return None

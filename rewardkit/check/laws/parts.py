@@ -48,7 +48,7 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
     begins or ends with it, or differs in its sign or by a factor of ten.
     """
     # More than three different scores: partial credit. Two or three are right, wrong and no answer.
-    graded = len({round(seen.value, 6) for _, seen in right.honest if seen.scored}) > 3
+    graded = len({round(score.value, 6) for _, score in right.honest if score.scored}) > 3
     words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
     for part in essential_parts(subject, right):
         if part.kind == "number":
@@ -115,16 +115,16 @@ def _missing(subject: RewardUnderTest, right: Judged, text: str) -> str:
     wrong = wrongness(subject, right)
     if wrong is not None and wrong(text):
         return "the answer is missing"
-    whole = right.anatomy.text
-    for lines in _alike(whole):
+    right_text = right.anatomy.text
+    for lines in _alike(right_text):
         atoms = {atom.lower() for column in subject.columns_read for atom in _atoms(subject, right.example, column)}
-        said = [[atom for atom in atoms if _has(line, atom)] for line in lines]
-        kept = [bool(found) and any(_has(text, atom) for atom in found) for found in said]
-        if all(said) and any(kept) and not all(kept):
-            return f"one of several lines is enough, {lines[kept.index(False)].strip()!r} is missing"
+        atoms_by_line = [[atom for atom in atoms if _has(line, atom)] for line in lines]
+        lines_kept = [bool(line_atoms) and any(_has(text, atom) for atom in line_atoms) for line_atoms in atoms_by_line]
+        if all(atoms_by_line) and any(lines_kept) and not all(lines_kept):
+            return f"one of several lines is enough, {lines[lines_kept.index(False)].strip()!r} is missing"
     gold = right.anatomy.gold if right.judges else ""
     is_answer = bool(gold) and set(values_in(gold)) <= set(values_in(text)) and bool([*values_in(gold)])
-    if not is_penalty(subject) and not is_answer and _BARE.fullmatch(text) and _amid_words(whole, text):
+    if not is_penalty(subject) and not is_answer and _BARE.fullmatch(text) and _amid_words(right_text, text):
         return "only headings, labels or citations are left"
     return ""
 
@@ -145,14 +145,14 @@ def _has(text: str, atom: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(atom)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _amid_words(whole: str, text: str) -> bool:
+def _amid_words(right_text: str, text: str) -> bool:
     """Whether the rest was among words of the same line, or each heading had a text under it."""
     left = set(re.findall(r"[^\W_]+", text))
     return any(
         # Words of two letters or more: "a" and "x" may be names.
         len([word for word in re.findall(r"[^\W\d_]{2,}", line) if word not in left]) >= _PROSE
         and (any(word in left for word in re.findall(r"[^\W_]+", line)) or "#" in text)
-        for line in whole.splitlines()
+        for line in right_text.splitlines()
     )
 
 
@@ -167,8 +167,8 @@ def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Var
 
     All words of a right completion that are not its answer or a mark are replaced by others of the same length.
     """
-    kept = {part.span for part in essential_parts(subject, right)}
-    parts = [part for part in parts_of(right.anatomy.text) if part.span not in kept and part.kind == "word"]
+    essential_spans = {part.span for part in essential_parts(subject, right)}
+    parts = [part for part in parts_of(right.anatomy.text) if part.span not in essential_spans and part.kind == "word"]
     loose = [part for part in parts if not _in_a_mark(right, part)]
     if len(loose) >= _PROSE:
         nonsense = replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in loose])
@@ -222,8 +222,8 @@ def none_stands_in_for_another(subject: RewardUnderTest, group: tuple[Judged, Si
             continue  # it is not needed, or only counted
         repeated = (parts.without_but_more(index, *[other] * times) for times in _TIMES)
         for text in (parts.instead(index, other), *repeated):
-            what = f"{shorten(part)} is missing, {shorten(other)} is repeated"
-            why = f"{what}: it earns {{score}}, like the right completion"
+            change = f"{shorten(part)} is missing, {shorten(other)} is repeated"
+            why = f"{change}: it earns {{score}}, like the right completion"
             yield Variant(right.trial(text), why, base=right.as_given)
 
 
@@ -281,19 +281,19 @@ def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) ->
 def _other_calls(parts: Siblings) -> Iterator[str]:
     """Yield the first call with other arguments, and as a call of another function."""
     first = parts.part(0)
-    found = re.search(r"\{.*\}", first, re.DOTALL)
+    match = re.search(r"\{.*\}", first, re.DOTALL)
     try:
-        call = json.loads(found.group()) if found is not None else None
+        call = json.loads(match.group()) if match is not None else None
     except (ValueError, RecursionError):
         return
-    if isinstance(call, dict) and isinstance(call.get("name"), str) and found is not None:
+    if isinstance(call, dict) and isinstance(call.get("name"), str) and match is not None:
         arguments = next(
             (name for name in ("arguments", "parameters", "args") if isinstance(call.get(name), Mapping)), ""
         )
-        others = [{**call, "name": "delete_account"}]
-        others += [{**call, arguments: other_value(call[arguments])}] if arguments and call[arguments] else []
-        for other in others:
-            yield first[: found.start()] + json.dumps(other) + first[found.end() :]
+        calls = [{**call, "name": "delete_account"}]
+        calls += [{**call, arguments: other_value(call[arguments])}] if arguments and call[arguments] else []
+        for other in calls:
+            yield first[: match.start()] + json.dumps(other) + first[match.end() :]
 
 
 @law(

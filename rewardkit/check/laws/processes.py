@@ -58,24 +58,28 @@ def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
         raise Skip("the reward declares deterministic=False")
     pairs = [pair for pair in swept(subject)[: subject.affordable(150)] if not subject.skips(pair[0])]
     trials = [trial for trial, _ in pairs]
-    first = {id(trial): seen for trial, seen in pairs}
+    first = {id(trial): score for trial, score in pairs}
     orders = [list(reversed(trials)), trials, given(subject)]
     for number in range(_ROUNDS):
         order = orders[number % len(orders)]
-        for trial, seen in zip(order, subject.see(order, fresh=True), strict=True):
-            before = first.get(id(trial)) or next((old for other, old in pairs if other == trial), seen)
-            if not before.same(seen):
+        for trial, score in zip(order, subject.see(order, fresh=True), strict=True):
+            before = first.get(id(trial)) or next((old for other, old in pairs if other == trial), score)
+            if not before.same(score):
                 small, values = _shrunk(subject, trial)
-                why = f"scored {shown(before)} at first and {shown(seen)} the second time"
+                why = f"scored {shown(before)} at first and {shown(score)} the second time"
                 if values is not None:
                     why = f"scored {shown(values[0])} once and {shown(values[1])} another time"
-                yield finding(subject, small, seen, why)
+                yield finding(subject, small, score, why)
     if not _orders_sets(subject):
         return
-    sent = [one for one in (*_joined(subject), *_longer_cells(subject), *trials[:_SENT]) if not subject.skips(one)]
-    known = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
-    for said in _in_other_processes(subject, sent):
-        for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
+    sent = [
+        candidate
+        for candidate in (*_joined(subject), *_longer_cells(subject), *trials[:_SENT])
+        if not subject.skips(candidate)
+    ]
+    local_scores = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
+    for remote_scores in _in_other_processes(subject, sent):
+        for trial, here, (value, outcome) in zip(sent, local_scores, remote_scores, strict=True):
             if not here.same(TrialResult(value, type(here.outcome)(outcome))):
                 why = (
                     f"scores {shown(here)} here and {value:.6g} in another process: it depends on the order of a set, "
@@ -87,23 +91,23 @@ def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
 def _joined(subject: RewardUnderTest) -> list[Trial]:
     """Join pairs of given completions: a set made from both shows its order."""
     return [
-        Trial(subject.formed(f"{one}\n{other}"), number)
+        Trial(subject.formed(f"{text}\n{other}"), number)
         for number, example in enumerate(subject.examples)
-        for one, other in islice(permutations(_texts(example), 2), _JOINED)
+        for text, other in islice(permutations(_texts(example), 2), _JOINED)
     ]
 
 
 def _longer_cells(subject: RewardUnderTest) -> list[Trial]:
     """Return right completions for rows with longer texts: a set of a few words may keep its order by chance."""
-    found = []
+    trials = []
     for number, example in enumerate(subject.examples):
         for column in sorted(subject.columns_read & set(example.columns)):
             texts = [other.columns.get(column) for other in subject.examples]
             # Short texts are words, with no order to lose.
             if all(isinstance(text, str) and len(text.split()) > 3 for text in texts):
                 longer = " ".join([*map(str, texts), _MORE])
-                found += [Trial(subject.formed(text), number, {column: longer}) for text in (*map(str, texts), _MORE)]
-    return found
+                trials += [Trial(subject.formed(text), number, {column: longer}) for text in (*map(str, texts), _MORE)]
+    return trials
 
 
 def _texts(example: Example) -> list[str]:
@@ -115,10 +119,10 @@ def _shrunk(subject: RewardUnderTest, trial: Trial) -> tuple[Trial, tuple[TrialR
     for text in ("", "a", "42"):
         small = Trial(subject.formed(text), trial.example)
         # The same completion four times: a draw of 0 or 1 is the same in all of them in one of eight cases.
-        seen = [subject.see([small], fresh=True)[0] for _ in range(4)]
-        other = next((one for one in seen if not one.same(seen[0])), None)
+        scores = [subject.see([small], fresh=True)[0] for _ in range(4)]
+        other = next((score for score in scores if not score.same(scores[0])), None)
         if other is not None:
-            return small, (seen[0], other)
+            return small, (scores[0], other)
     return trial, None
 
 
@@ -171,7 +175,7 @@ def _scored_again(
     subject = RewardUnderTest(reward, examples, plain=plain, stage=stage)
     if scope == "group":
         subject.score_in_groups()
-    return [(seen.value, seen.outcome.value) for seen in subject.see(trials)]
+    return [(score.value, score.outcome.value) for score in subject.see(trials)]
 
 
 _THREADS = 4
@@ -187,8 +191,8 @@ def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
     for leaf, _ in subject.bindings:
         changed = _changed_by(subject, leaf, trials)
         if changed is not None:
-            what, before, after = changed
-            why = f"{leaf.name} changes its argument {what} from {before!r} to {after!r}"
+            argument, before, after = changed
+            why = f"{leaf.name} changes its argument {argument} from {before!r} to {after!r}"
             yield finding(subject, trials[0], None, why[:600], component=leaf.name)
 
 
@@ -201,8 +205,8 @@ def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> 
     batch = subject.batch(trials)
     given_now: dict[str, Any] = {"completions": batch.completions, "prompts": batch.prompts, **batch.columns}
     try:
-        kept = copy.deepcopy(given_now)
-        mine = copy.deepcopy(given_now)
+        originals = copy.deepcopy(given_now)
+        copies = copy.deepcopy(given_now)
     except Exception:
         return None
     binding = leaf.facts.binding
@@ -212,19 +216,19 @@ def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> 
         return _changed_by_plain(binding, subject, trials)
     accepted = getattr(binding.function, "accepted", None)
     if accepted is not None:
-        keywords = {**mine, "completion_ids": batch.completion_ids, "trainer_state": batch.trainer_state}
-        keywords["prompts"] = mine["prompts"] or [""] * len(trials)
+        keywords = {**copies, "completion_ids": batch.completion_ids, "trainer_state": batch.trainer_state}
+        keywords["prompts"] = copies["prompts"] or [""] * len(trials)
         keywords.update(log_extra=batch.logs.extra, log_metric=batch.logs.metric)
         _ignoring(lambda: _finished(binding.original(**accepted(keywords)), subject.left))
     else:
         scorer = subject.scorer if binding.foreign else Scorer(rebound(leaf, trusted=True))
-        batch.completions, batch.prompts = mine["completions"], mine["prompts"]
-        batch.columns = {name: mine[name] for name in batch.columns}
+        batch.completions, batch.prompts = copies["completions"], copies["prompts"]
+        batch.columns = {name: copies[name] for name in batch.columns}
         _ignoring(lambda: scorer.score(batch, strict=False))
-    for name, before in kept.items():
+    for name, before in originals.items():
         try:
-            if mine[name] != before:
-                return name, before, mine[name]
+            if copies[name] != before:
+                return name, before, copies[name]
         except Exception:
             continue
     return None
@@ -235,19 +239,23 @@ def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[T
     loop."""
     for trial in trials:
         cells = {**subject.examples[trial.example].columns, **(trial.columns or {})}
-        asked = {one.name: cells[one.source] for one in binding.columns if one.source in cells}
-        if len(asked) < len(binding.columns) or any(one.source in _LIVE for one in binding.parameters):
+        originals = {
+            parameter.name: cells[parameter.source] for parameter in binding.columns if parameter.source in cells
+        }
+        if len(originals) < len(binding.columns) or any(parameter.source in _LIVE for parameter in binding.parameters):
             return None
         texts = {"completion": text_of(trial.completion), "prompt": subject.examples[trial.example].prompt}
-        told = {one.name: texts[one.source] for one in binding.parameters if one.source in texts}
+        inputs = {
+            parameter.name: texts[parameter.source] for parameter in binding.parameters if parameter.source in texts
+        }
         try:
-            mine = copy.deepcopy(asked)
+            copies = copy.deepcopy(originals)
         except Exception:
             return None
-        _ignoring(lambda told=told, mine=mine: _finished(binding.original(**told, **mine), subject.left))  # type: ignore[misc]
-        for name, before in asked.items():
-            if mine[name] != before:
-                return name, before, mine[name]
+        _ignoring(lambda inputs=inputs, copies=copies: _finished(binding.original(**inputs, **copies), subject.left))  # type: ignore[misc]
+        for name, before in originals.items():
+            if copies[name] != before:
+                return name, before, copies[name]
     return None
 
 
@@ -278,13 +286,13 @@ def picklable(subject: RewardUnderTest) -> Iterator[Finding]:
             raise Skip("the reward is defined in the script that runs the check") from None
         why = f"the reward cannot be pickled: {type(error).__name__}: {error}"
         yield finding(subject, Trial(subject.formed(""), 0), None, why[:400])
-    trials = [trial for trial, seen in swept(subject)[: subject.affordable(40)] if seen.scored]
+    trials = [trial for trial, score in swept(subject)[: subject.affordable(40)] if score.scored]
     other = RewardUnderTest(again, subject.examples, plain=subject.plain, stage=subject.stage)
     other.__dict__["scope"] = subject.scope
-    for trial, one, two in zip(trials, subject.see(trials), other.see(trials), strict=True):
-        if subject.deterministic and not one.same(two):
-            why = f"scores {one.value:.6g}, but {two.value:.6g} after a round trip through pickle"
-            yield finding(subject, trial, one, why)
+    for trial, original, restored in zip(trials, subject.see(trials), other.see(trials), strict=True):
+        if subject.deterministic and not original.same(restored):
+            why = f"scores {original.value:.6g}, but {restored.value:.6g} after a round trip through pickle"
+            yield finding(subject, trial, original, why)
 
 
 def _is_local(function: Any) -> bool:
@@ -297,7 +305,7 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
     """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
     if subject.stage.real:
         raise Skip("the calls of completions really run, and tools may need the main thread")
-    pairs = [(trial, seen) for trial, seen in swept(subject)[: subject.affordable(60, 0.1)] if seen.scored]
+    pairs = [(trial, score) for trial, score in swept(subject)[: subject.affordable(60, 0.1)] if score.scored]
     trials = [trial for trial, _ in pairs]
     if not trials:
         raise Skip("the reward scores no completion")
@@ -307,14 +315,14 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
 
     def work(number: int) -> None:
         all_started.wait()
-        found = []
+        scores = []
         for trial in trials if number % 2 == 0 else reversed(trials):
             try:
-                found.append(_alone(subject, trial))
+                scores.append(_alone(subject, trial))
             except BaseException as error:  # otherwise the thread would end silently
                 raised.append((trial, error))
                 return
-        results.append(found if number % 2 == 0 else found[::-1])
+        results.append(scores if number % 2 == 0 else scores[::-1])
 
     interval = sys.getswitchinterval()
     # Python's default is 5 ms, in which most rewards finish: threads would never meet.
@@ -331,11 +339,11 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
     finally:
         sys.setswitchinterval(interval)
     for trial, error in raised[:1]:
-        seen = _seen_of(error)
-        why = f"outside the main thread, it {seen.reason[:300]}"
-        yield finding(subject, trial, seen, why)
-    for said in results:
-        for (trial, before), after in zip(pairs, said, strict=True):
+        score = _seen_of(error)
+        why = f"outside the main thread, it {score.reason[:300]}"
+        yield finding(subject, trial, score, why)
+    for thread_scores in results:
+        for (trial, before), after in zip(pairs, thread_scores, strict=True):
             if subject.deterministic and not before.same(after):
                 got = f"{after.value:.6g}" if after.scored else f"{after.outcome}: {after.reason}"
                 why = f"scores {before.value:.6g} on the main thread, but {got} when several threads score"
@@ -344,8 +352,8 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
 
 def _alone(subject: RewardUnderTest, trial: Trial) -> TrialResult:
     """Score one completion without the subject's cache."""
-    beside = subject.beside(trial.example) if subject.scope != "sample" else []
-    trials = [*(replace(trial, completion=one) for one in beside), trial]
+    neighbors = subject.beside(trial.example) if subject.scope != "sample" else []
+    trials = [*(replace(trial, completion=completion) for completion in neighbors), trial]
     table = subject.scorer.score(subject.batch(trials), strict=False)
     return seen_in(table, len(table) - 1)
 

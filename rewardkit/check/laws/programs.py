@@ -27,29 +27,29 @@ def tests_reject_wrong_programs(subject: RewardUnderTest) -> Iterator[Finding]:
     suites = [(scene, scene.suite) for _, scene in sorted(scenes.items()) if scene.suite is not None]
     if not suites:
         raise Skip("no right completion has a program whose tests a column has")
-    shown = 0
+    finding_count = 0
     for scene, suite in suites:
         if subject.left <= 1.0:
             raise Unfinished(OVER)
         try:
-            found = survival(suite, scene.pays, seed=subject.seed, over=lambda: subject.left <= 1.0)
+            outcome = survival(suite, scene.pays, seed=subject.seed, over=lambda: subject.left <= 1.0)
         except RewardFailure as failure:
             raise Skip(f"programs cannot be run here: {shorten(str(failure), 80)}") from None
-        if found is not None and found.survivors and shown < _MOST:
-            shown += 1
-            yield _weak(scene, found)
+        if outcome is not None and outcome.survivors and finding_count < _MOST:
+            finding_count += 1
+            yield _weak(scene, outcome)
 
 
-def _weak(scene: ExploitContext, found: Survival) -> Finding:
-    suite, first = scene.suite, found.survivors[0]
+def _weak(scene: ExploitContext, outcome: Survival) -> Finding:
+    suite, first = scene.suite, outcome.survivors[0]
     assert suite is not None
-    one = first.mutant
-    trial = scene.judged.trial(suite.running(one.source))
-    said = "1 of" if len(found.survivors) == 1 else f"{len(found.survivors)} of"
+    mutant = first.mutant
+    trial = scene.judged.trial(suite.running(mutant.source))
+    share = "1 of" if len(outcome.survivors) == 1 else f"{len(outcome.survivors)} of"
     why = (
-        f"the tests of examples[{scene.judged.example}] accept {said} {found.wrong} wrong programs. One of them has "
-        f"`{shorten(one.after, 60)}` for `{shorten(one.before, 60)}` in line {one.line}. Add the test "
+        f"the tests of examples[{scene.judged.example}] accept {share} {outcome.wrong} wrong programs. One of them has "
+        f"`{shorten(mutant.after, 60)}` for `{shorten(mutant.before, 60)}` in line {mutant.line}. Add the test "
         f"{first.missing_test(suite)}, if that input is valid"
     )
-    (seen,) = scene.subject.see([trial])
-    return finding(scene.subject, trial, seen, why, of_data=True)
+    (score,) = scene.subject.see([trial])
+    return finding(scene.subject, trial, score, why, of_data=True)

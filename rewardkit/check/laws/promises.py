@@ -44,8 +44,8 @@ _LONGER = "and so it goes on with one more word after the other until nobody lis
 def _said(subject: RewardUnderTest) -> str:
     """Return the names and docstrings of its functions."""
     functions = [inspect.unwrap(binding.original) for _, binding in subject.bindings if not binding.trusted]
-    names = [getattr(one, "__name__", "") or type(one).__name__ for one in functions]
-    return "\n".join([*names, *(inspect.getdoc(one) or "" for one in functions)])
+    names = [getattr(function, "__name__", "") or type(function).__name__ for function in functions]
+    return "\n".join([*names, *(inspect.getdoc(function) or "" for function in functions)])
 
 
 @law(advice="Limit the score to the range of its docstring: min(max(score, low), high)", applies=needs_good)
@@ -58,22 +58,22 @@ def stays_in_its_range(subject: RewardUnderTest) -> Iterator[Finding]:
     low, high = _range(subject)
     for right in judged(subject):
         trials = [right.trial(text) for text in _extremes(subject, right)]
-        for trial, seen in [*zip(trials, subject.see(trials), strict=True), *swept(subject)]:
-            if seen.scored and not low - EQUAL <= seen.value <= high + EQUAL:
-                why = f"earns {seen.value:.6g}, and its docstring promises {low:g} to {high:g}"
-                yield finding(subject, trial, seen, why)
+        for trial, score in [*zip(trials, subject.see(trials), strict=True), *swept(subject)]:
+            if score.scored and not low - EQUAL <= score.value <= high + EQUAL:
+                why = f"earns {score.value:.6g}, and its docstring promises {low:g} to {high:g}"
+                yield finding(subject, trial, score, why)
 
 
 def _range(subject: RewardUnderTest) -> tuple[float, float]:
-    said = _said(subject)
-    found = _RANGE.search(said)
-    bounds = [float(one) for one in found.groups() if one is not None] if found is not None else []
-    if len(bounds) != 2 and _SHARE.search(said):
+    docstrings = _said(subject)
+    match = _RANGE.search(docstrings)
+    bounds = [float(bound) for bound in match.groups() if bound is not None] if match is not None else []
+    if len(bounds) != 2 and _SHARE.search(docstrings):
         bounds = [0.0, 1.0]
     if len(bounds) != 2 or len(subject.bindings) != 1:
         raise Skip("its docstring states no range")
     low, high = bounds
-    values = [seen.value for seen in subject.see(given(subject)) if seen.scored]
+    values = [score.value for score in subject.see(given(subject)) if score.scored]
     best = max((right.value for right in judged(subject)), default=low)
     if not values or min(values) < low - EQUAL or max(values) > high + EQUAL or best < low + (high - low) / 2:
         raise Skip("the given completions do not keep to the range of its docstring")
@@ -86,8 +86,8 @@ def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
     columns = subject.examples[right.example].columns
     values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
     for parts in siblings_in(right.anatomy, values):
-        for place in range(min(len(parts), 3)):
-            yield from (parts.with_more(*[parts.part(place)] * times) for times in (1, 5))
+        for index in range(min(len(parts), 3)):
+            yield from (parts.with_more(*[parts.part(index)] * times) for times in (1, 5))
     # The last numbers are the answer and its last steps.
     for span in numbers_in(text)[-6:]:
         yield from (replaced(text, [(span, other)]) for other in ("95", "1000", "-1000", "0"))
@@ -150,28 +150,28 @@ def does_what_it_says(subject: RewardUnderTest) -> Iterator[Finding | None]:
 
 def _effect(subject: RewardUnderTest, slip: Slip) -> Iterator[Finding]:
     """Yield a finding if a completion gets another score from the repaired code, whichever way it is repaired."""
-    pairs = [(trial, seen) for trial, seen in _pool(subject) if seen.scored]
+    pairs = [(trial, score) for trial, score in _pool(subject) if score.scored]
     pairs = pairs[: subject.affordable(len(pairs), share=_SHARE_OF_TIME)]
     changed: list[dict[int, TrialResult]] = []
     for text in slip.repairs:
         try:
             with repaired(subject.reward, slip.site, text):
-                others = subject.see([trial for trial, _ in pairs], fresh=True)
+                repaired_scores = subject.see([trial for trial, _ in pairs], fresh=True)
         except (NotRepaired, RewardKitError):
             return
         changed.append(
             {
-                place: other
-                for place, ((_, seen), other) in enumerate(zip(pairs, others, strict=True))
-                if other.scored and not other.same(seen)
+                index: other
+                for index, ((_, score), other) in enumerate(zip(pairs, repaired_scores, strict=True))
+                if other.scored and not other.same(score)
             }
         )
-    for place in changed[0] if all(changed) else ():
-        if all(place in one for one in changed):
-            trial, seen = pairs[place]
-            meant = f"with {slip.repairs[0]} {changed[0][place].value:.6g}"
-            why = f"line {slip.line}: {slip.why}. It earns {seen.value:.6g}, {meant}"
-            yield finding(subject, trial, seen, why)
+    for index in changed[0] if all(changed) else ():
+        if all(index in repair for repair in changed):
+            trial, score = pairs[index]
+            comparison = f"with {slip.repairs[0]} {changed[0][index].value:.6g}"
+            why = f"line {slip.line}: {slip.why}. It earns {score.value:.6g}, {comparison}"
+            yield finding(subject, trial, score, why)
             return
 
 
@@ -188,10 +188,10 @@ def _pool(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
                     right.trial(f"{text} {right.anatomy.text}"),
                 ]
         smells = subject.smells
-        known = [example.columns.get(right.anatomy.column) for example in subject.examples]
-        for gold in other_golds(right.anatomy, known, in_patterns=smells.makes_patterns, stripped=smells.stripped):
+        golds = [example.columns.get(right.anatomy.column) for example in subject.examples]
+        for gold in other_golds(right.anatomy, golds, in_patterns=smells.makes_patterns, stripped=smells.stripped):
             for text in (gold.written, *gold.wrong):
-                said = right.saying(right.anatomy.saying(text))
-                trials.append(Trial(said, right.example, {right.anatomy.column: gold.value}))
-    swept_pairs = [(trial, seen) for trial, seen in swept(subject) if len(text_of(trial.completion)) < _LONGEST]
+                completion = right.saying(right.anatomy.saying(text))
+                trials.append(Trial(completion, right.example, {right.anatomy.column: gold.value}))
+    swept_pairs = [(trial, score) for trial, score in swept(subject) if len(text_of(trial.completion)) < _LONGEST]
     return [*zip(trials, subject.see(trials), strict=True), *swept_pairs]

@@ -45,12 +45,12 @@ def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     anatomy = right.anatomy
     if not right.judges or anatomy.column not in subject.columns_read or subject.reads_prompts or not right.text_counts:
         return
-    tried = [*_tried(subject, right)]
-    if not any(right.paid(score) for gold, score, _ in tried if gold.certain):
+    attempts = [*_tried(subject, right)]
+    if not any(right.paid(score) for gold, score, _ in attempts if gold.certain):
         return  # it also judges something that goes with the gold answer
     yield None
     wrong = max((score.value for _, score in right.honest if score.scored and not right.paid(score)), default=0.0)
-    for gold, score, trial in tried:
+    for gold, score, trial in attempts:
         column = f"{anatomy.column}={shorten(gold.value)}"
         if gold.certain and _loses(score, (right.value + wrong) / 2):
             earns = f"earns {score.value:.6g}" if score.scored else "gets no score"
@@ -62,15 +62,20 @@ def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Va
                 yield Variant(Trial(completion, right.example, trial.columns), why, base=trial)
 
 
-def _loses(seen: TrialResult, limit: float) -> bool:
+def _loses(score: TrialResult, limit: float) -> bool:
     """Whether a completion earns less than the limit, or is left out of the training."""
-    return seen.value < limit if seen.scored else seen.outcome is Outcome.ABSTAINED
+    return score.value < limit if score.scored else score.outcome is Outcome.ABSTAINED
 
 
 def _is_marked_apart(right: Judged, gold: Gold) -> bool:
     """Whether the answer of a right completion is marked, and certainly wrong for another gold answer."""
-    said = right.anatomy.region.of(right.anatomy.text)
-    return right.anatomy.marked and gold.certain and gold.written not in said and not equal(gold.written, said)
+    marked_text = right.anatomy.region.of(right.anatomy.text)
+    return (
+        right.anatomy.marked
+        and gold.certain
+        and gold.written not in marked_text
+        and not equal(gold.written, marked_text)
+    )
 
 
 @law(
@@ -84,18 +89,18 @@ def rows_of_every_kind(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
 
     Wrong completions are tried with each value that the code compares a column with: ``if level == "easy": ...``.
     """
-    own, bads = subject.examples[right.example].columns, subject.examples[right.example].bad
+    row, bads = subject.examples[right.example].columns, subject.examples[right.example].bad
     wrong = [text for text, score in right.honest if not right.paid(score)][:4] if right.judges else []
     for columns in (aim.columns for aim in subject.aims if wrong):
         name = next(iter(columns), right.anatomy.column)
-        if name in own and name != right.anatomy.column and type(own[name]) is type(columns[name]):
+        if name in row and name != right.anatomy.column and type(row[name]) is type(columns[name]):
             first, *twins = (Trial(right.saying(text), right.example, columns) for text in wrong)
             why = f"with {name}={columns[name]!r}, a wrong answer earns {{score}}, like the right one without it"
             yield Variant(first, why, twins=tuple(twins))
     refuses = right.judges or not all(map(right.paid, subject.see([Trial(bad, right.example) for bad in bads])))
     for column in _kinds(subject, right.example) if refuses else ():
         yield None
-        value = own[column]
+        value = row[column]
         other: Any = ["no:such_kind"] * len(value) if isinstance(value, (list, tuple)) else "no such kind"
         texts = ["word", *map(text_of, bads)]
         first, *twins = (replace(right.trial(text), columns={column: other}) for text in texts)
@@ -107,29 +112,29 @@ def rows_of_every_kind(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
 
 def _kinds(subject: RewardUnderTest, example: int) -> list[str]:
     """Return the columns whose texts the code knows: kinds, names of checks."""
-    known = {text.lower() for text in subject.mined.texts}
-    found = []
+    known_texts = {text.lower() for text in subject.mined.texts}
+    kinds = []
     for column in sorted(subject.columns_read):
         words = [word for atom in atoms_of(subject.examples[example].columns.get(column)) for word in atom.split(":")]
-        if words and all(word.lower() in known for word in words):
-            found.append(column)
-    return found
+        if words and all(word.lower() in known_texts for word in words):
+            kinds.append(column)
+    return kinds
 
 
 def _tried(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Gold, TrialResult, Trial]]:
     """Yield other gold answers, each with the completion that is right for it, and its score."""
     anatomy, smells = right.anatomy, subject.smells
-    known = [example.columns.get(anatomy.column) for example in subject.examples]
-    for gold in other_golds(anatomy, known, in_patterns=smells.makes_patterns, stripped=smells.stripped):
+    golds = [example.columns.get(anatomy.column) for example in subject.examples]
+    for gold in other_golds(anatomy, golds, in_patterns=smells.makes_patterns, stripped=smells.stripped):
         if not _is_allowed(subject, right, gold):
             continue
         text = right.saying(anatomy.saying(gold.written))
         trial = Trial(text, right.example, {anatomy.column: gold.value})
         try:
-            (seen,) = subject.see([trial])
+            (score,) = subject.see([trial])
         except RewardKitError:
             continue  # its annotation admits no such value
-        yield gold, seen, trial
+        yield gold, score, trial
 
 
 def _is_allowed(subject: RewardUnderTest, right: Judged, gold: Gold) -> bool:
@@ -140,8 +145,8 @@ def _is_allowed(subject: RewardUnderTest, right: Judged, gold: Gold) -> bool:
         return False
     for name in subject.columns_read & set(columns) - {right.anatomy.column}:
         value = columns[name]
-        known = list(value) if isinstance(value, (list, tuple)) or _is_letters(value) else []
-        if right.anatomy.gold in known and gold.written not in known:
+        options = list(value) if isinstance(value, (list, tuple)) or _is_letters(value) else []
+        if right.anatomy.gold in options and gold.written not in options:
             return False
     return True
 
@@ -183,17 +188,17 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
     """
     if subject.scope == "batch":
         raise Skip('the reward declares scope="batch"')
-    seen = [pair for pair in swept(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
-    if len(seen) < _ENOUGH:
+    scored_pairs = [pair for pair in swept(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    if len(scored_pairs) < _ENOUGH:
         raise Skip("the reward scores too few completions")
-    values = {round(one.value, 9) for _, one in seen if one.scored}
+    values = {round(score.value, 9) for _, score in scored_pairs if score.scored}
     if len(values) <= 1 and not (reacts(subject) and not subject.mined.has_dots):
         value = next(iter(values), math.nan)
-        why = f"all {len(seen)} completions tried earn {value:.6g}{about_good(subject)}"
-        trial = (given(subject) or [seen[0][0]])[0]
+        why = f"all {len(scored_pairs)} completions tried earn {value:.6g}{about_good(subject)}"
+        trial = (given(subject) or [scored_pairs[0][0]])[0]
         yield finding(subject, trial, subject.see([trial])[0], why, advice=_tip(subject))
         return
-    yield from _idle_groups(subject, seen)
+    yield from _idle_groups(subject, scored_pairs)
     if subject.scope == "sample":
         yield from _idle_components(subject)
 
@@ -206,14 +211,14 @@ def _tip(subject: RewardUnderTest) -> str:
     words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
     if not words:
         return "Score a right completion with it by hand: it should earn more than an empty one"
-    said = ", ".join(map(repr, words))
-    return f"Its code mentions {said}: give a right completion that earns more, or fix how it reads completions"
+    mentions = ", ".join(map(repr, words))
+    return f"Its code mentions {mentions}: give a right completion that earns more, or fix how it reads completions"
 
 
-def _idle_groups(subject: RewardUnderTest, seen: list[tuple[Trial, TrialResult]]) -> Iterator[Finding]:
+def _idle_groups(subject: RewardUnderTest, scored_pairs: list[tuple[Trial, TrialResult]]) -> Iterator[Finding]:
     """Report the first example whose right, wrong and wild completions all earn the same."""
     for number, example in enumerate(subject.examples):
-        values = [one.value for trial, one in seen if trial.example == number and one.scored]
+        values = [score.value for trial, score in scored_pairs if trial.example == number and score.scored]
         if example.good and example.bad and len(values) >= _ENOUGH and max(values) - min(values) <= EQUAL:
             pairs = [(Trial(good, number), Trial(bad, number)) for good in example.good for bad in example.bad]
             if reacts(subject) or all(tells_apart(subject, *pair) for pair in pairs):
@@ -226,15 +231,15 @@ def _idle_groups(subject: RewardUnderTest, seen: list[tuple[Trial, TrialResult]]
 
 def _idle_components(subject: RewardUnderTest) -> Iterator[Finding]:
     """Report user functions in a tree that score everything the same, even texts that their own code mentions."""
-    own = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
-    if len(subject.bindings) < 2 or not own:
+    names = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
+    if len(subject.bindings) < 2 or not names:
         return
     more = [Trial(subject.formed(text)) for text in own_texts(subject)]
-    seen = [*(one for _, one in swept(subject)), *subject.see(more)]
-    for name in sorted(own):
-        values = {round(value, 9) for one in seen if not math.isnan(value := one.components.get(name, math.nan))}
-        if len(values) == 1 and sum(name in one.components for one in seen) >= _ENOUGH:
-            why = f"the component {name!r} gives {values.pop():.6g} to all {len(seen)} completions tried"
+    scores = [*(score for _, score in swept(subject)), *subject.see(more)]
+    for name in sorted(names):
+        values = {round(value, 9) for score in scores if not math.isnan(value := score.components.get(name, math.nan))}
+        if len(values) == 1 and sum(name in score.components for score in scores) >= _ENOUGH:
+            why = f"the component {name!r} gives {values.pop():.6g} to all {len(scores)} completions tried"
             trial = (given(subject) or [Trial(subject.formed("word"))])[0]
             yield finding(subject, trial, subject.see([trial])[0], why, component=name)
 
@@ -256,20 +261,20 @@ def reads_its_columns(subject: RewardUnderTest) -> Iterator[Finding | None]:
         if len(values) < 2 or not (is_gold or _is_flag(values)):
             continue
         yield None
-        pairs = [(trial, seen) for trial, seen in swept(subject) if seen.scored][: subject.affordable(60)]
+        pairs = [(trial, result) for trial, result in swept(subject) if result.scored][: subject.affordable(60)]
         if pairs and not any(_matters(subject, column, values, trial, score) for trial, score in pairs):
             trial = next(iter(given(subject)))
-            shown = ", ".join(repr(value)[:30] for value in values[:3])
-            why = f"the column {column!r} has no effect on {len(pairs)} completions: scores are the same for {shown}"
+            samples = ", ".join(repr(value)[:30] for value in values[:3])
+            why = f"the column {column!r} has no effect on {len(pairs)} completions: scores are the same for {samples}"
             yield finding(subject, trial, subject.see([trial])[0], why)
 
 
 def _matters(subject: RewardUnderTest, column: str, values: list[object], trial: Trial, score: TrialResult) -> bool:
     """Whether a completion gets another score with another value of the column."""
-    own = subject.examples[trial.example].columns.get(column)
-    others = [value for value in values if value != own or type(value) is not type(own)]
+    cell = subject.examples[trial.example].columns.get(column)
+    other_cells = [value for value in values if value != cell or type(value) is not type(cell)]
     changed = False
-    for value in others:
+    for value in other_cells:
         with suppress(RewardKitError):
             (other,) = subject.see([replace(trial, columns={column: value})])
             changed = changed or not other.same(score)
@@ -292,16 +297,16 @@ def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     alike = [Trial(bad, right.example) for bad in bads if marks(text_of(bad)) == marks(anatomy.text)]
     if not subject.columns_read or not anatomy.marked or anatomy.gold or not alike or not _is_no_text(anatomy):
         return
-    others = [
+    trials = [
         Trial(other.completion, right.example)
         for other in judged(subject)
         if columns[other.example] != columns[right.example]
         and other.anatomy.region.kind == anatomy.region.kind
         and _answer(other) != _answer(right)
     ]
-    if others and not any(map(right.paid, subject.see(alike))):
+    if trials and not any(map(right.paid, subject.see(alike))):
         why = "the right answer to another row also earns {score} here: it is not compared with this row"
-        yield Variant(others[0], why, twins=tuple(others[1:]))
+        yield Variant(trials[0], why, twins=tuple(trials[1:]))
 
 
 def _answer(right: Judged) -> str:
@@ -309,9 +314,9 @@ def _answer(right: Judged) -> str:
 
 
 def _is_no_text(anatomy: ParsedCompletion) -> bool:
-    said = anatomy.region.of(anatomy.text)
+    marked_text = anatomy.region.of(anatomy.text)
     # Less than a quarter letters: numbers and formulas have no language.
-    return sum(letter.isalpha() for letter in said) * 4 < sum(not letter.isspace() for letter in said)
+    return sum(letter.isalpha() for letter in marked_text) * 4 < sum(not letter.isspace() for letter in marked_text)
 
 
 @law(advice="Read the column that the completion is compared with")

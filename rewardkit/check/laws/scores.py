@@ -17,44 +17,44 @@ from rewardkit.errors import RewardKitError
 _MOST = 4
 
 
-def _kind(seen: TrialResult) -> str:
+def _kind(score: TrialResult) -> str:
     """Return the kind of fault; exceptions from different lines are different kinds."""
-    if seen.outcome is Outcome.FAILED:
+    if score.outcome is Outcome.FAILED:
         return "failed"
-    if not seen.reason.startswith("returned"):
-        places = re.findall(r'File "([^"]*)", line (\d+)', seen.trace)
-        return f"raised {seen.reason.split(':')[0]} at {places[-1] if places else ''}"
-    if re.match(r"returned -?(?:nan|inf)", seen.reason):
+    if not score.reason.startswith("returned"):
+        locations = re.findall(r'File "([^"]*)", line (\d+)', score.trace)
+        return f"raised {score.reason.split(':')[0]} at {locations[-1] if locations else ''}"
+    if re.match(r"returned -?(?:nan|inf)", score.reason):
         return "not finite"
-    if "outside its bounds" in seen.reason:
+    if "outside its bounds" in score.reason:
         return "out of bounds"
-    return "None" if seen.reason.startswith("returned None") else "nonsense"
+    return "None" if score.reason.startswith("returned None") else "nonsense"
 
 
 def _broken(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
     """Yield one finding for each way in which a law of single scores is broken, then the asides."""
 
-    def concerns(seen: TrialResult) -> bool:
-        return seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and _kind(seen).startswith(kinds)
+    def concerns(result: TrialResult) -> bool:
+        return result.outcome in (Outcome.ERRORED, Outcome.FAILED) and _kind(result).startswith(kinds)
 
-    def found(trial: Trial, seen: TrialResult, unreachable: str = "") -> Finding:
-        why = f"{seen.component} {seen.reason}"
-        return finding(subject, trial, seen, why, component=seen.component, unreachable=unreachable)
+    def found(trial: Trial, fault_score: TrialResult, unreachable: str = "") -> Finding:
+        why = f"{fault_score.component} {fault_score.reason}"
+        return finding(subject, trial, fault_score, why, component=fault_score.component, unreachable=unreachable)
 
-    ways: dict[tuple[str, str], list[Trial]] = {}
-    for trial, seen in swept(subject):
-        if concerns(seen):
-            ways.setdefault((seen.component, _kind(seen)), []).append(trial)
-    for way, trials in list(ways.items())[:_MOST]:
+    trials_by_fault: dict[tuple[str, str], list[Trial]] = {}
+    for trial, score in swept(subject):
+        if concerns(score):
+            trials_by_fault.setdefault((score.component, _kind(score)), []).append(trial)
+    for fault, trials in list(trials_by_fault.items())[:_MOST]:
         first = min(trials, key=lambda trial: len(repr(trial.completion)))
 
-        def shows(seen: TrialResult, way: tuple[str, str] = way) -> bool:
-            return concerns(seen) and (seen.component, _kind(seen)) == way
+        def shows(trial_score: TrialResult, shown_fault: tuple[str, str] = fault) -> bool:
+            return concerns(trial_score) and (trial_score.component, _kind(trial_score)) == shown_fault
 
         yield found(*shortest(subject, first, shows))
-    for trial, seen, described in beyond_reach(subject):
-        if concerns(seen):
-            yield found(trial, seen, described)
+    for trial, score, described in beyond_reach(subject):
+        if concerns(score):
+            yield found(trial, score, described)
 
 
 @law(advice="Catch this case in the reward and return the lowest score for it", fast=True, every=True)
@@ -76,12 +76,12 @@ def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
             try:
                 table = subject.table([trial] * size)
             except RewardKitError as error:
-                seen, said = None, str(error).splitlines()[0]
+                score, reason = None, str(error).splitlines()[0]
             else:
-                seen = seen_in(table, 0)
-                said = f"{seen.component} {seen.reason}"
-            if seen is None or seen.outcome in (Outcome.ERRORED, Outcome.FAILED):
-                yield finding(subject, trial, seen, f"in a group of {size} equal completions: {said}")
+                score = seen_in(table, 0)
+                reason = f"{score.component} {score.reason}"
+            if score is None or score.outcome in (Outcome.ERRORED, Outcome.FAILED):
+                yield finding(subject, trial, score, f"in a group of {size} equal completions: {reason}")
                 return
 
 
@@ -100,30 +100,30 @@ def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
     # Any limit: the first words in the code are those that it looks for.
     pieces = [*(f"{word} " for word in subject.mined.words[:24]), "word ", "1 ", "a\n"]
     pieces += [f"<{tag}>a</{tag}>" for tag in subject.mined.tags]
-    highest = max((seen.value for seen in subject.see(given(subject)) if seen.scored), default=0.0)
+    highest = max((score.value for score in subject.see(given(subject)) if score.scored), default=0.0)
     for piece in pieces:
         # Tenfold steps: pay that stops growing is bounded.
-        once, some, many = subject.see([Trial(subject.formed(piece * count)) for count in (1, 20, 200)])
-        if not _keeps_growing(once, some, many):
+        once, several, many = subject.see([Trial(subject.formed(piece * count)) for count in (1, 20, 200)])
+        if not _keeps_growing(once, several, many):
             continue
         (most,) = subject.see([Trial(subject.formed(piece * 2_000))])  # a limit would be reached by now
-        if _keeps_growing(some, many, most) and most.value > max(1.0, highest):
+        if _keeps_growing(several, many, most) and most.value > max(1.0, highest):
             yield finding(
                 subject,
                 Trial(subject.formed(piece * 20)),
-                some,
-                f"spam pays without limit: {piece!r} once earns {once.value:.4g}, 20 times {some.value:.4g}, "
+                several,
+                f"spam pays without limit: {piece!r} once earns {once.value:.4g}, 20 times {several.value:.4g}, "
                 f"200 times {many.value:.4g}, 2,000 times {most.value:.4g}",
             )
             return
 
 
-def _keeps_growing(once: TrialResult, some: TrialResult, many: TrialResult) -> bool:
+def _keeps_growing(once: TrialResult, several: TrialResult, many: TrialResult) -> bool:
     """Whether each repetition still adds about as much as the first ones did."""
-    if not (once.scored and some.scored and many.scored and once.value < some.value < many.value):
+    if not (once.scored and several.scored and many.scored and once.value < several.value < many.value):
         return False
     # 180 more repetitions after 19 add 9.5 times as much if each counts the same; by log they add about 0.8 times.
-    return (many.value - some.value) / max(some.value - once.value, 1e-9) > 5.0
+    return (many.value - several.value) / max(several.value - once.value, 1e-9) > 5.0
 
 
 @law(
@@ -139,11 +139,11 @@ def abstains_by_declaration(subject: RewardUnderTest) -> Iterator[Finding]:
     if not subject.plain:
         return
     for number in range(len(subject.examples)):
-        mine = [(trial, seen) for trial, seen in swept(subject) if trial.example == number and trial.columns is None]
-        none = [pair for pair in mine if pair[1].outcome is Outcome.ABSTAINED]
-        if none and any(seen.scored for _, seen in mine):
+        pairs = [(trial, score) for trial, score in swept(subject) if trial.example == number and trial.columns is None]
+        none = [pair for pair in pairs if pair[1].outcome is Outcome.ABSTAINED]
+        if none and any(score.scored for _, score in pairs):
             first = min((trial for trial, _ in none), key=lambda trial: len(repr(trial.completion)))
-            trial, seen = shortest(subject, first, lambda seen: seen.outcome is Outcome.ABSTAINED)
+            trial, score = shortest(subject, first, lambda score: score.outcome is Outcome.ABSTAINED)
             why = "returned None or NaN for this completion, but numbers for others of the same example: it cannot lose"
-            yield finding(subject, trial, seen, why)
+            yield finding(subject, trial, score, why)
             return

@@ -45,7 +45,7 @@ def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
     gates = [node for node in dict.fromkeys(nodes(subject.reward)) if node.facts.threshold is not None]
     if not gates:
         raise Skip("the reward has no gate with a threshold")
-    trials = [trial for trial, seen in swept(subject) if seen.scored][: subject.affordable(250)]
+    trials = [trial for trial, score in swept(subject) if score.scored][: subject.affordable(250)]
     for gate in gates:
         try:
             table = Scorer(gate).score(subject.batch(trials), strict=False)
@@ -53,11 +53,11 @@ def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
             continue
         total = table.total
         _, passes = table.passed[gate.name]
-        known = ~np.isnan(total)
-        if not (known & passes).any() or not (known & ~passes).any():
+        scored = ~np.isnan(total)
+        if not (scored & passes).any() or not (scored & ~passes).any():
             continue
         for number in range(len(subject.examples)):
-            rows = known & np.array([trial.example == number for trial in trials])
+            rows = scored & np.array([trial.example == number for trial in trials])
             if not (rows & passes).any() or not (rows & ~passes).any():
                 continue
             worst = np.where(rows & passes, total, math.inf)
@@ -97,12 +97,12 @@ def schedule_bounds(subject: RewardUnderTest) -> Iterator[Finding]:
                 yield finding(subject, trial, None, why)
 
 
-def _declared(what: str) -> Callable[[RewardUnderTest], None]:
+def _declared(change: str) -> Callable[[RewardUnderTest], None]:
     """Return a function that raises `Skip` unless the author declares that something does not count."""
 
     def applies(subject: RewardUnderTest) -> None:
-        if what not in subject.declarations.invariant_to:
-            raise Skip(f'not declared: pass declarations=Declarations(invariant_to=["{what}"])')
+        if change not in subject.declarations.invariant_to:
+            raise Skip(f'not declared: pass declarations=Declarations(invariant_to=["{change}"])')
 
     return applies
 

@@ -59,14 +59,14 @@ class Mutant:
             AttributeError: it has no such name.
         """
         number = crc32(self.source.encode())
-        place = f"<mutant {self.operator}, line {self.line}, of {self.path or 'a module'}, {number:x}>"
-        linecache.cache[place] = (len(self.source), None, self.source.splitlines(keepends=True), place)
+        filename = f"<mutant {self.operator}, line {self.line}, of {self.path or 'a module'}, {number:x}>"
+        linecache.cache[filename] = (len(self.source), None, self.source.splitlines(keepends=True), filename)
         module = types.ModuleType(f"{Path(self.path).stem}_mutant_{number:x}")
         module.__package__ = _package_of(Path(self.path)) if self.path else ""
         if self.path:  # inspect.getmodule() raises for any object while a module has an empty path
             module.__file__ = self.path
         sys.modules[module.__name__] = module  # dataclasses look there
-        exec(compile(self.source, place, "exec"), module.__dict__)
+        exec(compile(self.source, filename, "exec"), module.__dict__)
         return getattr(module, name)
 
     def __str__(self) -> str:
@@ -111,15 +111,15 @@ def mutants(
         source = Source(reward)
     except SyntaxError as error:
         raise RewardDefinitionError(f"the source is not Python: {error}") from None
-    found: dict[str, Mutant] = {}
+    by_source: dict[str, Mutant] = {}
     for site in sites_of(source, of):
         for name in chosen:
             for after in ALL[name](site):
                 changed = source.replaced(site.node, after)
-                if changed not in found and after != site.text and _compiles(changed):
+                if changed not in by_source and after != site.text and _compiles(changed):
                     line = getattr(site.node, "lineno", 1)
-                    found[changed] = Mutant(name, line, site.text, after, changed, path)
-    return sorted(found.values(), key=lambda mutant: mutant.line)
+                    by_source[changed] = Mutant(name, line, site.text, after, changed, path)
+    return sorted(by_source.values(), key=lambda mutant: mutant.line)
 
 
 def _source_of(function: Callable[..., Any]) -> tuple[str, str]:

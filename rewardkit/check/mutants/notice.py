@@ -83,7 +83,7 @@ class Noticed:
 
     def of(self, fate: Fate) -> list[Verdict]:
         """Return the verdicts with this fate."""
-        return [one for one in self.verdicts if one.fate == fate]
+        return [verdict for verdict in self.verdicts if verdict.fate == fate]
 
     def __str__(self) -> str:
         missed, noticed = self.of("missed"), self.of("noticed")
@@ -99,7 +99,7 @@ class Noticed:
             )
         if missed:
             head.append("Not noticed; add the completion to the right or the wrong ones, and it will be:")
-        return "\n".join([*head, *(line for one in missed for line in _lines(one))])
+        return "\n".join([*head, *(line for verdict in missed for line in _lines(verdict))])
 
 
 def noticed(
@@ -118,43 +118,45 @@ def noticed(
     """
     if not can_isolate():
         raise RewardDefinitionError("mutants run in forked processes, which this system does not have")
-    asked = {name: bound.options[name] for name in ("good", "bad", "seed") if name in bound.options}
-    asked["examples"] = bound.options["examples"]
-    subject = subject_of(bound.reward, **asked)
-    own = given(subject)
-    if not any(one.good for one in subject.examples) or not any(one.bad for one in subject.examples):
+    options = {name: bound.options[name] for name in ("good", "bad", "seed") if name in bound.options}
+    options["examples"] = bound.options["examples"]
+    subject = subject_of(bound.reward, **options)
+    given_trials = given(subject)
+    if not any(example.good for example in subject.examples) or not any(example.bad for example in subject.examples):
         raise RewardDefinitionError(
             f"{bound.name}: nothing can notice a bug without right and wrong completions, GOOD and BAD"
         )
     with redirect_stdout(StringIO()):  # the output of the reward, hundreds of times
         labeled = _labeled(subject)
         pool = [*(trial for trial, _ in labeled), *sweep(subject)]
-    before, pool = _original(bound.name, subject, pool, own, len(labeled))
+    before, pool = _original(bound.name, subject, pool, given_trials, len(labeled))
     labels = tuple(label for _, label in labeled)
     verdicts = []
     for number, mutant in enumerate(mutants):
         on_progress(number)
-        after, lost = _tried(partial(_loaded, mutant, bound.name, asked), pool, own)
-        verdicts.append(_verdict(mutant, _Scored(subject, pool, own, labels, before, after), lost))
-    return Noticed(bound.name, tuple(verdicts), len(pool), len(own))
+        after, lost = _tried(partial(_loaded, mutant, bound.name, options), pool, given_trials)
+        verdicts.append(_verdict(mutant, _Scored(subject, pool, given_trials, labels, before, after), lost))
+    return Noticed(bound.name, tuple(verdicts), len(pool), len(given_trials))
 
 
 def _labeled(subject: RewardUnderTest) -> list[tuple[Trial, bool]]:
     """Return completions that are certainly right, or wrong: those given, others in their clothes, wrong answers."""
-    found = [(trial, _is_good(subject, trial)) for trial in given(subject)]
+    labeled = [(trial, _is_good(subject, trial)) for trial in given(subject)]
     for right in judged(subject):
-        found += [(right.trial(dress.text), True) for dress in dresses(subject, right) if not dress.unreachable]
+        labeled += [(right.trial(dress.text), True) for dress in dresses(subject, right) if not dress.unreachable]
         if right.judges:
-            found += [(right.trial(text), False) for text, _ in islice(perturbed(subject, right), _WRONG)]
-    return found
+            labeled += [(right.trial(text), False) for text, _ in islice(perturbed(subject, right), _WRONG)]
+    return labeled
 
 
-def _parts(subject: RewardUnderTest, pool: Sequence[Trial], own: Sequence[Trial]) -> Iterator[list[TrialResult]]:
+def _parts(
+    subject: RewardUnderTest, pool: Sequence[Trial], given_trials: Sequence[Trial]
+) -> Iterator[list[TrialResult]]:
     """Yield the scores of the pool, and of the given completions in one batch, in two orders."""
     for start in range(0, len(pool), _ROWS):
         yield subject.see(pool[start : start + _ROWS])
-    yield _in_one_batch(subject, own)
-    yield _in_one_batch(subject, own[::-1])[::-1]
+    yield _in_one_batch(subject, given_trials)
+    yield _in_one_batch(subject, given_trials[::-1])[::-1]
 
 
 def _in_one_batch(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[TrialResult]:
@@ -168,27 +170,27 @@ def _in_one_batch(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Tri
 
 
 def _original(
-    name: str, subject: RewardUnderTest, pool: list[Trial], own: Sequence[Trial], labeled: int
+    name: str, subject: RewardUnderTest, pool: list[Trial], given_trials: Sequence[Trial], labeled: int
 ) -> tuple[list[TrialResult], list[Trial]]:
     """Score the completions with the original; leave out those, but no labeled ones, on which it hangs or dies."""
     for _ in range(_MOST_LOST):
-        found, lost = _tried(lambda: subject, pool, own)
+        scores, lost = _tried(lambda: subject, pool, given_trials)
         if not lost:
-            return found, pool
-        if isinstance(lost, str) or len(found) + _ROWS <= labeled:
+            return scores, pool
+        if isinstance(lost, str) or len(scores) + _ROWS <= labeled:
             break
-        pool = [*pool[: len(found)], *pool[len(found) + _ROWS :]]
+        pool = [*pool[: len(scores)], *pool[len(scores) + _ROWS :]]
     raise RewardDefinitionError(
         f"{name}: the original hangs or dies on completions. Run `rewardkit check` on it first and fix that"
     )
 
 
-def _loaded(mutant: Mutant, name: str, asked: Mapping[str, Any]) -> RewardUnderTest:
-    return subject_of(mutant.load(name), **asked)
+def _loaded(mutant: Mutant, name: str, options: Mapping[str, Any]) -> RewardUnderTest:
+    return subject_of(mutant.load(name), **options)
 
 
 def _tried(
-    make: Callable[[], RewardUnderTest], pool: Sequence[Trial], own: Sequence[Trial]
+    make: Callable[[], RewardUnderTest], pool: Sequence[Trial], given_trials: Sequence[Trial]
 ) -> tuple[list[TrialResult], Lost | str]:
     """Return a reward's results for the completions, computed in a separate process, and the reason if they end
     early."""
@@ -201,19 +203,19 @@ def _tried(
             send(f"cannot be loaded: {type(error).__name__}: {shorten(str(error))}")
             return
         subject.watch(note.write)
-        for part in _parts(subject, pool, own):
-            send([TrialResult(one.value, one.outcome, one.reason) for one in part])
+        for part in _parts(subject, pool, given_trials):
+            send([TrialResult(score.value, score.outcome, score.reason) for score in part])
 
-    found: list[TrialResult] = []
-    for said in isolated(work, note, PATIENCE, _LIMIT):
-        if isinstance(said, (str, Lost)):
-            return found, said
-        found += said
-    return found, ""
+    scores: list[TrialResult] = []
+    for message in isolated(work, note, PATIENCE, _LIMIT):
+        if isinstance(message, (str, Lost)):
+            return scores, message
+        scores += message
+    return scores, ""
 
 
 def _is_good(subject: RewardUnderTest, trial: Trial) -> bool:
-    return any(trial.completion == one for one in subject.examples[trial.example].good)
+    return any(trial.completion == completion for completion in subject.examples[trial.example].good)
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,7 @@ class _Scored:
     def changed(self) -> list[int]:
         """Return the rows with another score."""
         pairs = enumerate(zip(self.before, self.after, strict=True))
-        return [row for row, (one, other) in pairs if not one.same(other)]
+        return [row for row, (original, mutated) in pairs if not original.same(mutated)]
 
     def is_noticed(self) -> bool:
         """Return whether the given completions show the bug, one by one or in a batch."""
@@ -254,9 +256,9 @@ class _Scored:
         if any(self.before[row].scored and not self.after[row].scored for row in rows):
             return True
         for number in range(len(self.subject.examples)):
-            mine = [row for row, trial in zip(rows, self.own, strict=True) if trial.example == number]
-            right = [row for row in mine if _is_good(self.subject, self.trial(row))]
-            wrong = [row for row in mine if row not in right]
+            example_rows = [row for row, trial in zip(rows, self.own, strict=True) if trial.example == number]
+            right = [row for row in example_rows if _is_good(self.subject, self.trial(row))]
+            wrong = [row for row in example_rows if row not in right]
             told_apart = _least(self.before, right) > _most(self.before, wrong)
             if told_apart and not _least(self.after, right) > _most(self.after, wrong):
                 return True
@@ -272,10 +274,10 @@ class _Scored:
         A right one is paid if it earns as much as the given right ones of its example, and so is a wrong one.
         """
         for number in range(len(self.subject.examples)):
-            own = [row for row, trial in enumerate(self.own) if trial.example == number]
-            right = [row for row in own if self.labels[row]]
+            example_rows = [row for row, trial in enumerate(self.own) if trial.example == number]
+            right = [row for row in example_rows if self.labels[row]]
             pay, now = _least(self.before, right), _least(self.after, right)
-            low = _most(self.after, [row for row in own if row not in right])
+            low = _most(self.after, [row for row in example_rows if row not in right])
             for row, label in enumerate(self.labels):
                 if not right or self.pool[row].example != number:
                     continue
@@ -291,9 +293,9 @@ def _verdict(mutant: Mutant, scored: _Scored, lost: Lost | str) -> Verdict:
     if isinstance(lost, str) and lost:
         return Verdict(mutant, "noticed", lost, flips=True)
     if isinstance(lost, Lost):
-        shown = lost.trials[0] if lost.trials else scored.trial(len(scored.after))
-        fate: Fate = "noticed" if shown in scored.own else "missed"
-        return Verdict(mutant, fate, lost.reason, shown, flips=True)
+        trial = lost.trials[0] if lost.trials else scored.trial(len(scored.after))
+        fate: Fate = "noticed" if trial in scored.own else "missed"
+        return Verdict(mutant, fate, lost.reason, trial, flips=True)
     changed = scored.changed()
     if not changed:
         return Verdict(mutant, "unchanged")
@@ -308,29 +310,29 @@ def _verdict(mutant: Mutant, scored: _Scored, lost: Lost | str) -> Verdict:
     return Verdict(mutant, fate, "", scored.trial(row), scored.before[row], scored.after[row], flips=flips)
 
 
-def _least(seen: Sequence[TrialResult], rows: Sequence[int]) -> float:
-    return min((seen[row].value for row in rows), default=math.inf)
+def _least(scores: Sequence[TrialResult], rows: Sequence[int]) -> float:
+    return min((scores[row].value for row in rows), default=math.inf)
 
 
-def _most(seen: Sequence[TrialResult], rows: Sequence[int]) -> float:
-    return max((seen[row].value for row in rows), default=-math.inf)
+def _most(scores: Sequence[TrialResult], rows: Sequence[int]) -> float:
+    return max((scores[row].value for row in rows), default=-math.inf)
 
 
-def _gap(one: TrialResult, other: TrialResult) -> float:
-    gap = abs(one.value - other.value)
+def _gap(score: TrialResult, other_score: TrialResult) -> float:
+    gap = abs(score.value - other_score.value)
     return 1.0 if math.isnan(gap) else gap
 
 
-def _lines(one: Verdict) -> Iterator[str]:
-    yield f"  {one.mutant}"
-    if one.shown is None:
+def _lines(verdict: Verdict) -> Iterator[str]:
+    yield f"  {verdict.mutant}"
+    if verdict.shown is None:
         return
-    where = f" (example {one.shown.example})" if one.shown.example else ""
-    said = one.said or f"earns {_score(one.after)}, not {_score(one.before)}"
-    yield f"      {shorten(text_of(one.shown.completion), 70)}{where} {said}"
+    where = f" (example {verdict.shown.example})" if verdict.shown.example else ""
+    effect = verdict.said or f"earns {_score(verdict.after)}, not {_score(verdict.before)}"
+    yield f"      {shorten(text_of(verdict.shown.completion), 70)}{where} {effect}"
 
 
-def _score(seen: TrialResult | None) -> str:
-    if seen is None:
+def _score(score: TrialResult | None) -> str:
+    if score is None:
         return "?"
-    return f"{seen.value:g}" if seen.scored else f"nothing: {shorten(seen.reason, 60)}"
+    return f"{score.value:g}" if score.scored else f"nothing: {shorten(score.reason, 60)}"

@@ -319,10 +319,10 @@ def negated(site: Site, node: ast.expr) -> Iterator[str]:
 @operator(ast.BoolOp, solutions=True)
 def lost_condition(site: Site, node: ast.BoolOp) -> Iterator[str]:
     """One of several conditions is missing, or one is enough."""
-    own, other = (" and ", " or ") if isinstance(node.op, ast.And) else (" or ", " and ")
+    joiner, other_joiner = (" and ", " or ") if isinstance(node.op, ast.And) else (" or ", " and ")
     for condition in node.values:
-        yield grouped(own.join(site.of(value) for value in node.values if value is not condition))
-    yield grouped(other.join(map(site.of, node.values)))
+        yield grouped(joiner.join(site.of(value) for value in node.values if value is not condition))
+    yield grouped(other_joiner.join(map(site.of, node.values)))
 
 
 @operator(ast.If, solutions=True)
@@ -353,7 +353,7 @@ def wrong_tolerance(site: Site, node: ast.expr) -> Iterator[str]:
         for keyword in node.keywords:
             if keyword.arg in ("abs_tol", "rel_tol"):
                 other = "rel_tol" if keyword.arg == "abs_tol" else "abs_tol"
-                if all(one.arg != other for one in node.keywords):
+                if all(argument.arg != other for argument in node.keywords):
                     yield site.text.replace(keyword.arg, other)
                 yield site.text.replace(site.of(keyword.value), "0.1")
     if isinstance(node, ast.Compare) and operator_of(node) in (ast.Lt, ast.LtE):
@@ -389,7 +389,11 @@ def wrong_case(site: Site, node: ast.expr) -> Iterator[str]:
     """A case earns full marks instead of none, or none instead of full marks."""
     value, parent = number(node), site.parent
     is_result = isinstance(parent, (ast.Return, ast.IfExp)) or called(parent) == "append"
-    if is_result and value in (0.0, 1.0) and not any(isinstance(one, ast.ExceptHandler) for one in site.parents):
+    if (
+        is_result
+        and value in (0.0, 1.0)
+        and not any(isinstance(ancestor, ast.ExceptHandler) for ancestor in site.parents)
+    ):
         yield "1.0" if value == 0.0 else "0.0"
 
 
@@ -440,7 +444,7 @@ def wrong_sign(site: Site, node: ast.AST) -> Iterator[str]:
 @operator(ast.Call)
 def swapped_arguments(site: Site, node: ast.Call) -> Iterator[str]:
     """Two arguments are the wrong way around."""
-    names = [one for one in node.args if isinstance(one, (ast.Name, ast.Subscript, ast.Call))]
+    names = [argument for argument in node.args if isinstance(argument, (ast.Name, ast.Subscript, ast.Call))]
     if len(node.args) != 2 or len(names) != 2 or node.keywords:
         return
     if isinstance(node.func, ast.Name) and node.func.id not in ("zip", "min", "max", "isinstance", "range"):
@@ -534,7 +538,7 @@ def _scores_of(site: Site, node: ast.Return) -> str:
     if node.value is None or not site.functions:
         return ""
     arguments = site.functions[0].args
-    takes_a_batch = any(one.arg == _COMPLETIONS for one in (*arguments.args, *arguments.kwonlyargs))
+    takes_a_batch = any(parameter.arg == _COMPLETIONS for parameter in (*arguments.args, *arguments.kwonlyargs))
     return site.of(node.value) if takes_a_batch else ""
 
 

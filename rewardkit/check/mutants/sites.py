@@ -42,9 +42,9 @@ class Source:
         start, end = self._span(node)
         return (self._bytes[:start] + text.encode() + self._bytes[end:]).decode()
 
-    def within(self, whole: ast.AST, part: ast.AST, text: str) -> str:
+    def within(self, node: ast.AST, part: ast.AST, text: str) -> str:
         """Return the text of a node with another text for one of the nodes in it."""
-        (first, last), (start, end) = self._span(whole), self._span(part)
+        (first, last), (start, end) = self._span(node), self._span(part)
         return (self._bytes[first:start] + text.encode() + self._bytes[end:last]).decode()
 
     def _span(self, node: ast.AST) -> tuple[int, int]:
@@ -97,7 +97,7 @@ class Site:
         if not self.functions:
             return []
         arguments = self.functions[-1].args
-        return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        return [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
 Operator: TypeAlias = Callable[[Site], Iterator[str]]
@@ -171,14 +171,14 @@ def sites_of(source: Source, of: str = "") -> Iterator[Site]:
 
 def _used_by(name: str, source: Source) -> set[str]:
     """Return the name, and the names of the module that its value uses."""
-    defined = {one: statement for statement in source.tree.body for one in _names_of(statement)}
+    defined = {identifier: statement for statement in source.tree.body for identifier in _names_of(statement)}
     reached: set[str] = set()
     todo = [name]
     while todo:
-        one = todo.pop()
-        if one in defined and one not in reached:
-            reached.add(one)
-            todo += [node.id for node in ast.walk(defined[one]) if isinstance(node, ast.Name)]
+        identifier = todo.pop()
+        if identifier in defined and identifier not in reached:
+            reached.add(identifier)
+            todo += [node.id for node in ast.walk(defined[identifier]) if isinstance(node, ast.Name)]
     return reached
 
 

@@ -114,7 +114,10 @@ def _cases(name: str, value: Any) -> Iterator[tuple[str, Case]]:
     if isinstance(value, Mapping):
         inputs, outputs = _part(value, _INPUTS), _part(value, _OUTPUTS)
         if isinstance(inputs, list) and isinstance(outputs, list):
-            yield from (("", Case(str(one), str(other))) for one, other in zip(inputs, outputs, strict=False))
+            yield from (
+                ("", Case(str(case_input), str(case_output)))
+                for case_input, case_output in zip(inputs, outputs, strict=False)
+            )
         return
     for item in value if isinstance(value, (list, tuple)) else ():
         if isinstance(item, str) and (equal := _EQUAL.search(item)) is not None:
@@ -122,8 +125,8 @@ def _cases(name: str, value: Any) -> Iterator[tuple[str, Case]]:
         elif isinstance(item, str) and (true := _TRUE.search(item)) is not None:
             yield true.group(2), Case(true.group(3), str(not true.group(1)))
         elif isinstance(item, Mapping) and _part(item, _OUTPUTS) is not None:
-            given = _part(item, _INPUTS)
-            yield "", Case("" if given is None else str(given), str(_part(item, _OUTPUTS)))
+            item_input = _part(item, _INPUTS)
+            yield "", Case("" if item_input is None else str(item_input), str(_part(item, _OUTPUTS)))
 
 
 def _part(case: Mapping[str, Any], names: tuple[str, ...]) -> Any:

@@ -44,24 +44,24 @@ _LETTERS = re.compile(r"[A-Za-z0-9 ]*")
 def fresh_inputs(suite: Suite, count: int, seed: int) -> list[str]:
     """Return at most `count` inputs that no test has: standard input, or the source of a function's arguments."""
     draw = random.Random(seed)
-    known = {case.given.strip() for case in suite.cases}
+    test_inputs = {case.given.strip() for case in suite.cases}
     make = _arguments if suite.function else _lines
-    found: dict[str, None] = {}
+    inputs: dict[str, None] = {}
     for _ in range(count * _TRIES):
-        made = make([case.given for case in suite.cases], draw)
-        if made is None:
+        candidate = make([case.given for case in suite.cases], draw)
+        if candidate is None:
             break
-        if made.strip() not in known and len(made) <= _LONGEST:
-            found.setdefault(made)
-        if len(found) == count:
+        if candidate.strip() not in test_inputs and len(candidate) <= _LONGEST:
+            inputs.setdefault(candidate)
+        if len(inputs) == count:
             break
-    return list(found)
+    return list(inputs)
 
 
-def _arguments(given: Sequence[str], draw: random.Random) -> str | None:
+def _arguments(test_inputs: Sequence[str], draw: random.Random) -> str | None:
     """Return the source of arguments like the given ones; None if these are not written out."""
     rows = []
-    for source in given:
+    for source in test_inputs:
         try:
             rows.append(ast.literal_eval(f"({source},)") if source.strip() else ())
         except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -70,17 +70,17 @@ def _arguments(given: Sequence[str], draw: random.Random) -> str | None:
     if not rows:
         return None
     chosen = list(draw.choice(rows))
-    for place in draw.sample(range(len(chosen)), draw.randint(1, len(chosen))):
-        chosen[place] = like(chosen[place], [row[place] for row in rows], draw)
+    for index in draw.sample(range(len(chosen)), draw.randint(1, len(chosen))):
+        chosen[index] = like(chosen[index], [row[index] for row in rows], draw)
     return ", ".join(map(repr, _related(chosen, rows)))
 
 
 def _related(chosen: list[Any], rows: Sequence[tuple[Any, ...]]) -> list[Any]:
     """Keep an argument that is the length of another one in all tests."""
-    for place, value in enumerate(chosen):
+    for index, value in enumerate(chosen):
         for other, sized in enumerate(chosen if type(value) is int else ()):
-            if isinstance(sized, _SIZED) and all(_is_length(row[place], row[other]) for row in rows):
-                chosen[place] = len(sized)
+            if isinstance(sized, _SIZED) and all(_is_length(row[index], row[other]) for row in rows):
+                chosen[index] = len(sized)
     return chosen
 
 
@@ -91,7 +91,7 @@ def _is_length(value: Any, other: Any) -> bool:
 def like(value: Any, domain: Sequence[Any], draw: random.Random) -> Any:
     """Return a value like `value`, of the kind that `domain` has."""
     make = _MAKERS.get(type(value))
-    alike = [one for one in domain if type(one) is type(value)]
+    alike = [sample for sample in domain if type(sample) is type(value)]
     return value if make is None or not alike else make(value, alike, draw)
 
 
@@ -110,48 +110,50 @@ def _real(value: float, domain: Sequence[float], draw: random.Random) -> float:
 
 def _text(value: str, domain: Sequence[str], draw: random.Random) -> str:
     """Return other words of the tests, or a text with letters changed, if it is made of letters."""
-    if any(" " in one for one in domain):
-        words = [word for one in domain for word in one.split()]
-        size = draw.randint(min(len(one.split()) for one in domain), max(len(one.split()) for one in domain) + 1)
+    if any(" " in sample for sample in domain):
+        words = [word for sample in domain for word in sample.split()]
+        size = draw.randint(
+            min(len(sample.split()) for sample in domain), max(len(sample.split()) for sample in domain) + 1
+        )
         return " ".join(draw.choice(words) for _ in range(size)) if words else value
-    if not all(_LETTERS.fullmatch(one) for one in domain):
+    if not all(_LETTERS.fullmatch(sample) for sample in domain):
         return draw.choice(list(domain))
-    letters = sorted({letter for one in domain for letter in one})
+    letters = sorted({letter for sample in domain for letter in sample})
     size = draw.randint(min(map(len, domain)), max(map(len, domain)) + 2)
-    made = [*value, *(draw.choice(letters) for _ in range(max(0, size - len(value))))][:size] if letters else []
-    for place in range(len(made)):
+    characters = [*value, *(draw.choice(letters) for _ in range(max(0, size - len(value))))][:size] if letters else []
+    for index in range(len(characters)):
         # Any share: some letters change and some stay.
         if draw.random() < 0.3:
-            made[place] = draw.choice(letters)
-    return "".join(made)
+            characters[index] = draw.choice(letters)
+    return "".join(characters)
 
 
 def _list(value: list[Any], domain: Sequence[list[Any]], draw: random.Random) -> list[Any]:
     """Return another list: sorted if all are, without equal items if none has them, a matrix if all are."""
-    items = [item for one in domain for item in one]
+    items = [item for sample in domain for item in sample]
     if not items:
         return value
     size = draw.randint(min(map(len, domain)), max(map(len, domain)) + 1)
-    made = [like(draw.choice(items), items, draw) for _ in range(size)]
+    drawn = [like(draw.choice(items), items, draw) for _ in range(size)]
     if all(isinstance(item, list) for item in items):
-        widths = {len(item) for one in domain for item in one}
-        made = made if len(widths) > 1 else [draw.choice(items) for _ in range(size)]
-    if all(_is_unique(one) for one in domain):
-        made = [item for place, item in enumerate(made) if item not in made[:place]]
+        widths = {len(item) for sample in domain for item in sample}
+        drawn = drawn if len(widths) > 1 else [draw.choice(items) for _ in range(size)]
+    if all(_is_unique(sample) for sample in domain):
+        drawn = [item for index, item in enumerate(drawn) if item not in drawn[:index]]
     for order in (False, True):
-        if all(_is_sorted(one, order) for one in domain) and _is_sortable(made):
-            made = sorted(made, reverse=order)
+        if all(_is_sorted(sample, order) for sample in domain) and _is_sortable(drawn):
+            drawn = sorted(drawn, reverse=order)
             break
-    return made
+    return drawn
 
 
 def _pair(value: tuple[Any, ...], domain: Sequence[tuple[Any, ...]], draw: random.Random) -> tuple[Any, ...]:
-    alike = [one for one in domain if len(one) == len(value)]
-    return tuple(like(item, [one[place] for one in alike], draw) for place, item in enumerate(value))
+    alike = [sample for sample in domain if len(sample) == len(value)]
+    return tuple(like(item, [sample[index] for sample in alike], draw) for index, item in enumerate(value))
 
 
 def _mapping(value: dict[Any, Any], domain: Sequence[dict[Any, Any]], draw: random.Random) -> dict[Any, Any]:
-    values = [item for one in domain for item in one.values()]
+    values = [item for sample in domain for item in sample.values()]
     return {key: like(item, values, draw) for key, item in value.items()}
 
 
@@ -167,7 +169,7 @@ _MAKERS: dict[type, Callable[[Any, Sequence[Any], random.Random], Any]] = {
 
 
 def _is_unique(items: Sequence[Any]) -> bool:
-    return all(item not in items[:place] for place, item in enumerate(items))
+    return all(item not in items[:index] for index, item in enumerate(items))
 
 
 def _is_sortable(items: Sequence[Any]) -> bool:
@@ -178,40 +180,40 @@ def _is_sorted(items: Sequence[Any], reverse: bool) -> bool:
     return len(items) > 1 and _is_sortable(items) and list(items) == sorted(items, reverse=reverse)
 
 
-def _lines(given: Sequence[str], draw: random.Random) -> str | None:
+def _lines(test_inputs: Sequence[str], draw: random.Random) -> str | None:
     """Return standard input of the same shape as one of the given: numbers and words change, counts do not."""
-    text = draw.choice([one for one in given if one.strip()] or [""])
+    text = draw.choice([sample for sample in test_inputs if sample.strip()] or [""])
     tokens = list(re.finditer(r"\S+", text))
     if not tokens:
         return None
-    known = [re.findall(r"\S+", one) for one in given]
-    numbers = [int(token) for one in known for token in one if _is_integer(token)]
-    words = [token for one in known for token in one if not _is_integer(token)]
+    sample_tokens = [re.findall(r"\S+", sample) for sample in test_inputs]
+    numbers = [int(token) for sample in sample_tokens for token in sample if _is_integer(token)]
+    words = [token for sample in sample_tokens for token in sample if not _is_integer(token)]
     fixed = _counts(text)
-    free = [place for place in range(len(tokens)) if place not in fixed]
-    for place in sorted(draw.sample(free, draw.randint(1, len(free))), reverse=True) if free else ():
-        token = tokens[place]
-        same = [int(one[place]) for one in known if len(one) > place and _is_integer(one[place])]
+    free = [index for index in range(len(tokens)) if index not in fixed]
+    for index in sorted(draw.sample(free, draw.randint(1, len(free))), reverse=True) if free else ():
+        token = tokens[index]
+        same = [int(sample[index]) for sample in sample_tokens if len(sample) > index and _is_integer(sample[index])]
         if _is_integer(token.group()):
-            made = str(_integer(int(token.group()), same if len(set(same)) > 1 else numbers, draw))
+            replacement = str(_integer(int(token.group()), same if len(set(same)) > 1 else numbers, draw))
         else:
-            made = _text(token.group(), words, draw)
-        text = text[: token.start()] + (made or token.group()) + text[token.end() :]
+            replacement = _text(token.group(), words, draw)
+        text = text[: token.start()] + (replacement or token.group()) + text[token.end() :]
     return text
 
 
 def _counts(text: str) -> set[int]:
     """Return the places of the numbers that count the lines or words after them."""
     lines = text.strip().splitlines()
-    found, place = set(), 0
+    indices, start = set(), 0
     for number, line in enumerate(lines):
         words = line.split()
         following = [len(lines) - number - 1, *(len(other.split()) for other in lines[number + 1 : number + 2])]
         for offset, word in enumerate(words):
             if _is_integer(word) and int(word) in following and number + 1 < len(lines):
-                found.add(place + offset)
-        place += len(words)
-    return found
+                indices.add(start + offset)
+        start += len(words)
+    return indices
 
 
 def _is_integer(token: str) -> bool:
@@ -234,13 +236,13 @@ def outputs(program: str, suite: Suite, inputs: Sequence[str]) -> list[str | Non
         RewardFailure: no sandbox works here.
     """
     if suite.function:
-        trials = tuple(Trial(epilogue=_CALLED.format(call=f"{suite.function}({one})")) for one in inputs)
+        trials = tuple(Trial(epilogue=_CALLED.format(call=f"{suite.function}({test_input})")) for test_input in inputs)
     else:
-        trials = tuple(Trial(one.encode()) for one in inputs)
-    place = chosen(packages=False, unsafe=False)
-    with closing(launched(Job(program, trials, _LIMITS), place)) as results:
-        said = [None if run.problem or not run.finished else run.output.decode(errors="replace") for run in results]
-    return said + [None] * (len(inputs) - len(said))
+        trials = tuple(Trial(test_input.encode()) for test_input in inputs)
+    sandbox = chosen(packages=False, unsafe=False)
+    with closing(launched(Job(program, trials, _LIMITS), sandbox)) as results:
+        printed = [None if run.problem or not run.finished else run.output.decode(errors="replace") for run in results]
+    return printed + [None] * (len(inputs) - len(printed))
 
 
 _INPUTS = 16
@@ -306,13 +308,15 @@ def survival(
     """
     program = textwrap.dedent(suite.span.of(suite.text))
     try:
-        made = mutants(program, operators=list(OF_SOLUTIONS))
+        candidates = mutants(program, operators=list(OF_SOLUTIONS))
     except RewardDefinitionError:
         return None  # not Python
-    known = _known(program, suite, seed) if made else []
-    if not known:
+    expectations = _known(program, suite, seed) if candidates else []
+    if not expectations:
         return None
-    chosen = sorted(random.Random(seed).sample(made, min(most, len(made))), key=lambda one: one.line)
+    chosen = sorted(
+        random.Random(seed).sample(candidates, min(most, len(candidates))), key=lambda candidate: candidate.line
+    )
     wrong, survivors = 0, []
     for mutant in chosen:
         if over():
@@ -320,11 +324,11 @@ def survival(
         if not pays(suite.running(mutant.source)):
             wrong += 1
             continue
-        said = outputs(mutant.source, suite, [given for given, _ in known])
-        for (given, expected), found in zip(known, said, strict=True):
-            if not _equal(expected, found):
+        actual_outputs = outputs(mutant.source, suite, [test_input for test_input, _ in expectations])
+        for (test_input, expected), actual in zip(expectations, actual_outputs, strict=True):
+            if not _equal(expected, actual):
                 wrong += 1
-                survivors.append(Survivor(mutant, given, expected, found))
+                survivors.append(Survivor(mutant, test_input, expected, actual))
                 break
     return Survival(wrong, tuple(survivors)) if wrong else None
 
@@ -336,31 +340,33 @@ def _known(program: str, suite: Suite, seed: int) -> list[tuple[str, str]]:
         return []
     first, again = (outputs(program, suite, inputs) for _ in range(2))
     return [
-        (given, said)
-        for given, said, other in zip(inputs, first, again, strict=True)
-        if said is not None and _equal(said, other) and (not suite.function or _value(said) is not _NO_VALUE)
+        (test_input, output)
+        for test_input, output, other in zip(inputs, first, again, strict=True)
+        if output is not None and _equal(output, other) and (not suite.function or _value(output) is not _NO_VALUE)
     ]
 
 
-def _equal(one: str, other: str | None) -> bool:
+def _equal(output: str, other_output: str | None) -> bool:
     """Whether two outputs are equal as tests compare them: as values, or without white space at line ends."""
-    if other is None:
+    if other_output is None:
         return False
-    values = _value(one), _value(other)
+    values = _value(output), _value(other_output)
     if _NO_VALUE not in values:
         return bool(values[0] == values[1]) or _near(*values)
-    return lines(one.encode()) == lines(other.encode())
+    return lines(output.encode()) == lines(other_output.encode())
 
 
-def _near(one: Any, other: Any) -> bool:
+def _near(value: Any, other: Any) -> bool:
     """Whether two numbers differ only by rounding."""
     # Sums in another order differ by less.
-    return isinstance(one, (int, float)) and isinstance(other, (int, float)) and math.isclose(one, other, rel_tol=1e-9)
+    return (
+        isinstance(value, (int, float)) and isinstance(other, (int, float)) and math.isclose(value, other, rel_tol=1e-9)
+    )
 
 
-def _value(said: str) -> Any:
+def _value(output: str) -> Any:
     """Return the value that an output spells, or `_NO_VALUE`."""
     try:
-        return ast.literal_eval(said)
+        return ast.literal_eval(output)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return _NO_VALUE

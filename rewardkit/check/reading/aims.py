@@ -30,11 +30,11 @@ _STEPS = 6
 def column_of(node: ast.AST, site: Site) -> str:
     """Return the column that an expression may read, or ""; a variable of no column is taken for a column itself."""
     name = _named(node)
-    known = _variables(site.functions[-1]) if site.functions else {}
+    sources = _variables(site.functions[-1]) if site.functions else {}
     for _ in range(_STEPS):
-        if name not in known or known[name] == name:
+        if name not in sources or sources[name] == name:
             break
-        name = known[name]
+        name = sources[name]
     return name
 
 
@@ -42,13 +42,13 @@ def column_of(node: ast.AST, site: Site) -> str:
 @lru_cache(maxsize=64)
 def _variables(function: ast.AST) -> dict[str, str]:
     """Return the source of each variable of a function: a parameter, a column of ``kwargs``, another variable."""
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for node in ast.walk(function):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-            found.update(_items(node.target, node.iter))
+            sources.update(_items(node.target, node.iter))
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            found.setdefault(node.targets[0].id, _named(node.value))
-    return {name: source for name, source in found.items() if source}
+            sources.setdefault(node.targets[0].id, _named(node.value))
+    return {name: source for name, source in sources.items() if source}
 
 
 def _items(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, str]]:
@@ -93,17 +93,17 @@ def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:
 
 
 def _of(pattern: str, seed: int) -> Iterator[str]:
-    found: list[str] = []
+    texts: list[str] = []
     try:
         with preserved_rng(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _collect(re.compile(pattern), seed, found)
+            _collect(re.compile(pattern), seed, texts)
     except Exception:  # Hypothesis cannot make texts for it
         return
-    yield from dict.fromkeys(found)
+    yield from dict.fromkeys(texts)
 
 
-def _collect(pattern: re.Pattern[str], seed: int, found: list[str]) -> None:
+def _collect(pattern: re.Pattern[str], seed: int, texts: list[str]) -> None:
     from hypothesis import HealthCheck, Phase, given, seed as seeded, settings
 
     from rewardkit.check.variants.strategies.texts import pattern_texts
@@ -120,7 +120,7 @@ def _collect(pattern: re.Pattern[str], seed: int, found: list[str]) -> None:
     def collect(text: str) -> None:
         # Any limit: long matches are short ones repeated.
         if len(text) <= 200:
-            found.append(text)
+            texts.append(text)
 
     collect()
 
@@ -153,14 +153,14 @@ class Aim:
 
 def aims(reward: Reward) -> list[Aim]:
     """Return the attempts suggested by the code of a reward's functions, without repetitions."""
-    found: dict[tuple[Any, ...], Aim] = {}
+    unique_aims: dict[tuple[Any, ...], Aim] = {}
     for site in places(reward):
         texts = tuple(dict.fromkeys(_texts(site)))[:_MOST_OF_A_PLACE]
         for columns in _cells(site):
-            found.setdefault(("", repr(columns)), Aim(_line(site), columns=columns))
+            unique_aims.setdefault(("", repr(columns)), Aim(_line(site), columns=columns))
         if texts:
-            found.setdefault(texts, Aim(_line(site), texts))
-    return list(found.values())[:_MOST]
+            unique_aims.setdefault(texts, Aim(_line(site), texts))
+    return list(unique_aims.values())[:_MOST]
 
 
 def _line(site: Site) -> int:

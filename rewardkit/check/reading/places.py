@@ -20,18 +20,18 @@ _LONGEST = 200_000
 
 def places(reward: Reward) -> Iterator[Site]:
     """Yield the places in the code of the user's functions; none of functions whose source is not at hand."""
-    known: set[tuple[str, str]] = set()
+    visited: set[tuple[str, str]] = set()
     todo = [binding.original for _, binding in bindings(reward)]
     while todo:
-        given = todo.pop(0)
-        function = inspect.unwrap(getattr(given, "func", given))
+        original = todo.pop(0)
+        function = inspect.unwrap(getattr(original, "func", original))
         if inspect.isfunction(function):  # that it was made for, as in make_reward(scorer)
             todo += filter(inspect.isfunction, closed_over(function))
         named = function if hasattr(function, "__qualname__") else type(function)
-        place = (file_of(function), str(named.__qualname__).split(".")[0])
-        if place[0] and place not in known:
-            known.add(place)
-            yield from _places(*place)
+        definition = (file_of(function), str(named.__qualname__).split(".")[0])
+        if definition[0] and definition not in visited:
+            visited.add(definition)
+            yield from _places(*definition)
 
 
 def closed_over(function: FunctionType) -> Iterator[Any]:

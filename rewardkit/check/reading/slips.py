@@ -40,7 +40,7 @@ def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
     """
     source = site.source.replaced(site.node, text)
     try:
-        before, after = (_codes(compile(one, "<repaired>", "exec")) for one in (site.source.text, source))
+        before, after = (_codes(compile(candidate, "<repaired>", "exec")) for candidate in (site.source.text, source))
     except (SyntaxError, ValueError) as error:
         raise NotRepaired(str(error)) from None
     names = [function.name for function in site.functions]
@@ -48,30 +48,40 @@ def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
     if not names:
         yield from _with_constant(functions, site, source)
         return
-    changed = {place for place, code in after.items() if place in before and before[place] != code}
-    exchanged = [one for one in functions if _place(one.__code__) in changed and _same(one.__code__, before)]
+    changed = {location for location, code in after.items() if location in before and before[location] != code}
+    exchanged = [
+        candidate
+        for candidate in functions
+        if _place(candidate.__code__) in changed and _same(candidate.__code__, before)
+    ]
     if not exchanged:
         raise NotRepaired(f"{names[-1]} was not found as it is in its file")
-    originals = [one.__code__ for one in exchanged]
+    originals = [candidate.__code__ for candidate in exchanged]
     try:
-        for one in exchanged:
-            one.__code__ = after[_place(one.__code__)]
+        for candidate in exchanged:
+            candidate.__code__ = after[_place(candidate.__code__)]
         yield
     finally:
-        for one, code in zip(exchanged, originals, strict=True):
-            one.__code__ = code
+        for candidate, code in zip(exchanged, originals, strict=True):
+            candidate.__code__ = code
 
 
 def _with_constant(functions: list[FunctionType], site: Site, source: str) -> Iterator[None]:
     """Exchange the value of a constant of the module."""
     statement = site.parents[-1] if site.parents else None
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-    spaces = [one.__globals__ for one in functions if isinstance(target, ast.Name) and target.id in one.__globals__]
+    spaces = [
+        candidate.__globals__
+        for candidate in functions
+        if isinstance(target, ast.Name) and target.id in candidate.__globals__
+    ]
     if not isinstance(target, ast.Name) or not spaces:
         raise NotRepaired("it is not a constant of a module that is in use")
     space, name = spaces[0], target.id
     written = next(
-        one for one in ast.parse(source).body if getattr(one, "lineno", 0) == getattr(statement, "lineno", -1)
+        candidate
+        for candidate in ast.parse(source).body
+        if getattr(candidate, "lineno", 0) == getattr(statement, "lineno", -1)
     )
     assert isinstance(written, (ast.Assign, ast.AnnAssign))
     assert written.value is not None
@@ -91,44 +101,46 @@ def _with_constant(functions: list[FunctionType], site: Site, source: str) -> It
 
 def _codes(module: CodeType) -> dict[tuple[str, int], CodeType]:
     """Return the code of all functions of a module, by name and line."""
-    found: dict[tuple[str, int], CodeType] = {}
+    codes: dict[tuple[str, int], CodeType] = {}
     todo = [module]
     while todo:
         for constant in todo.pop().co_consts:
             if isinstance(constant, CodeType):
-                found[_place(constant)] = constant
+                codes[_place(constant)] = constant
                 todo.append(constant)
-    return found
+    return codes
 
 
 def _place(code: CodeType) -> tuple[str, int]:
     return code.co_name, code.co_firstlineno
 
 
-def _same(code: CodeType, known: Mapping[tuple[str, int], CodeType]) -> bool:
+def _same(code: CodeType, codes: Mapping[tuple[str, int], CodeType]) -> bool:
     """Whether the code that runs is the one of the file."""
-    other = known.get(_place(code))
+    other = codes.get(_place(code))
     return other is not None and (code.co_code, code.co_freevars) == (other.co_code, other.co_freevars)
 
 
 def reachable(reward: Reward) -> Iterator[FunctionType]:
     """Yield the functions of a reward, and those of their modules that they use."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     todo: list[tuple[Any, int]] = [(binding.original, _DEPTH) for _, binding in bindings(reward) if not binding.trusted]
     while todo:
         value, depth = todo.pop()
         value = inspect.unwrap(getattr(value, "func", value)) if callable(value) else value
-        if id(value) in seen or depth < 0:
+        if id(value) in visited or depth < 0:
             continue
-        seen.add(id(value))
+        visited.add(id(value))
         if inspect.ismethod(value):
             todo += [(value.__func__, depth), (value.__self__, depth)]
         elif isinstance(value, FunctionType):
             yield value
-            todo += [(one, depth - 1) for one in _used(value)]
+            todo += [(member, depth - 1) for member in _used(value)]
         elif not isinstance(value, type) and type(value).__module__ not in ("builtins", "re"):
             todo += [
-                (one, depth - 1) for one in vars(type(value)).values() if isinstance(one, (FunctionType, staticmethod))
+                (member, depth - 1)
+                for member in vars(type(value)).values()
+                if isinstance(member, (FunctionType, staticmethod))
             ]
 
 
@@ -198,7 +210,9 @@ def slips(sites: Iterator[Site]) -> Iterator[Slip]:
 def _flag_as_count(site: Site, node: ast.Call) -> Iterator[Slip]:
     index = {"sub": 3, "subn": 3, "split": 2}.get(called(node), 0)
     for argument in node.args[index : index + 1] if index and calls_re(node) else ():
-        if any(isinstance(one, ast.Attribute) and one.attr in _FLAGS for one in ast.walk(argument)):
+        if any(
+            isinstance(descendant, ast.Attribute) and descendant.attr in _FLAGS for descendant in ast.walk(argument)
+        ):
             repaired = _with(site, argument, f"flags={site.of(argument)}")
             yield Slip(site, (repaired,), f"re.{called(node)}() takes the flag as the most replacements to make")
 
@@ -222,11 +236,15 @@ def _pattern_of_a_text(site: Site, node: ast.Call) -> Iterator[Slip]:
     if not (calls_re(node) and node.args):
         return
     first = node.args[0]
-    names = [one.id for one in _formatted(first) if one.id.islower() and not _is_of_patterns(one.id, site)]
+    names = [
+        variable.id
+        for variable in _formatted(first)
+        if variable.id.islower() and not _is_of_patterns(variable.id, site)
+    ]
     if names:
-        made = ast.unparse(_Escaping(set(names)).visit(ast.parse(site.of(first), mode="eval").body))
+        escaped = ast.unparse(_Escaping(set(names)).visit(ast.parse(site.of(first), mode="eval").body))
         why = f"{names[0]!r} is read as a regular expression, without re.escape()"
-        yield Slip(site, (_with(site, first, made),), why)
+        yield Slip(site, (_with(site, first, escaped),), why)
 
 
 def _formatted(node: ast.expr) -> list[ast.Name]:
@@ -235,7 +253,7 @@ def _formatted(node: ast.expr) -> list[ast.Name]:
         parts: list[ast.AST] = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
     else:
         parts = [*ast.walk(node)] if isinstance(node, ast.BinOp) else [node]
-    return [one for one in parts if isinstance(one, ast.Name)]
+    return [variable for variable in parts if isinstance(variable, ast.Name)]
 
 
 def _is_of_patterns(name: str, site: Site) -> bool:
@@ -246,13 +264,18 @@ def _is_of_patterns(name: str, site: Site) -> bool:
     for node in ast.walk(site.functions[-1]) if site.functions else ():
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if any(
-            isinstance(one, ast.Name) and one.id == name for target in targets if target for one in ast.walk(target)
+            isinstance(descendant, ast.Name) and descendant.id == name
+            for target in targets
+            if target
+            for descendant in ast.walk(target)
         ):
             value = getattr(node, "value", None) or getattr(node, "iter", None)
             inside = list(ast.walk(value)) if value is not None else []
-            if any(called(one) in ("escape", "compile") or _MADE.search(_text(one)) for one in inside):
+            if any(
+                called(descendant) in ("escape", "compile") or _MADE.search(_text(descendant)) for descendant in inside
+            ):
                 return True
-            if any(isinstance(one, ast.Name) and one.id.isupper() for one in inside):
+            if any(isinstance(descendant, ast.Name) and descendant.id.isupper() for descendant in inside):
                 return True
     return False
 
@@ -343,10 +366,10 @@ def _capital_in_lower_case(site: Site, node: ast.expr) -> Iterator[Slip]:
     why = "a text in lower case has no capital letters, so this never matches"
     if isinstance(node, ast.Compare) and operator_of(node) in (ast.In, ast.NotIn, ast.Eq):
         left, right = node.left, node.comparators[0]
-        for one, other in ((left, right), (right, left)):
-            written = _text(one)
+        for operand, other in ((left, right), (right, left)):
+            written = _text(operand)
             if written != written.lower() and _is_lowered(other, site):
-                yield Slip(site, (_with(site, one, repr(written.lower())),), why)
+                yield Slip(site, (_with(site, operand, repr(written.lower())),), why)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
         written = _text(node.args[0])
         if written == written.lower():
@@ -371,17 +394,18 @@ def _is_lowered(node: ast.AST, site: Site) -> bool:
     if not isinstance(node, ast.Name) or not site.functions:
         return False
     values = [
-        one.value
-        for one in ast.walk(site.functions[0])
-        if isinstance(one, ast.Assign) and any(isinstance(to, ast.Name) and to.id == node.id for to in one.targets)
+        assignment.value
+        for assignment in ast.walk(site.functions[0])
+        if isinstance(assignment, ast.Assign)
+        and any(isinstance(to, ast.Name) and to.id == node.id for to in assignment.targets)
     ]
     return len(values) == 1 and not isinstance(values[0], ast.Name) and _is_lowered(values[0], site)
 
 
 @_kind(ast.Call)
 def _frequent_letters_dropped(site: Site, node: ast.Call) -> Iterator[Slip]:
-    given = len(node.args) > 3 or any(keyword.arg == "autojunk" for keyword in node.keywords)
-    if called(node) == "SequenceMatcher" and not given:
+    has_autojunk = len(node.args) > 3 or any(keyword.arg == "autojunk" for keyword in node.keywords)
+    if called(node) == "SequenceMatcher" and not has_autojunk:
         inside = site.text.rstrip()[:-1].rstrip().rstrip(",")
         yield Slip(
             site, (f"{inside}, autojunk=False)",), "SequenceMatcher drops the frequent letters of texts from 200 on"

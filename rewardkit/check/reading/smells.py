@@ -102,6 +102,6 @@ def _counts_messages(nodes: list[ast.AST]) -> bool:
             if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
                 read.add(inner.value.id)
         if isinstance(node, (ast.BinOp, ast.Compare)):
-            below = [one for one in ast.walk(node) if isinstance(one, ast.Call) and called(one) == "len"]
-            counted |= {name.id for one in below for name in one.args if isinstance(name, ast.Name)}
+            below = [call for call in ast.walk(node) if isinstance(call, ast.Call) and called(call) == "len"]
+            counted |= {name.id for call in below for name in call.args if isinstance(name, ast.Name)}
     return bool(read & counted)

@@ -122,19 +122,19 @@ def _in_short(section: Section) -> Iterator[Block]:
         yield Facts(laws, width=8)
     if section.parts:
         yield Part("Each component by itself", [Table([[part.title, part.verdict] for part in section.parts], left=2)])
-    shown = _Shown()
+    state = _Shown()
     for law, titled in by_cause(section):
         concerned: dict[str, list[str]] = {}
         for title, finding in titled:
             titles = concerned.setdefault(cause_of(finding), [])
             titles += [title] if title not in titles else []
         findings = [finding for title, finding in titled if concerned[cause_of(finding)][0] == title]
-        yield Part(law, list(_findings_in_short(shown, law, findings, concerned)))
+        yield Part(law, list(_findings_in_short(state, law, findings, concerned)))
     if section.calibration is not None:
         yield Part("Agreement with the labels", section.calibration.document.blocks)
     if section.signal is not None:
         yield Part("Learning signal", section.signal.document.blocks)
-    if shown.cut:
+    if state.cut:
         yield Paragraph("The lines that reproduce longer findings: finding.reproduce, --json, --html.")
     yield from map(Paragraph, section.notes)
     yield Verdict(section.verdict, _kind(section))
@@ -158,7 +158,7 @@ def _laws_in_short(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _findings_in_short(
-    shown: _Shown, law: str, findings: Sequence[Finding], concerned: Mapping[str, Sequence[str]]
+    state: _Shown, law: str, findings: Sequence[Finding], concerned: Mapping[str, Sequence[str]]
 ) -> Iterator[Block]:
     """Show each kind of fault once in full, and others of that kind in one line each."""
     reasons = dict.fromkeys(finding.matters for finding in findings if finding.matters)
@@ -167,16 +167,16 @@ def _findings_in_short(
     kinds: dict[str, list[Finding]] = {}
     for finding in findings:
         kinds.setdefault(_similarity(finding), []).append(finding)
-    for number, (first, *others) in enumerate(kinds.values(), start=1):
-        rows = _rows(first, _LINE, matters=len(reasons) > 1, known=shown.columns)
-        shown.columns = first.columns
+    for number, (first, *repeats) in enumerate(kinds.values(), start=1):
+        rows = _rows(first, _LINE, matters=len(reasons) > 1, previous_columns=state.columns)
+        state.columns = first.columns
         if names := [name for name in concerned.get(cause_of(first), ()) if name]:
             rows.append(("concerns", ", ".join(names)))
         if len(first.reproduce) <= _SHORT:
             rows.append(("reproduce", Quote(first.reproduce, line=first.reproduce)))
         else:
-            shown.cut = True
-        rows += [("also", _further(first, finding, concerned)) for finding in others]
+            state.cut = True
+        rows += [("also", _further(first, finding, concerned)) for finding in repeats]
         if first.advice:
             rows.append(("next", first.advice))
         yield Card(f"{number}. {_title(first, law)}", [Facts(rows)])
@@ -211,8 +211,8 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
         yield Code("\n".join(report.printed.sample))
     yield from _findings_in_full(section, anchor)
     for number, part in enumerate(section.parts):
-        own = f"{anchor}-{number}"
-        laws = [*_laws_in_full(part, own), *_findings_in_full(part, own)]
+        part_anchor = f"{anchor}-{number}"
+        laws = [*_laws_in_full(part, part_anchor), *_findings_in_full(part, part_anchor)]
         yield Part(f"{part.title} by itself", [Verdict(part.verdict, _kind(part)), *laws])
     if section.calibration is not None:
         yield Part("Agreement with the labels", list(_calibration(section)))
@@ -290,17 +290,17 @@ def _title(finding: Finding, law: str) -> str:
 
 
 def _rows(
-    finding: Finding, limit: int, *, matters: bool, known: Mapping[str, Any] | None = None
+    finding: Finding, limit: int, *, matters: bool, previous_columns: Mapping[str, Any] | None = None
 ) -> list[tuple[str, str | Quote]]:
     """Return the facts of a finding.
 
     Args:
         limit: the most characters of a text.
         matters: whether to say why it matters.
-        known: the columns of the finding before.
+        previous_columns: the columns of the finding before.
     """
     rows: list[tuple[str, str | Quote]] = [("completion", Quote(finding.completion, limit, _expression(finding)))]
-    if finding.columns != known:
+    if finding.columns != previous_columns:
         rows += [(str(name), Quote(value, _CELL, _chat(str(name), value))) for name, value in finding.columns.items()]
     elif finding.columns:
         rows.append(("example", "as above"))
@@ -310,8 +310,8 @@ def _rows(
         rows.append(("matters", finding.matters))
     if raised := _raised(finding):
         rows.append(("raised", middle_cut(raised, limit)))
-    places = [line.strip() for line in finding.trace.splitlines() if line.strip().startswith('File "')]
-    rows += [("at", place.removeprefix("File ")) for place in places[-1:]]
+    frames = [line.strip() for line in finding.trace.splitlines() if line.strip().startswith('File "')]
+    rows += [("at", frame.removeprefix("File ")) for frame in frames[-1:]]
     if finding.line:
         rows.append(("line", middle_cut(finding.line, limit)))
     if finding.source:
@@ -333,7 +333,11 @@ def _expression(finding: Finding) -> str | None:
 
 def _chat(name: str, value: Any) -> str | None:
     """Return the role and the text of each message of a chat prompt on one line; None for another cell."""
-    if name != "prompt" or not isinstance(value, (list, tuple)) or not all(isinstance(one, Mapping) for one in value):
+    if (
+        name != "prompt"
+        or not isinstance(value, (list, tuple))
+        or not all(isinstance(entry, Mapping) for entry in value)
+    ):
         return None
     # The cell is shared among the messages; 15 characters are for the role, and below 30 a text says nothing.
     share = max(30, _CELL // max(1, len(value)) - 15)

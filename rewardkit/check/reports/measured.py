@@ -77,10 +77,10 @@ def calibrate(
         RewardBug: a function without a lower bound raised (others score their lowest bound and are reported).
     """
     scorer = Scorer(reward)
-    found = read(data)
-    labels = found.labels(label)
+    records = read(data)
+    labels = records.labels(label)
     samples = arranged(
-        scorer.reward, found, completion=completion, prompt=prompt, group_by=group_by, label=label, progress=progress
+        scorer.reward, records, completion=completion, prompt=prompt, group_by=group_by, label=label, progress=progress
     )
     table = scorer.score(samples.batch, strict=False)
     bounds = {name: node.bounds for name, node in scorer.names.components}
@@ -150,15 +150,15 @@ def estimate_signal(
             "estimate_signal: pass both steps= and completions_per_step=, whose product is the number of completions"
         )
     scorer = Scorer(reward)
-    found = read(data)
-    if group_by is None and prompt not in found.columns:
+    records = read(data)
+    if group_by is None and prompt not in records.columns:
         raise DataError(
             f"the data has no column {prompt!r} to group completions by. Name the column with prompt= or group_by=. "
-            f"Columns: {', '.join(map(str, found.columns))}."
+            f"Columns: {', '.join(map(str, records.columns))}."
         )
     samples = arranged(
         scorer.reward,
-        found,
+        records,
         completion=completion,
         prompt=prompt,
         group_by=group_by,
@@ -180,13 +180,13 @@ def _calls(
     scorer: Scorer, table: ScoreTable, groups: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 ) -> dict[str, int]:
     """Count the calls of each expensive component: one per row that reached it, or one per group."""
-    found = {}
+    counts = {}
     for name, node in scorer.names.components:
         binding = node.facts.binding
         if binding is not None and binding.expensive and binding.scope != "batch":
             called = np.isin(table.components[name].codes, (SCORED, FAILED, ERRORED))
-            found[name] = len(np.unique(groups[called])) if binding.scope == "group" else int(called.sum())
-    return found
+            counts[name] = len(np.unique(groups[called])) if binding.scope == "group" else int(called.sum())
+    return counts
 
 
 Result = TypeVar("Result")
@@ -206,29 +206,29 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     Labels give a calibration, and several completions per prompt give an estimate of the signal. If one of them is
     missing, a remark says why.
     """
-    found = labeled(reward, data, label)
+    dataset = labeled(reward, data, label)
     remarks: list[str] = []
     calibration = signal = None
     tree = tree_of(reward, "a reward with labels")
-    rows = found.records.records
+    rows = dataset.records.records
     unlabeled = [{name: value for name, value in row.items() if name != label} for row in rows]
     missing = ""
     output = Output()
     try:
-        if found.has_labels:
+        if dataset.has_labels:
             missing = f"agreement with {label!r} not measured"
             calibration = _tried(lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks, output)
-        if found.has_groups:
+        if dataset.has_groups:
             missing = "learning signal not estimated"
             signal = _tried(lambda: estimate_signal(tree, unlabeled), missing, remarks, output)
     except _Unfinished as error:  # the second measurement would not finish either
         remarks.append(f"{missing}: {error}")
     if output.printed is not None:
         remarks.append(f"the reward printed {output.printed} while it scored the file, not shown here")
-    used = f"{found.used} of " if found.used < found.prompts else ""
+    used = f"{dataset.used} of " if dataset.used < dataset.prompts else ""
     return Section(
         report,
-        data=f"{data}: {len(rows):,} rows; laws checked on {used}{found.prompts:,} distinct examples",
+        data=f"{data}: {len(rows):,} rows; laws checked on {used}{dataset.prompts:,} distinct examples",
         calibration=calibration,
         signal=signal,
         remarks=tuple(remarks),
@@ -261,10 +261,10 @@ def _apart(measure: Callable[[], Result], output: Output) -> Result:
         except Exception as error:
             send((False, str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {error}"))
 
-    for said in isolated(work, Note(), patience=1.0, limit=_LIMIT, heard=output.hear):
-        if isinstance(said, Lost):
-            raise _Unfinished(f"scoring all completions did not finish ({said.reason})")
-        ended, value = said
+    for message in isolated(work, Note(), patience=1.0, limit=_LIMIT, on_output=output.hear):
+        if isinstance(message, Lost):
+            raise _Unfinished(f"scoring all completions did not finish ({message.reason})")
+        ended, value = message
         if ended:
             result: Result = value
             return result

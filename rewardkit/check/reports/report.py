@@ -60,18 +60,20 @@ class Report:
     @property
     def findings(self) -> list[Finding]:
         """All faults found, also in its components."""
-        own = [finding for result in self.results for finding in result.findings]
-        return [*own, *(finding for part in self.components for finding in part.findings)]
+        own_findings = [finding for result in self.results for finding in result.findings]
+        return [*own_findings, *(finding for part in self.components for finding in part.findings)]
 
     @property
     def merged(self) -> tuple[LawResult, ...]:
         """One result per law, with the findings of the components."""
-        found = []
+        results = []
         for result in self.results:
-            parts = [one for part in self.components for one in part.results if one.law == result.law]
-            findings = (*result.findings, *(finding for one in parts for finding in one.findings))
-            found.append(replace(result, findings=findings, outcome="broken" if findings else result.outcome))
-        return tuple(found)
+            parts = [
+                part_result for part in self.components for part_result in part.results if part_result.law == result.law
+            ]
+            findings = (*result.findings, *(finding for part_result in parts for finding in part_result.findings))
+            results.append(replace(result, findings=findings, outcome="broken" if findings else result.outcome))
+        return tuple(results)
 
     @property
     def asides(self) -> list[Finding]:
@@ -86,8 +88,8 @@ class Report:
     @property
     def complete(self) -> bool:
         """Whether the check of every law that applies was finished."""
-        own = all(result.outcome != "unfinished" for result in self.results)
-        return own and all(part.complete for part in self.components)
+        is_complete = all(result.outcome != "unfinished" for result in self.results)
+        return is_complete and all(part.complete for part in self.components)
 
     @property
     def needs(self) -> int:
@@ -288,36 +290,38 @@ class Section:
             else:
                 word = "no fault found, but no right completions were given" if self._untried else "sound"
             return f"{word}: {', '.join(counts)}; {spent}"
-        own = [result for result in self.broken if result.findings]
-        found = [f"{counted(self.findings, 'finding')} in {counted(len(own), 'law')}"] if own else []
-        if len(own) < len(self.broken):
-            found.append(f"{counted(len(self.broken) - len(own), 'law')} as shown before")
+        broken_laws = [result for result in self.broken if result.findings]
+        fault_counts = (
+            [f"{counted(self.findings, 'finding')} in {counted(len(broken_laws), 'law')}"] if broken_laws else []
+        )
+        if len(broken_laws) < len(self.broken):
+            fault_counts.append(f"{counted(len(self.broken) - len(broken_laws), 'law')} as shown before")
         if parts:
             where = parts[0].title if len(parts) == 1 else f"{len(parts)} components"
-            found.append(f"{counted(sum(part.findings for part in parts), 'finding')} in {where}")
-        return f"BROKEN: {', '.join([*found, *counts])}; {spent}"
+            fault_counts.append(f"{counted(sum(part.findings for part in parts), 'finding')} in {where}")
+        return f"BROKEN: {', '.join([*fault_counts, *counts])}; {spent}"
 
 
 def budget_for(report: Report) -> int:
     """Estimate the budget that would finish the laws that ran out of time; 0 if none did, or none is known."""
     everything = [report, *report.components]
-    results = [result for one in everything for result in one.results]
-    done = [result.seconds for result in results if result.outcome in ("held", "broken")]
-    late = [one for one in results if one.outcome == "unfinished" and (one.count or one.reason == OVER)]
+    results = [result for entry in everything for result in entry.results]
+    durations = [result.seconds for result in results if result.outcome in ("held", "broken")]
+    late = [entry for entry in results if entry.outcome == "unfinished" and (entry.count or entry.reason == OVER)]
     if not late or not report.budget:
         return 0
-    usual = max(1.0, sum(done) / max(1, len(done)))
-    more = sum(one.seconds * (one.count / max(1, one.reached) - 1) if one.count else usual for one in late)
+    usual = max(1.0, sum(durations) / max(1, len(durations)))
+    more = sum(entry.seconds * (entry.count / max(1, entry.reached) - 1) if entry.count else usual for entry in late)
     # Half more than what was measured, in whole tens of seconds: the next run should suffice on a busier machine, too.
     return math.ceil(max(report.budget + more * 1.5, report.budget * 1.5) / 10) * 10
 
 
 def distinct(findings: Sequence[Finding]) -> list[Finding]:
     """Return each fault once: the first finding with a given completion and columns."""
-    found: dict[str, Finding] = {}
+    by_key: dict[str, Finding] = {}
     for finding in findings:
-        found.setdefault(_key(finding), finding)
-    return list(found.values())
+        by_key.setdefault(_key(finding), finding)
+    return list(by_key.values())
 
 
 def cause_of(finding: Finding) -> str:
@@ -334,12 +338,12 @@ def by_cause(section: Section) -> list[tuple[str, list[tuple[str, Finding]]]]:
 
     Laws without their own findings are left out.
     """
-    found: dict[str, list[tuple[str, Finding]]] = {}
-    for title, one in [("", section), *((part.title, part) for part in section.parts)]:
-        for result in one.broken:
+    by_law: dict[str, list[tuple[str, Finding]]] = {}
+    for title, owner in [("", section), *((part.title, part) for part in section.parts)]:
+        for result in owner.broken:
             if result.findings:
-                found.setdefault(result.law, []).extend((title, finding) for finding in distinct(result.findings))
-    return list(found.items())
+                by_law.setdefault(result.law, []).extend((title, finding) for finding in distinct(result.findings))
+    return list(by_law.items())
 
 
 def _key(finding: Finding) -> str:
@@ -351,16 +355,16 @@ def repeated(results: Sequence[LawResult]) -> set[str]:
 
     Such a finding names the law that it breaks. It is shown there, or else where it occurs first.
     """
-    own = {result.law for result in results if any(finding.law == result.law for finding in result.findings)}
-    known: set[str] = set()
-    found = set()
+    own_laws = {result.law for result in results if any(finding.law == result.law for finding in result.findings)}
+    earlier_keys: set[str] = set()
+    repeated_laws = set()
     for result in results:
         keys = {_key(finding) for finding in result.findings}
         foreign = {finding.law for finding in result.findings}
-        if foreign and result.law not in own and (foreign <= own or keys <= known):
-            found.add(result.law)
-        known |= keys
-    return found
+        if foreign and result.law not in own_laws and (foreign <= own_laws or keys <= earlier_keys):
+            repeated_laws.add(result.law)
+        earlier_keys |= keys
+    return repeated_laws
 
 
 def kind_of(finding: Finding, law: str) -> str:
@@ -371,7 +375,9 @@ def kind_of(finding: Finding, law: str) -> str:
 
 def families_of(findings: Sequence[Finding]) -> list[str]:
     """Return the exploit families of the findings."""
-    return list(dict.fromkeys(one.family for one in findings if one.family and one.family != one.law))
+    return list(
+        dict.fromkeys(finding.family for finding in findings if finding.family and finding.family != finding.law)
+    )
 
 
 def dictionary_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> dict[str, Any]:
@@ -389,7 +395,7 @@ def dictionary_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = (
             }
             for section in sections
         ],
-        "left_out": [{"name": one.name, "reason": one.reason} for one in left_out],
+        "left_out": [{"name": unchecked.name, "reason": unchecked.reason} for unchecked in left_out],
     }
 
 

@@ -56,9 +56,9 @@ class BoundReward:
     def result(self, law: str) -> LawResult:
         """Return the result of one law."""
         if law not in self._results:
-            found = self.report({law, *(name for name in self.wanted if name not in self._results)}).merged
-            again = repeated(found)
-            for result in found:
+            results = self.report({law, *(name for name in self.wanted if name not in self._results)}).merged
+            again = repeated(results)
+            for result in results:
                 if result.law in again:
                     reason = f"the process died, which breaks {result.findings[0].law}"
                     result = LawResult(result.law, "unfinished", result.tries, reason=reason, seconds=result.seconds)
@@ -90,13 +90,13 @@ def bound(
     Raises:
         RewardDefinitionError: there is no such option or law.
     """
-    known = [option for option in inspect.signature(check_reward).parameters if option not in _OWN]
+    allowed = [option for option in inspect.signature(check_reward).parameters if option not in _OWN]
     for option in options:
-        if option not in known:
+        if option not in allowed:
             if option in NAMES:
                 raise RewardDefinitionError(f"{option}= is declared: pass declarations=Declarations({option}=...)")
             raise RewardDefinitionError(
-                f"check_reward has no option {option!r}.{near_miss(option, known)} Options: {', '.join(known)}"
+                f"check_reward has no option {option!r}.{near_miss(option, allowed)} Options: {', '.join(allowed)}"
             )
     chosen = selected(laws, without=without, regressions=options.get("regressions"))
     return BoundReward(name or name_of(reward), reward, options, chosen)

@@ -26,20 +26,20 @@ def components_of(subject: RewardUnderTest) -> list[RewardUnderTest]:
     if len(items) < 2:
         return []
     declarations = replace(subject.declarations, margin=0.0, rankings=())  # which are about the sum
-    found = []
+    parts = []
     for weight, reward in items:
         # A penalty, -0.1 * repetition, is judged as such.
         part = reward if weight_bounds(weight)[0] >= 0 else weighted_sum_of([(weight, reward)])
-        found.append(subject.addend(part, name=reward.name or shorten(reward), declarations=declarations))
-    return found
+        parts.append(subject.addend(part, name=reward.name or shorten(reward), declarations=declarations))
+    return parts
 
 
-def unrepeated(report: Report, known: Iterable[Finding], reason: str) -> Report:
+def unrepeated(report: Report, earlier_findings: Iterable[Finding], reason: str) -> Report:
     """Return the report without findings that are known; a law without others gets the reason."""
-    faults = {fault for one in known for fault in _faults(one)}
+    faults = {fault for finding in earlier_findings for fault in _faults(finding)}
 
     def own(result: LawResult) -> LawResult:
-        new = tuple(one for one in result.findings if faults.isdisjoint(_faults(one)))
+        new = tuple(candidate for candidate in result.findings if faults.isdisjoint(_faults(candidate)))
         return replace(result, findings=new, reason=reason if result.findings and not new else result.reason)
 
     return replace(report, results=tuple(map(own, report.results)))

@@ -80,57 +80,57 @@ class Judged:
         """Return this completion with another text."""
         return answering(self.completion, text) if self.keeps_calls else with_text(self.completion, text)
 
-    def paid(self, seen: TrialResult) -> bool:
+    def paid(self, score: TrialResult) -> bool:
         """Whether a completion earns at least as much as this one."""
-        return seen.scored and seen.value >= self.value - EQUAL * max(1.0, abs(self.value))
+        return score.scored and score.value >= self.value - EQUAL * max(1.0, abs(self.value))
 
-    def more(self, seen: TrialResult) -> bool:
+    def more(self, score: TrialResult) -> bool:
         """Whether a completion earns more than this one."""
         # Scores that were added up in another order are equal.
-        return seen.scored and seen.value > self.value + 1e-6 * max(1.0, abs(self.value))
+        return score.scored and score.value > self.value + 1e-6 * max(1.0, abs(self.value))
 
 
 def judged(subject: RewardUnderTest) -> list[Judged]:
     """Return the right completions that are scored, of at most four examples."""
 
     def made() -> list[Judged]:
-        found = list(_judged(subject))
-        judged_columns = {one.anatomy.column for one in found if one.judges and one.anatomy.gold}
+        rights = list(_judged(subject))
+        judged_columns = {right.anatomy.column for right in rights if right.judges and right.anatomy.gold}
         # A property judged in one row is meant to be judged in all: a fault may hide it in another.
-        return [replace(one, judges=one.judges or one.anatomy.column in judged_columns) for one in found]
+        return [replace(right, judges=right.judges or right.anatomy.column in judged_columns) for right in rights]
 
-    known: list[Judged] = subject.remembered("judged", made)
-    return known
+    judged_rights: list[Judged] = subject.remembered("judged", made)
+    return judged_rights
 
 
 def _judged(subject: RewardUnderTest) -> Iterator[Judged]:
     golds = [anatomy.gold for number in range(len(subject.examples)) for anatomy in anatomies(subject, number)[:1]]
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in list(zip(example.good, anatomies(subject, number), strict=True))[:2]:
-            seen = subject.see([Trial(completion, number)])[0]
-            if not seen.scored or not _earns(subject, number, seen.value):
+            score = subject.see([Trial(completion, number)])[0]
+            if not score.scored or not _earns(subject, number, score.value):
                 continue  # it earns nothing, which another law reports
-            others = [gold for gold in golds if gold and gold != anatomy.gold]
-            yield _of(subject, number, completion, anatomy, seen, tuple(_certainly_wrong(anatomy, others)))
+            other_golds = [gold for gold in golds if gold and gold != anatomy.gold]
+            yield _of(subject, number, completion, anatomy, score, tuple(_certainly_wrong(anatomy, other_golds)))
 
 
-def _certainly_wrong(anatomy: ParsedCompletion, others: list[str]) -> list[Wrong]:
-    """Return answers that are wrong; `others` are right for other examples."""
+def _certainly_wrong(anatomy: ParsedCompletion, other_golds: list[str]) -> list[Wrong]:
+    """Return answers that are wrong; `other_golds` are right for other examples."""
     if not anatomy.gold:
         return []
     value = anatomy.gold if anatomy.aliases else anatomy.value
-    wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if "%" in anatomy.text else value, others)
-    wrong = [one for one in wrong if not any(equal(one.text, alias) for alias in anatomy.aliases)]
+    wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if "%" in anatomy.text else value, other_golds)
+    wrong = [answer for answer in wrong if not any(equal(answer.text, alias) for alias in anatomy.aliases)]
     rest = replaced(anatomy.region.of(anatomy.text), [(anatomy.in_region, "")]) if anatomy.marked else ""
     # If more than the gold answer is marked, such as a formula for it, the rest of it may be right.
-    return [one for one in wrong if not (plain(rest) and one.family in ("empty", "placeholder"))]
+    return [answer for answer in wrong if not (plain(rest) and answer.family in ("empty", "placeholder"))]
 
 
 def _earns(subject: RewardUnderTest, number: int, value: float) -> bool:
     """Whether some completion of an example is seen to score less; the given ones are looked at first."""
     return any(
-        trial.example == number and seen.scored and value > seen.value + EQUAL
-        for trial, seen in chain(_given(subject), _swept(subject))
+        trial.example == number and score.scored and value > score.value + EQUAL
+        for trial, score in chain(_given(subject), _swept(subject))
     )
 
 
@@ -149,22 +149,22 @@ def _of(
     number: int,
     completion: object,
     anatomy: ParsedCompletion,
-    seen: TrialResult,
+    score: TrialResult,
     wrong: tuple[Wrong, ...],
 ) -> Judged:
-    texts = [anatomy.saying(one.text) for one in wrong if one.honest]
-    first = Judged(number, completion, anatomy, seen, wrong, (), judges=False)
+    texts = [anatomy.saying(candidate.text) for candidate in wrong if candidate.honest]
+    first = Judged(number, completion, anatomy, score, wrong, (), judges=False)
     if has_calls(completion):
         (ignored,) = subject.see([Trial(answering(completion, _NO_ANSWER), number)])
         first = replace(first, keeps_calls=not first.paid(ignored))
     honest = tuple(zip(texts, subject.see([first.trial(text) for text in texts]), strict=True))
     first = replace(first, honest=honest)
-    scored = [(len(text), not first.paid(one)) for text, one in honest if one.scored]
+    scored = [(len(text), not first.paid(candidate)) for text, candidate in honest if candidate.scored]
     as_long = [rejected for size, rejected in scored if size == len(anatomy.text)]
     # A length reward rejects longer or shorter texts; if no wrong answer is as long, most of them must be rejected.
     judges = any(as_long) if as_long else bool(scored) and _most(rejected for _, rejected in scored)
     if not anatomy.gold or not honest:
-        judges = any(not first.paid(one) for one in foreign(subject, number, completion))
+        judges = any(not first.paid(candidate) for candidate in foreign(subject, number, completion))
     return replace(first, judges=judges)
 
 
@@ -182,23 +182,26 @@ def foreign(subject: RewardUnderTest, number: int, completion: object) -> list[T
 
 def foreign_trials(subject: RewardUnderTest, number: int, completion: object) -> list[Trial]:
     """Return completions that are right for other examples and certainly wrong for this one."""
-    own = subject.examples[number]
-    found = []
+    own_example = subject.examples[number]
+    trials = []
     for other, example in enumerate(subject.examples):
-        if other == number or example.columns == own.columns:
+        if other == number or example.columns == own_example.columns:
             continue
         for good in example.good[:1]:
             text = text_of(good)
             if plain(text) == plain(text_of(completion)):
                 continue
-            there = anatomy_of(text, example.columns, subject.columns_read)
-            here = anatomy_of(text, own.columns, subject.columns_read)
-            if there.gold and (there.column not in own.columns or own.columns[there.column] == there.value):
+            other_anatomy = anatomy_of(text, example.columns, subject.columns_read)
+            own_anatomy = anatomy_of(text, own_example.columns, subject.columns_read)
+            if other_anatomy.gold and (
+                other_anatomy.column not in own_example.columns
+                or own_example.columns[other_anatomy.column] == other_anatomy.value
+            ):
                 continue
-            if here.places and here.column == there.column:
+            if own_anatomy.places and own_anatomy.column == other_anatomy.column:
                 continue  # its text also has this example's gold answer
-            found.append(Trial(good, number))
-    return found
+            trials.append(Trial(good, number))
+    return trials
 
 
 def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] | None:
@@ -214,20 +217,20 @@ def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] 
     if not right.judges or not gold or "\n" in gold or gold[:1] in "[{(" or len(plain(gold)) > 60:
         return None
     golds = (gold, *right.anatomy.aliases)
-    if any(value_of(one) is not None and as_number(one) is None for one in golds):  # a fraction
+    if any(value_of(alias) is not None and as_number(alias) is None for alias in golds):  # a fraction
         return lambda text: not any(value in map(value_of, golds) for value in values_in(text))
-    if all(as_number(one) is not None for one in golds):
-        return lambda text: not any(_may_write(text, one) for one in golds)
-    if any(len(plain(one)) < 2 for one in golds):
+    if all(as_number(alias) is not None for alias in golds):
+        return lambda text: not any(_may_write(text, alias) for alias in golds)
+    if any(len(plain(alias)) < 2 for alias in golds):
         return None
-    return lambda text: not any(_is_half_said(text, one) for one in golds)
+    return lambda text: not any(_is_half_said(text, alias) for alias in golds)
 
 
 def _is_half_said(text: str, gold: str) -> bool:
     """Whether a text has the gold answer, or more than half of its words."""
     words, numbers = {word.strip(",;:[]()") for word in gold.split()}, set(values_in(text))
-    said = [plain(word) in plain(text) or value_of(word) in numbers for word in words]
-    return plain(gold) in plain(text) or sum(said) * 2 > len(words)
+    hits = [plain(word) in plain(text) or value_of(word) in numbers for word in words]
+    return plain(gold) in plain(text) or sum(hits) * 2 > len(words)
 
 
 def _may_write(text: str, gold: str) -> bool:
@@ -239,19 +242,19 @@ def _may_write(text: str, gold: str) -> bool:
         return True
     digits = re.sub(r"\D", "", gold)
     numbers = [*NUMBER.findall(text), *re.findall(r"\d+(?:\.\d+)?", text)]
-    return any(equal(found, gold) for found in numbers) or digits in re.sub(r"\D", "", text)
+    return any(equal(number, gold) for number in numbers) or digits in re.sub(r"\D", "", text)
 
 
 def required_tags(subject: RewardUnderTest, right: Judged) -> list[str]:
     """Return the tags without whose marks a right completion earns less, in order."""
     blocks = right.anatomy.blocks
-    seen = subject.see([right.trial(right.text_without(block.name)) for block in blocks])
-    return [block.name for block, one in zip(blocks, seen, strict=True) if not right.paid(one)]
+    scores = subject.see([right.trial(right.text_without(block.name)) for block in blocks])
+    return [block.name for block, score in zip(blocks, scores, strict=True) if not right.paid(score)]
 
 
 def distinguishes(subject: RewardUnderTest) -> bool:
     """Whether different scores were seen."""
-    values = (round(seen.value, 9) for _, seen in chain(_given(subject), _swept(subject)) if seen.scored)
+    values = (round(score.value, 9) for _, score in chain(_given(subject), _swept(subject)) if score.scored)
     first = next(values, None)
     return any(value != first for value in values)
 
@@ -260,7 +263,7 @@ def is_penalty(subject: RewardUnderTest) -> bool:
     """Whether the best score is zero."""
     if not subject.plain and math.isfinite(subject.bounds[1]):
         return subject.bounds[1] <= EQUAL
-    return all(seen.value <= EQUAL for _, seen in chain(_given(subject), _swept(subject)) if seen.scored)
+    return all(score.value <= EQUAL for _, score in chain(_given(subject), _swept(subject)) if score.scored)
 
 
 def concerns(subject: RewardUnderTest, number: int, wrong: Any) -> bool:
@@ -269,13 +272,13 @@ def concerns(subject: RewardUnderTest, number: int, wrong: Any) -> bool:
     It cannot if the wrong one has the same form and another answer, which is in a column that the reward does not ask
     for: form, length and style are all that it judges.
     """
-    asked = subject.columns_read | subject.columns_forgotten
+    asked_columns = subject.columns_read | subject.columns_forgotten
     columns = subject.examples[number].columns
-    told = anatomy_of(text_of(wrong), columns, subject.columns_read, answered=True)
+    wrong_anatomy = anatomy_of(text_of(wrong), columns, subject.columns_read, answered=True)
     for right in anatomies(subject, number):
-        reads = right.column in asked if right.gold else bool(asked)
-        known = right.gold or (columns and right.marked and told.marked)
-        same_answer = right.region.of(right.text).strip() == told.region.of(told.text).strip()
-        if reads or not known or same_answer or marks(right.text) != marks(told.text):
+        reads = right.column in asked_columns if right.gold else bool(asked_columns)
+        has_answer = right.gold or (columns and right.marked and wrong_anatomy.marked)
+        same_answer = right.region.of(right.text).strip() == wrong_anatomy.region.of(wrong_anatomy.text).strip()
+        if reads or not has_answer or same_answer or marks(right.text) != marks(wrong_anatomy.text):
             return True
     return not anatomies(subject, number)

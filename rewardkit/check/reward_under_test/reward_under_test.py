@@ -46,26 +46,26 @@ _OF_FORM = re.compile(
 """Names of functions that judge the form of an answer."""
 
 
-def columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
-    """Return the columns among `known` that a function names or uses; `code` has the names that its code mentions."""
+def columns_of(binding: Binding, code: Mined, names: set[str]) -> set[str]:
+    """Return the columns among `names` that a function names or uses; `code` has the names that its code mentions."""
     function = binding.original
     if not binding.foreign:
-        named = {one.source: one.name for one in binding.columns}
+        named = {column.source: column.name for column in binding.columns}
         if binding.reads("example"):
-            return set(named) | (known & code.names)
+            return set(named) | (names & code.names)
         return {source for source, name in named.items() if binding.trusted or uses_argument(function, name)}
     parameters = parameters_of(function)
     if parameters is None:
-        return set(known)
-    used = named_arguments(function, known)
+        return set(names)
+    used = named_arguments(function, names)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        used |= known & code.names - set(parameters)
+        used |= names & code.names - set(parameters)
     return used
 
 
-def named_arguments(function: Any, known: set[str]) -> set[str]:
+def named_arguments(function: Any, names: set[str]) -> set[str]:
     """Return the known columns that are arguments of a function and used in its code."""
-    return {name for name in parameters_of(function) or () if name in known and uses_argument(function, name)}
+    return {name for name in parameters_of(function) or () if name in names and uses_argument(function, name)}
 
 
 def is_argument(function: Any, name: str) -> bool:
@@ -193,14 +193,14 @@ class RewardUnderTest:
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
         """Inside the block, raise `OutOfTime` instead of scoring once the time is over."""
-        limited = [one for one in (self, self.whole) if one is not None]
-        for one in limited:
-            one._stop = time.monotonic() + seconds
+        limited = [subject for subject in (self, self.whole) if subject is not None]
+        for subject in limited:
+            subject._stop = time.monotonic() + seconds
         try:
             yield
         finally:
-            for one in limited:
-                one._stop = math.inf
+            for subject in limited:
+                subject._stop = math.inf
 
     # Facts about the reward that need no call
 
@@ -234,10 +234,10 @@ class RewardUnderTest:
     @cached_property
     def conversational(self) -> bool:
         """Whether the given completions are chat messages."""
-        given = [completion for example in self.examples for completion in (*example.good, *example.bad)]
-        if not given:
+        completions = [completion for example in self.examples for completion in (*example.good, *example.bad)]
+        if not completions:
             return any(isinstance(example.prompt, list) for example in self.examples)
-        return any(not isinstance(completion, str) for completion in given)
+        return any(not isinstance(completion, str) for completion in completions)
 
     @cached_property
     def columns_read(self) -> frozenset[str]:
@@ -251,11 +251,11 @@ class RewardUnderTest:
     def columns_named(self) -> frozenset[str]:
         """The columns read that are named arguments."""
         named: set[str] = set()
-        known = {name for example in self.examples for name in example.columns}
+        column_names = {name for example in self.examples for name in example.columns}
         for _, binding in self.bindings:
             named |= columns_of(binding, Mined((), (), frozenset()), set())
             if binding.foreign:
-                named |= named_arguments(binding.original, known)
+                named |= named_arguments(binding.original, column_names)
         return frozenset(named)
 
     @cached_property
@@ -263,14 +263,14 @@ class RewardUnderTest:
         """The columns that a function asks for as an argument and never reads, unless other rewards also judge."""
         if self.whole is not None:
             return frozenset()
-        known = {name for example in self.examples for name in example.columns}
-        asked: set[str] = set()
+        column_names = {name for example in self.examples for name in example.columns}
+        asked_columns: set[str] = set()
         for _, binding in self.bindings:
             if binding.foreign:
-                asked |= {name for name in known if is_argument(binding.original, name)}
+                asked_columns |= {name for name in column_names if is_argument(binding.original, name)}
             else:
-                asked |= {one.source for one in binding.columns}
-        return frozenset(asked - self.columns_read)
+                asked_columns |= {column.source for column in binding.columns}
+        return frozenset(asked_columns - self.columns_read)
 
     @cached_property
     def reads_prompts(self) -> bool:
@@ -324,10 +324,10 @@ class RewardUnderTest:
         for key in [key for key, trial in missing.items() if self.skips(trial)]:
             del missing[key]
             self._known[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward is slow, and it is long")
-        said = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
-        for key, seen in said.items():
-            self._known.setdefault(key, seen)
-        return [said[key] if key in said else self._known[key] for key in keys]
+        new_scores = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
+        for key, score in new_scores.items():
+            self._known.setdefault(key, score)
+        return [new_scores[key] if key in new_scores else self._known[key] for key in keys]
 
     def value(self, completion: Any, example: int = 0, columns: Mapping[str, Any] | None = None) -> float:
         """Return the total of one completion; NaN if there is none."""
@@ -336,12 +336,12 @@ class RewardUnderTest:
     def _score(self, trials: list[Trial]) -> list[TrialResult]:
         if self.scope != "sample" or self.plain:
             return [self._alone(trial) for trial in trials]
-        found: list[TrialResult] = []
+        scores: list[TrialResult] = []
         # Any size: large enough for rewards that are fast in batches, small enough that one broken completion costs
         # little.
         for start in range(0, len(trials), 32):
-            found += self._together(trials[start : start + 32])
-        return found
+            scores += self._together(trials[start : start + 32])
+        return scores
 
     def _together(self, trials: list[Trial]) -> list[TrialResult]:
         if len(trials) == 1:
@@ -354,9 +354,9 @@ class RewardUnderTest:
 
     def _alone(self, trial: Trial) -> TrialResult:
         """Score one completion; if the reward compares, after the given completions of the example."""
-        beside = self.beside(trial.example) if self.scope != "sample" else []
+        neighbors = self.beside(trial.example) if self.scope != "sample" else []
         try:
-            table = self.table([*(replace(trial, completion=one) for one in beside), trial])
+            table = self.table([*(replace(trial, completion=completion) for completion in neighbors), trial])
         except (BindingError, CoercionError):
             raise
         except (RewardBug, RewardFailure) as error:
@@ -365,8 +365,8 @@ class RewardUnderTest:
 
     def beside(self, example: int) -> list[Any]:
         """Return the completions that form a group with a tried one, if the reward compares."""
-        one = self.examples[example]
-        return [*one.good[:2], *one.bad[:2]] or [self.formed("."), self.formed("No.")]
+        row = self.examples[example]
+        return [*row.good[:2], *row.bad[:2]] or [self.formed("."), self.formed("No.")]
 
     def table(self, trials: Sequence[Trial], progress: Progress | None = None) -> ScoreTable:
         """Score `trials` as one batch, in this order."""
@@ -390,15 +390,18 @@ class RewardUnderTest:
     def batch(self, trials: Sequence[Trial], progress: Progress | None = None) -> Batch:
         rows = [self.examples[trial.example] for trial in trials]
         columns = [{**row.columns, **(trial.columns or {})} for row, trial in zip(rows, trials, strict=True)]
-        known = (*(example.columns for example in self.examples), *columns)  # a dataset has all columns in all rows
-        names = dict.fromkeys(name for row in known for name in row if name not in RESERVED)
+        all_columns = (
+            *(example.columns for example in self.examples),
+            *columns,
+        )  # a dataset has all columns in all rows
+        names = dict.fromkeys(name for row in all_columns for name in row if name not in RESERVED)
         prompts = [(trial.columns or {}).get("prompt", row.prompt) for row, trial in zip(rows, trials, strict=True)]
         completions = [trial.completion for trial in trials]
         environments: list[Any] | None = None
         if self.stage.real:
             played = [
-                self.stage.played(completion, _row(prompt, own))
-                for completion, prompt, own in zip(completions, prompts, columns, strict=True)
+                self.stage.played(completion, _row(prompt, cells))
+                for completion, prompt, cells in zip(completions, prompts, columns, strict=True)
             ]
             completions = [completion for completion, _ in played]
             environments = [environment for _, environment in played] if self.stage.environment is not None else None
@@ -428,12 +431,12 @@ class RewardUnderTest:
         """Seconds per scored completion so far."""
         return self._seconds / self._scored if self._scored else 0.0
 
-    def affordable(self, wanted: int, share: float = 0.25) -> int:
-        """Return the number of the `wanted` completions that fit into a `share` of the time left; at least 8."""
+    def affordable(self, count: int, share: float = 0.25) -> int:
+        """Return the number of the `count` completions that fit into a `share` of the time left; at least 8."""
         if self.cost == 0.0:
-            return wanted
+            return count
         # At least 8, or a law would say nothing.
-        return max(8, min(wanted, int(self.left * share / self.cost)))
+        return max(8, min(count, int(self.left * share / self.cost)))
 
     @property
     def left(self) -> float:

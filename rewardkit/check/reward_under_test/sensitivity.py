@@ -41,11 +41,11 @@ def shrunk(text: str, shows: Callable[[str], bool], *, seconds: float = 2.0, kee
             if (not keep or keep in candidate) and candidate != best and shows(candidate):
                 best, improved = candidate, True
                 break
-    for place, character in enumerate(best):
+    for index, character in enumerate(best):
         if time.monotonic() >= deadline or (character.isascii() and (character.isprintable() or character == "\n")):
             continue
         for simple in "a0 ":
-            candidate = best[:place] + simple + best[place + 1 :]
+            candidate = best[:index] + simple + best[index + 1 :]
             if (not keep or keep in candidate) and shows(candidate):
                 best = candidate
                 break
@@ -91,8 +91,8 @@ def parts_of(text: str) -> list[Part]:
     """Return the numbers and words of a text, in order."""
     numbers = [Part(span, span.of(text), "number") for span in numbers_in(text)]
     words = [Part(Span(*match.span()), match.group(), "word") for match in _WORD.finditer(text)]
-    words = [one for one in words if not any(other.span.holds(one.span) for other in numbers)]
-    return sorted([*numbers, *words], key=lambda one: one.span.start)
+    words = [part for part in words if not any(other.span.holds(part.span) for other in numbers)]
+    return sorted([*numbers, *words], key=lambda part: part.span.start)
 
 
 def essential_parts(subject: RewardUnderTest, right: Judged) -> list[Part]:
@@ -103,11 +103,13 @@ def essential_parts(subject: RewardUnderTest, right: Judged) -> list[Part]:
             return []
         parts = parts_of(right.anatomy.text)
         last = parts[-subject.affordable(_MOST) :]  # the answer is usually at the end
-        seen = subject.see([right.trial(with_part(right, one, unrelated(one))) for one in last])
-        return [part for part, one in zip(last, seen, strict=True) if one.scored and not right.paid(one)]
+        scores = subject.see([right.trial(with_part(right, candidate, unrelated(candidate))) for candidate in last])
+        return [
+            part for part, candidate in zip(last, scores, strict=True) if candidate.scored and not right.paid(candidate)
+        ]
 
-    found: list[Part] = subject.remembered(("essential", right.example, right.anatomy.text), made)
-    return found
+    essential: list[Part] = subject.remembered(("essential", right.example, right.anatomy.text), made)
+    return essential
 
 
 def essence(subject: RewardUnderTest, right: Judged) -> str:
@@ -123,8 +125,8 @@ def essence(subject: RewardUnderTest, right: Judged) -> str:
 
         return shrunk(text, still, seconds=min(_SECONDS, subject.left / 8))
 
-    found: str = subject.remembered(("essence", right.example, right.anatomy.text), made)
-    return found
+    shortest_text: str = subject.remembered(("essence", right.example, right.anatomy.text), made)
+    return shortest_text
 
 
 def with_part(right: Judged, part: Part, other: str) -> str:
@@ -138,14 +140,14 @@ def unrelated(part: Part) -> str:
         return re.sub(r"\d", lambda digit: str((int(digit[0]) + 4) % 9 + 1), part.text)
     letters = "qxz" if part.text[:1].lower() != "q" else "xzq"
     # Rare letters: no language has words of them.
-    made = "".join(letters[place % 3] for place in range(len(part.text)))
-    return made.upper() if part.text.isupper() else made.capitalize() if part.text[:1].isupper() else made
+    filler = "".join(letters[index % 3] for index in range(len(part.text)))
+    return filler.upper() if part.text.isupper() else filler.capitalize() if part.text[:1].isupper() else filler
 
 
 def atoms_of(value: Any) -> list[str]:
     """Return the texts and numbers in a cell, through lists and objects, including keys."""
     if isinstance(value, dict):
-        return [atom for pair in value.items() for one in pair for atom in atoms_of(one)]
+        return [atom for pair in value.items() for member in pair for atom in atoms_of(member)]
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [atom for one in value for atom in atoms_of(one)]
+        return [atom for member in value for atom in atoms_of(member)]
     return [] if value is None or isinstance(value, bool) else [str(value).strip()]

@@ -36,9 +36,9 @@ def reachable_text(text: str) -> bool:
 def unreachable(subject: RewardUnderTest) -> Iterator[tuple[Trial, str]]:
     """Yield completions that no run on the given data has, each with a description."""
     if _has_messages(subject) or not subject.plain:
-        known = reachable_shapes(subject)
+        reachable_names = reachable_shapes(subject)
         for name, shape in SHAPES.items():
-            if name not in known:
+            if name not in reachable_names:
                 yield Trial(shape, 0), name
     for name, text in TEXTS.items():
         if not reachable_text(text):
@@ -83,10 +83,10 @@ their own."""
 
 def anatomies(subject: RewardUnderTest, example: int) -> list[ParsedCompletion]:
     """Return the anatomies of an example's right completions, each with the gold answer that changes the score."""
-    made: list[ParsedCompletion] = subject.remembered(
+    parsed_completions: list[ParsedCompletion] = subject.remembered(
         ("anatomies", example), lambda: [_anatomy(subject, example, good) for good in subject.examples[example].good]
     )
-    return made
+    return parsed_completions
 
 
 def _anatomy(subject: RewardUnderTest, example: int, completion: Any) -> ParsedCompletion:
@@ -97,19 +97,22 @@ def _anatomy(subject: RewardUnderTest, example: int, completion: Any) -> ParsedC
     """
     columns = subject.examples[example].columns
     candidates = anatomies_of(text_of(completion), columns, subject.columns_read, answered=True)
-    for one in candidates:
-        if _matters(subject, Trial(completion, example), one):
-            return one
-    likely = (one for one in candidates if one.marked and one.column in subject.columns_read)
-    return next((one for one in likely if likelihood(one.column) < len(ANSWERS)), ParsedCompletion(text_of(completion)))
+    for candidate in candidates:
+        if _matters(subject, Trial(completion, example), candidate):
+            return candidate
+    likely = (candidate for candidate in candidates if candidate.marked and candidate.column in subject.columns_read)
+    return next(
+        (candidate for candidate in likely if likelihood(candidate.column) < len(ANSWERS)),
+        ParsedCompletion(text_of(completion)),
+    )
 
 
 def _matters(subject: RewardUnderTest, trial: Trial, anatomy: ParsedCompletion) -> bool:
     """Whether other answers in place of the gold answer change the score."""
-    wrong = [one.text for one in wrong_answers(anatomy.gold) if one.honest][:3]
-    others = [replace(trial, completion=with_text(trial.completion, anatomy.saying(text))) for text in wrong]
-    right, *seen = subject.see([trial, *others])
-    return any(not one.same(right) for one in seen)
+    wrong = [candidate.text for candidate in wrong_answers(anatomy.gold) if candidate.honest][:3]
+    trials = [replace(trial, completion=with_text(trial.completion, anatomy.saying(text))) for text in wrong]
+    right, *scores = subject.see([trial, *trials])
+    return any(not candidate.same(right) for candidate in scores)
 
 
 def given(subject: RewardUnderTest) -> list[Trial]:
@@ -136,8 +139,8 @@ def swept(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
 def beyond_reach(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult, str]]:
     """Return completions that no run on the given data has, with their scores and descriptions."""
     trials = list(unreachable(subject))
-    seen = subject.see([trial for trial, _ in trials])
-    return [(trial, one, name) for (trial, name), one in zip(trials, seen, strict=True)]
+    scores = subject.see([trial for trial, _ in trials])
+    return [(trial, score, name) for (trial, name), score in zip(trials, scores, strict=True)]
 
 
 def _sweep(subject: RewardUnderTest) -> Iterator[Trial]:
@@ -161,9 +164,9 @@ def _sweep(subject: RewardUnderTest) -> Iterator[Trial]:
 
 
 def _unique(trials: Iterator[Trial]) -> Iterator[Trial]:
-    seen: set[tuple[str, int]] = set()
+    keys: set[tuple[str, int]] = set()
     for trial in trials:
         key = (repr(trial.completion), trial.example)
-        if key not in seen:
-            seen.add(key)
+        if key not in keys:
+            keys.add(key)
             yield trial

@@ -57,9 +57,9 @@ def _items_of(target: ast.expr, source: ast.expr, name: str) -> Iterator[str | N
         yield from _items_of(target.elts[1], source.args[0], name)
     elif source.func.id == "zip":
         parts = target.elts if isinstance(target, ast.Tuple) else []
-        for place, argument in enumerate(source.args):
+        for index, argument in enumerate(source.args):
             if isinstance(argument, ast.Name) and argument.id == name:
-                part = parts[place] if len(parts) == len(source.args) else None
+                part = parts[index] if len(parts) == len(source.args) else None
                 yield part.id if isinstance(part, ast.Name) else None
 
 
@@ -89,8 +89,8 @@ class Mined:
     def words(self) -> tuple[str, ...]:
         """Words in the patterns, and short texts."""
         # Three letters: shorter runs are flags and classes.
-        found = [word for pattern in self.patterns for word in re.findall(r"(?<!\\)[A-Za-z]{3,30}", pattern)]
-        return tuple(dict.fromkeys([*found, *(text.strip() for text in self.texts if len(text) <= 40)]))
+        pattern_words = [word for pattern in self.patterns for word in re.findall(r"(?<!\\)[A-Za-z]{3,30}", pattern)]
+        return tuple(dict.fromkeys([*pattern_words, *(text.strip() for text in self.texts if len(text) <= 40)]))
 
     @property
     def has_dots(self) -> bool:
@@ -101,10 +101,10 @@ class Mined:
     @property
     def tags(self) -> tuple[str, ...]:
         """Names of XML-like tags in the texts and patterns."""
-        found = (
+        names = (
             name for text in (*self.patterns, *self.texts) for name in re.findall(r"</?([A-Za-z_]\w{0,30})>", text)
         )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(names))
 
 
 def mined(reward: Reward) -> Mined:
@@ -112,8 +112,8 @@ def mined(reward: Reward) -> Mined:
     texts: dict[str, None] = {}
     patterns: dict[str, None] = {}
     names: set[str] = set()
-    seen: set[int] = set()
-    for kind, text in _found(reward, _DEPTH, seen):
+    visited: set[int] = set()
+    for kind, text in _found(reward, _DEPTH, visited):
         if kind == "name":
             names.add(text)
         elif kind == "pattern":
@@ -124,7 +124,7 @@ def mined(reward: Reward) -> Mined:
     return Mined(tuple(texts)[:_MOST], tuple(patterns)[:_MOST], frozenset(names))
 
 
-def _found(value: Any, depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
+def _found(value: Any, depth: int, visited: set[int]) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield "text", value
         return
@@ -132,62 +132,62 @@ def _found(value: Any, depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
         if isinstance(value.pattern, str):
             yield "pattern", value.pattern
         return
-    if depth < 0 or id(value) in seen or isinstance(value, (int, float, bytes, type(None))):
+    if depth < 0 or id(value) in visited or isinstance(value, (int, float, bytes, type(None))):
         return
-    seen.add(id(value))
+    visited.add(id(value))
     if isinstance(value, Reward) and value.facts.binding is not None:  # its options are rewardkit's own words
         binding = value.facts.binding
         for part in (binding.original, *(parameter.view for parameter in binding.parameters)):
-            yield from _found(part, depth, seen)
+            yield from _found(part, depth, visited)
     elif isinstance(value, (Tags, Tagged)):
         for pair in value.pairs if isinstance(value, Tags) else (value.marks,):
             yield from (("text", pair.opening), ("text", pair.closing))
     elif isinstance(value, functools.partial):
         for part in (value.func, *value.args, *value.keywords.values()):
-            yield from _found(part, depth, seen)
+            yield from _found(part, depth, visited)
     elif inspect.ismethod(value):
-        yield from _found(value.__func__, depth, seen)
-        yield from _found(value.__self__, depth, seen)
+        yield from _found(value.__func__, depth, visited)
+        yield from _found(value.__self__, depth, visited)
     elif inspect.isfunction(value):
-        yield from _of_function(value, depth, seen)
+        yield from _of_function(value, depth, visited)
     elif isinstance(value, (list, tuple, set, frozenset)):
         for item in list(value)[:_MOST]:
-            yield from _found(item, depth - 1, seen)
+            yield from _found(item, depth - 1, visited)
     elif isinstance(value, Mapping):
         for key, item in list(value.items())[:_MOST]:
-            yield from _found(key, depth - 1, seen)
-            yield from _found(item, depth - 1, seen)
+            yield from _found(key, depth - 1, visited)
+            yield from _found(item, depth - 1, visited)
     elif is_dataclass(value) and not isinstance(value, type):
         below = depth if isinstance(value, Reward) else depth - 1
         for field in fields(value):
-            yield from _found(getattr(value, field.name, None), below, seen)
-        yield from _found(getattr(type(value), _CALL, None), depth - 1, seen)
+            yield from _found(getattr(value, field.name, None), below, visited)
+        yield from _found(getattr(type(value), _CALL, None), depth - 1, visited)
     elif callable(value) and not isinstance(value, type) and not inspect.isbuiltin(value):
-        yield from _found(vars(value) if hasattr(value, "__dict__") else None, depth - 1, seen)
+        yield from _found(vars(value) if hasattr(value, "__dict__") else None, depth - 1, visited)
         for name, method in vars(type(value)).items():
             if inspect.isfunction(method) and (name == _CALL or not name.startswith("__")):
-                yield from _found(method, depth - 1, seen)
-        yield from _found(getattr(type(value), _CALL, None), depth - 1, seen)
+                yield from _found(method, depth - 1, visited)
+        yield from _found(getattr(type(value), _CALL, None), depth - 1, visited)
 
 
-def _of_function(function: Callable[..., Any], depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
+def _of_function(function: Callable[..., Any], depth: int, visited: set[int]) -> Iterator[tuple[str, str]]:
     if (function.__module__ or "").split(".")[0] in ("rewardkit", "re", "json", "typing"):
         return
     yield from _names_and_constants(function.__code__, function.__doc__)
     reached = function.__globals__
     for name in _globals_of(function.__code__):
         if name in reached and not inspect.ismodule(reached[name]):
-            yield from _found(reached[name], depth - 1, seen)
+            yield from _found(reached[name], depth - 1, visited)
     for cell in function.__closure__ or ():
         try:
-            yield from _found(cell.cell_contents, depth - 1, seen)
+            yield from _found(cell.cell_contents, depth - 1, visited)
         except ValueError:  # not assigned yet
             continue
     for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-        yield from _found(default, depth - 1, seen)
+        yield from _found(default, depth - 1, visited)
     wrapped = getattr(function, "__wrapped__", None)
     if wrapped is not None:
-        yield from _found(wrapped, depth - 1, seen)
+        yield from _found(wrapped, depth - 1, visited)
 
 
 def _names_and_constants(code: CodeType, doc: str | None) -> Iterator[tuple[str, str]]:
@@ -244,8 +244,8 @@ def uses_argument(function: Callable[..., Any], name: str) -> bool:
     ``for completion, gold in zip(completions, target)`` does not read ``target`` if nothing reads ``gold``.
     """
     if isinstance(function, OtherColumns):
-        ours = {theirs: own for own, theirs in function.columns}
-        return uses_argument(function.function, ours.get(name, name))
+        parameter_names = {column_name: parameter_name for parameter_name, column_name in function.columns}
+        return uses_argument(function.function, parameter_names.get(name, name))
     code = code_of(function)
     if code is None:
         return True

@@ -36,19 +36,21 @@ def settle(subject: RewardUnderTest) -> None:
         return
     alone = [[subject.see([trial], fresh=True)[0] for trial in group] for group in groups]
     together = [scored_together(subject, group) for group in groups]
-    if all(isinstance(seen, list) and same(seen, own) for seen, own in zip(together, alone, strict=True)):
+    if all(
+        isinstance(result, list) and same(result, separate) for result, separate in zip(together, alone, strict=True)
+    ):
         return
     again = [scored_together(subject, group) for group in groups]
     if any(
-        isinstance(one, str) or isinstance(two, str) or not same(one, two)
-        for one, two in zip(together, again, strict=True)
+        isinstance(first, str) or isinstance(second, str) or not same(first, second)
+        for first, second in zip(together, again, strict=True)
     ):
         return  # not deterministic
     if len(groups) > 1 and not _flat(alone):
         # Longer than the others, so that a reward that looks at the longest of all changes.
         long = Trial(subject.formed("word " * 300), groups[-1][0].example)
         everything = scored_together(subject, [*(trial for group in groups for trial in group), long])
-        expected = [seen for group in together[:-1] if isinstance(group, list) for seen in group]
+        expected = [result for group in together[:-1] if isinstance(group, list) for result in group]
         if isinstance(everything, str) or not same(everything[: len(expected)], expected):
             return
     subject.score_in_groups()
@@ -56,28 +58,28 @@ def settle(subject: RewardUnderTest) -> None:
 
 def _flat(alone: Sequence[Sequence[TrialResult]]) -> bool:
     """Whether a completion by itself always earns the same: then the function compares, be it all prompts at once."""
-    return all(one.same(seen[0]) for seen in alone for one in seen)
+    return all(score.same(scores[0]) for scores in alone for score in scores)
 
 
 def groups_of(subject: RewardUnderTest) -> list[list[Trial]]:
     """Return a group per example, as a trainer makes them: the given completions and a few others."""
-    found = []
+    groups = []
     for number, example in enumerate(subject.examples[:4]):
         texts = [*example.good[:2], *example.bad[:2], subject.formed("word"), subject.formed("")]
         group = [Trial(text, number) for text in texts]
         group += grown(subject, [Trial(text, number) for text in example.good[:1]])
-        if all(seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED) for seen in subject.see(group)):
-            found.append(group)
-    return found
+        if all(score.outcome in (Outcome.SCORED, Outcome.ABSTAINED) for score in subject.see(group)):
+            groups.append(group)
+    return groups
 
 
-def same(one: Sequence[TrialResult], other: Sequence[TrialResult]) -> bool:
-    return len(one) == len(other) and first_difference(one, other) is None
+def same(scores: Sequence[TrialResult], other_scores: Sequence[TrialResult]) -> bool:
+    return len(scores) == len(other_scores) and first_difference(scores, other_scores) is None
 
 
-def first_difference(one: Sequence[TrialResult], other: Sequence[TrialResult]) -> int | None:
-    """Return the first row that differs; `other` may be longer."""
-    return next((row for row, seen in enumerate(one) if not seen.same(other[row], 1e-6)), None)
+def first_difference(scores: Sequence[TrialResult], other_scores: Sequence[TrialResult]) -> int | None:
+    """Return the first row that differs; `other_scores` may be longer."""
+    return next((row for row, score in enumerate(scores) if not score.same(other_scores[row], 1e-6)), None)
 
 
 def grown(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Trial]:
@@ -95,26 +97,26 @@ COVERED = "the other rewards judge that"
 
 def tells_apart(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
     """Whether the sum of all rewards of the run pays the right completion more; False if it has no other rewards."""
-    apart = _distinguished(subject, right, wrong)
-    subject.covered = subject.covered or apart
-    return apart
+    is_distinguished = _distinguished(subject, right, wrong)
+    subject.covered = subject.covered or is_distinguished
+    return is_distinguished
 
 
 def _distinguished(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
-    whole = subject.whole
-    if whole is None or whole.lost:
+    combined = subject.whole
+    if combined is None or combined.lost:
         return False
-    whole.remembered("settled", lambda: settle(whole))
-    best, other = whole.see([right, wrong])
+    combined.remembered("settled", lambda: settle(combined))
+    best, other = combined.see([right, wrong])
     return _less(other, best)
 
 
 def refused_by_others(subject: RewardUnderTest, base: Trial, changed: Trial) -> bool:
     """Whether the sum of all rewards of the run pays a changed completion no more than its base; False without one."""
-    whole = subject.whole
-    if whole is None or whole.lost:
+    combined = subject.whole
+    if combined is None or combined.lost:
         return False
-    before, after = whole.see([base, changed])
+    before, after = combined.see([base, changed])
     refused = not (before.scored and after.scored) or after.value <= before.value + EQUAL
     subject.covered = subject.covered or refused
     return refused
@@ -129,8 +131,8 @@ def judges_a_part(subject: RewardUnderTest) -> bool:
     """Whether the reward is one of several and is seen to leave a part of the judgment to the others."""
     if subject.whole is None:
         return False
-    found: bool = subject.remembered("partial", lambda: any(_partly(subject)))
-    return found
+    is_partial: bool = subject.remembered("partial", lambda: any(_partly(subject)))
+    return is_partial
 
 
 def _partly(subject: RewardUnderTest) -> Iterator[bool]:

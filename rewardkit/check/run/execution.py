@@ -71,8 +71,8 @@ def run_laws(
     for again in run(subject, [law for law in laws if law.name in cut], patience, on_progress, output):
         first = cut[again.law]
         tries, seconds = first.tries + again.tries, first.seconds + again.seconds
-        kept = again if again.reason != OVER else replace(first, outcome=again.outcome)
-        yield replace(kept, tries=tries, seconds=seconds)
+        merged = again if again.reason != OVER else replace(first, outcome=again.outcome)
+        yield replace(merged, tries=tries, seconds=seconds)
 
 
 def _here(
@@ -97,7 +97,7 @@ def _prepare(subject: RewardUnderTest) -> None:
 def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
     """Return the result of one law, run in this process."""
     before, started = subject.tries, time.monotonic()
-    found: list[Finding] = []
+    findings: list[Finding] = []
     asides: list[Finding] = []
     outcome: LawOutcome = "held"
     reason, reached, count, first = "", 0, 0, 0
@@ -106,8 +106,8 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
             raise Unfinished(OVER)
         with subject.limited(subject.left * (1.0 if subject.reached(law.name) else _SHARE)):
             for fault in _found(law, subject):
-                (asides if fault.unreachable or fault.of_data else found).append(fault)
-                first = first or (subject.tries - before if found else 0)
+                (asides if fault.unreachable or fault.of_data else findings).append(fault)
+                first = first or (subject.tries - before if findings else 0)
     except Skip as skip:
         outcome, reason = "skipped", str(skip)
     except Unfinished as unfinished:
@@ -117,14 +117,14 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
     except RewardKitError:
         raise
     except Exception as error:  # a bug of the law, not of the reward
-        place = traceback.extract_tb(error.__traceback__)[-1]
+        frame = traceback.extract_tb(error.__traceback__)[-1]
         outcome = "unfinished"
-        reason = f"the law itself failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
+        reason = f"the law itself failed ({type(error).__name__}: {error}, {frame.name}:{frame.lineno})"
     return LawResult(
         law=law.name,
-        outcome="broken" if found else outcome,
+        outcome="broken" if findings else outcome,
         tries=subject.tries - before,
-        findings=tuple(found),
+        findings=tuple(findings),
         reason=reason,
         seconds=time.monotonic() - started,
         why=law.why,
@@ -158,47 +158,52 @@ def _isolated(
     # Starts of sandboxes and models take seconds.
     patience *= 8.0 if any(binding.expensive for _, binding in subject.bindings) else 1.0
     extra = subject.left
-    done, settles, hangs = 0, True, False
+    law_index, settles, hangs = 0, True, False
     losses: list[Finding | None] = []
-    while done < len(laws):
-        work, left = _work(subject, laws[done:], settles), subject.left
-        for said in isolated(work, note, patience, left, output.hear, quiet=left * _SHARE):
-            if isinstance(said, str):
-                on_progress(said, done, len(laws))
-            elif isinstance(said, RewardKitError):
-                raise said
-            elif isinstance(said, Lost) and done < len(laws):
+    while law_index < len(laws):
+        work, left = _work(subject, laws[law_index:], settles), subject.left
+        for message in isolated(work, note, patience, left, output.hear, quiet=left * _SHARE):
+            if isinstance(message, str):
+                on_progress(message, law_index, len(laws))
+            elif isinstance(message, RewardKitError):
+                raise message
+            elif isinstance(message, Lost) and law_index < len(laws):
                 settles = False
                 started = note.since or time.monotonic()
-                trial, reason = _culprit(subject, said, patience, output)
+                trial, reason = _culprit(subject, message, patience, output)
                 if trial is not None:
-                    losses.append(None if said.hung and hangs else _loss(subject, trial, said, reason))
+                    losses.append(None if message.hung and hangs else _loss(subject, trial, message, reason))
                     example = subject.examples[trial.example]
-                    given = [*example.good, *example.bad]
-                    subject.avoid([trial, *(one for one in said.trials if one.completion not in given)])
+                    completions = [*example.good, *example.bad]
+                    subject.avoid(
+                        [
+                            trial,
+                            *(lost_trial for lost_trial in message.trials if lost_trial.completion not in completions),
+                        ]
+                    )
                 # The time that a stall takes is not taken from the other laws, up to the budget once more.
                 spent = min(extra, time.monotonic() - started)
                 extra -= spent
                 subject.deadline += spent
-                if said.hung:
+                if message.hung:
                     hangs, patience = True, min(patience, _STALLED)
                     reason = f"the reward hangs on {len(losses)} of its completions"
-                if trial is None or len(losses) == _LOSSES or (said.hung and laws[done].name == _OF_TIME):
-                    name, why = laws[done].name, laws[done].why
+                if trial is None or len(losses) == _LOSSES or (message.hung and laws[law_index].name == _OF_TIME):
+                    name, why = laws[law_index].name, laws[law_index].why
                     yield _with_losses(LawResult(name, "unfinished", reason=reason, why=why), losses)
-                    done, losses = done + 1, []
-            elif isinstance(said, LawResult):
-                yield _with_losses(said, losses)
-                done, losses = done + 1, []
+                    law_index, losses = law_index + 1, []
+            elif isinstance(message, LawResult):
+                yield _with_losses(message, losses)
+                law_index, losses = law_index + 1, []
         note.write(None)
 
 
 def _with_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResult:
     """Return the result of a law with the completions on which its child was lost, as one finding for each kind."""
-    found = [one for one in losses if one is not None]
-    for name in dict.fromkeys(one.law for one in found):
-        alike = [one for one in found if one.law == name]
-        first = min(alike, key=lambda one: len(repr(one.completion)))
+    findings = [loss for loss in losses if loss is not None]
+    for name in dict.fromkeys(loss.law for loss in findings):
+        alike = [loss for loss in findings if loss.law == name]
+        first = min(alike, key=lambda loss: len(repr(loss.completion)))
         more = len(alike) - 1 + (losses.count(None) if name == _OF_TIME else 0)
         if more:
             first = replace(first, why=f"{first.why}; so did {more} more of the completions tried")
@@ -243,7 +248,7 @@ def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Outp
         return None, lost.reason
     if lost.hung and len(lost.trials) == 1:
         return lost.trials[0], lost.reason
-    for trial in sorted(lost.trials, key=lambda one: len(repr(one.completion))):
+    for trial in sorted(lost.trials, key=lambda candidate: len(repr(candidate.completion))):
         again = _alone(subject, trial, patience, output)
         if again is None:
             continue
@@ -265,7 +270,7 @@ def _alone(subject: RewardUnderTest, trial: Trial, patience: float, output: Outp
         subject.watch(note.write)
         subject.see([trial], fresh=True)
 
-    for said in isolated(work, note, patience, patience, output.hear):
-        if isinstance(said, Lost) and said.trials:
-            return said
+    for message in isolated(work, note, patience, patience, output.hear):
+        if isinstance(message, Lost) and message.trials:
+            return message
     return None

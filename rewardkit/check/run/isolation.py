@@ -105,7 +105,7 @@ def isolated(
     note: Note,
     patience: float,
     limit: float,
-    heard: Heard = lambda data: None,
+    on_output: Heard = lambda data: None,
     quiet: float = math.inf,
 ) -> Iterator[Any]:
     """Run `work` in a forked child and yield its messages; at the end, a `Lost` if the child hung or died.
@@ -115,7 +115,7 @@ def isolated(
         note: a record of the trials that the child is scoring.
         patience: time limit for one completion in seconds; a batch of 32 may take twice as long.
         limit: time limit for all work in seconds.
-        heard: gets everything that the child prints.
+        on_output: gets everything that the child prints.
         quiet: time limit between two of the things that it sends, in seconds.
     """
     reading, writing = os.pipe()
@@ -134,10 +134,10 @@ def isolated(
     try:
         for descriptor in (writing, speaking, ending):
             os.close(descriptor)
-        yield from _received(reading, hearing, child, note, patience, time.monotonic() + limit, heard, quiet)
+        yield from _received(reading, hearing, child, note, patience, time.monotonic() + limit, on_output, quiet)
     finally:
         child.end()
-        _hear_the_rest(hearing, heard)
+        _hear_the_rest(hearing, on_output)
         for descriptor in (reading, hearing, living):
             os.close(descriptor)
 
@@ -169,19 +169,19 @@ class _Child:
             os.killpg(self._process, signal.SIGKILL)
 
 
-def _hear_the_rest(hearing: int, heard: Heard) -> None:
+def _hear_the_rest(hearing: int, on_output: Heard) -> None:
     most = _MOST_AT_THE_END
     while most > 0 and select.select([hearing], [], [], 0)[0]:
         data = os.read(hearing, 1 << 16)
         if not data:
             return
-        heard(data)
+        on_output(data)
         most -= len(data)
 
 
 def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, ending: int, speaking: int) -> None:
     """Run `work`, then end this process in any case."""
-    own, errors = os.dup(2), sys.stderr
+    stderr_copy, errors = os.dup(2), sys.stderr
     try:
         speak_to(speaking)
         os.close(speaking)
@@ -190,8 +190,8 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
         limit_memory(_MEMORY)
         gc.freeze()  # garbage of the parent may belong to threads (of torch, of DuckDB) that do not exist here
 
-        def send(thing: Any) -> None:
-            message = pickle.dumps(thing)
+        def send(payload: Any) -> None:
+            message = pickle.dumps(payload)
             data = _LENGTH.pack(len(message)) + message
             while data:
                 data = data[os.write(writing, data) :]
@@ -203,7 +203,7 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
     except BaseException:
         import traceback
 
-        os.dup2(own, 2)
+        os.dup2(stderr_copy, 2)
         traceback.print_exc(file=errors)
     finally:
         # Without the cleanup at exit, which belongs to the process that was forked.
@@ -217,7 +217,7 @@ def _received(
     note: Note,
     patience: float,
     deadline: float,
-    heard: Heard,
+    on_output: Heard,
     quiet: float,
 ) -> Iterator[Any]:
     buffer = b""
@@ -228,7 +228,7 @@ def _received(
         ready, _, _ = select.select(opened, [], [], 0.05)
         if hearing in ready:
             printed = os.read(hearing, 1 << 16)
-            heard(printed)
+            on_output(printed)
             if not printed:
                 opened.remove(hearing)
         if reading in ready:
@@ -241,10 +241,10 @@ def _received(
                 if len(buffer) < _LENGTH.size + length:
                     break
                 message, buffer = buffer[_LENGTH.size : _LENGTH.size + length], buffer[_LENGTH.size + length :]
-                said = pickle.loads(message)
-                if said == _CAME_BACK:
+                payload = pickle.loads(message)
+                if payload == _CAME_BACK:
                     return
-                yield said
+                yield payload
             last = time.monotonic()
             continue
         if child.status() is not None:  # a process that it started may still hold the pipe open

@@ -74,35 +74,35 @@ class Output:
 
 def speak_to(descriptor: int) -> None:
     """From now on, send everything that this process and its children print to a file descriptor."""
-    for place, name in ((1, "stdout"), (2, "stderr")):
-        os.dup2(descriptor, place)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(descriptor, number)
         # Notebooks and pytest put their own objects here, which do not write to 1 and 2.
-        setattr(sys, name, _stream(place))
+        setattr(sys, name, _stream(number))
 
 
 @contextmanager
-def diverted(heard: Heard) -> Iterator[None]:
-    """Pass the output of this process inside the block to `heard`, once the block ends."""
+def diverted(on_output: Heard) -> Iterator[None]:
+    """Pass the output of this process inside the block to `on_output`, once the block ends."""
     before = sys.stdout, sys.stderr
     with suppress(Exception):
         for stream in before:
             stream.flush()
     with tempfile.TemporaryFile() as file:
-        saved = {place: os.dup(place) for place in (1, 2) if _is_open(place)}
+        saved = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
         try:
-            for place in saved:
-                os.dup2(file.fileno(), place)
+            for number in saved:
+                os.dup2(file.fileno(), number)
             sys.stdout = sys.stderr = _stream(file.fileno())
             yield
         finally:
             sys.stdout.flush()
             sys.stdout, sys.stderr = before
-            for place, own in saved.items():
-                os.dup2(own, place)
-                os.close(own)
+            for number, duplicate in saved.items():
+                os.dup2(duplicate, number)
+                os.close(duplicate)
             file.seek(0)
             while data := file.read(_CHUNK):
-                heard(data)
+                on_output(data)
 
 
 def _stream(descriptor: int) -> Any:

@@ -101,13 +101,15 @@ def _law(law: Law | str, tricks: dict[str, Law]) -> Law:
         raise RewardDefinitionError(
             'the law "regressions" needs a file of known exploits. Pass regressions="exploits.jsonl"'
         )
-    names = [one.name for one in sorted((*tricks.values(), *every_law()), key=lambda one: one.turn)]
+    names = [
+        candidate.name for candidate in sorted((*tricks.values(), *every_law()), key=lambda candidate: candidate.turn)
+    ]
     raise RewardDefinitionError(f"unknown law {shorten(law)}.{near_miss(law, names)} Laws: {', '.join(names)}")
 
 
-def _listed(laws: Iterable[Law | str], what: str) -> list[Law | str]:
+def _listed(laws: Iterable[Law | str], option: str) -> list[Law | str]:
     if isinstance(laws, (str, Law)):
         raise RewardDefinitionError(
-            f"{what}= must be a list of laws or names, got {shorten(laws)}. Put it in brackets."
+            f"{option}= must be a list of laws or names, got {shorten(laws)}. Put it in brackets."
         )
     return list(laws)

@@ -63,20 +63,20 @@ class Targets:
 
     def __str__(self) -> str:
         """List the candidates, with the definition of a candidate."""
-        rows = [(one.name, kind) for one, kind in zip(self.bound, self.kinds, strict=True)]
-        rows += [(one.name, f"left out: {one.reason}") for one in self.left_out]
+        rows = [(candidate.name, kind) for candidate, kind in zip(self.bound, self.kinds, strict=True)]
+        rows += [(candidate.name, f"left out: {candidate.reason}") for candidate in self.left_out]
         width = max(len(name) for name, _ in rows)
         count = f"{len(rows)} candidate{'' if len(rows) == 1 else 's'}, {len(self.bound)} to check"
-        listed = (f"  {name:<{width}}  {said}" for name, said in rows)
+        listed = (f"  {name:<{width}}  {status}" for name, status in rows)
         return "\n".join([f"{self.target}: {count}", *listed, f"{WHAT}.", *stub_of(self.left_out)])
 
 
 def stub_of(left_out: Sequence[LeftOut]) -> list[str]:
     """Return lines to paste into a module whose rewards lack examples."""
-    lacking = [one for one in left_out if one.columns]
+    lacking = [candidate for candidate in left_out if candidate.columns]
     if not lacking:
         return []
-    columns = dict.fromkeys(name for one in lacking for name in one.columns)
+    columns = dict.fromkeys(name for candidate in lacking for name in candidate.columns)
     cells = "".join(f', "{name}": "..."' for name in columns)
     return [
         "",
@@ -99,86 +99,99 @@ def targets_of(target: str, **options: Any) -> Targets:
         RewardDefinitionError: nothing can be checked; the message says why.
         BindingError: the examples lack a column of the reward that `target` names.
     """
-    found = survey(target)
-    if not found[0].kind:
-        return Targets(target, (bound_with(found[0], **options),), ("",))
+    candidates = survey(target)
+    if not candidates[0].kind:
+        return Targets(target, (bound_with(candidates[0], **options),), ("",))
     bound: list[tuple[Loaded, BoundReward]] = []
-    left_out = [LeftOut(one.name, one.left_out) for one in found if one.left_out]
-    for one in found:
-        if not one.left_out:
-            made = _bound(one, options)
-            if isinstance(made, LeftOut):
-                left_out.append(made)
+    left_out = [LeftOut(candidate.name, candidate.left_out) for candidate in candidates if candidate.left_out]
+    for candidate in candidates:
+        if not candidate.left_out:
+            bound_reward = _bound(candidate, options)
+            if isinstance(bound_reward, LeftOut):
+                left_out.append(bound_reward)
             else:
-                bound.append((one, made))
+                bound.append((candidate, bound_reward))
     if not bound:
-        listed = "; ".join(f"{one.name}: {one.reason}" for one in left_out)
+        listed = "; ".join(f"{candidate.name}: {candidate.reason}" for candidate in left_out)
         stub = "\n".join(stub_of(left_out))
         raise RewardDefinitionError(f"{target} has nothing to check. {listed}. {WHAT}.{stub and chr(10) + stub}")
-    own = [one.reward for one, _ in bound]
+    rewards = [candidate.reward for candidate, _ in bound]
     return Targets(
         target,
-        tuple(_with_others(one, _without_components(made, own), bound) for one, made in bound),
-        tuple(one.kind for one, _ in bound),
+        tuple(
+            _with_others(candidate, _without_components(bound_reward, rewards), bound)
+            for candidate, bound_reward in bound
+        ),
+        tuple(candidate.kind for candidate, _ in bound),
         tuple(left_out),
     )
 
 
-def _bound(one: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
-    doubtful = one.kind == "function of one completion"
+def _bound(candidate: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
+    doubtful = candidate.kind == "function of one completion"
     chat = False
     try:
-        made = bound_with(one, **options)
-        subject = _subject(made)
-        chat = one.kind == "TRL function" and made.options["examples"] == [{}] and "good" not in made.options
+        bound_reward = bound_with(candidate, **options)
+        subject = _subject(bound_reward)
+        chat = (
+            candidate.kind == "TRL function"
+            and bound_reward.options["examples"] == [{}]
+            and "good" not in bound_reward.options
+        )
     except NoExamples as error:
-        said = ", ".join(error.columns) or "columns"
-        return LeftOut(one.name, f"it reads {said}, but has no examples", certain=not doubtful, columns=error.columns)
+        detail = ", ".join(error.columns) or "columns"
+        return LeftOut(
+            candidate.name, f"it reads {detail}, but has no examples", certain=not doubtful, columns=error.columns
+        )
     except BindingError as error:
-        return LeftOut(one.name, str(error), certain=not doubtful)
+        return LeftOut(candidate.name, str(error), certain=not doubtful)
     except RewardDefinitionError as error:
         if not doubtful:
             raise
-        return LeftOut(one.name, str(error))
-    if "function" not in one.kind or not can_isolate():
-        return made
-    seen = _first_score(subject)
-    if chat and seen is not None and READS_CHAT.search(seen.trace or seen.reason):
-        made = replace(made, options={**made.options, "examples": _CHAT})
-        seen = _first_score(_subject(made))
-    said = seen.reason if seen is not None else ""
+        return LeftOut(candidate.name, str(error))
+    if "function" not in candidate.kind or not can_isolate():
+        return bound_reward
+    score = _first_score(subject)
+    if chat and score is not None and READS_CHAT.search(score.trace or score.reason):
+        bound_reward = replace(bound_reward, options={**bound_reward.options, "examples": _CHAT})
+        score = _first_score(_subject(bound_reward))
+    detail = score.reason if score is not None else ""
     # The wording of Python for a missing key, here the column that the function reads.
-    missing = re.match(r"raised KeyError: '(\w+)'", said)
+    missing = re.match(r"raised KeyError: '(\w+)'", detail)
     if missing and not any(missing[1] in example.columns for example in subject.examples):
         reason = f"it asks for the column {missing[1]!r}, which the examples lack"
-        return LeftOut(one.name, reason, certain=not doubtful)
+        return LeftOut(candidate.name, reason, certain=not doubtful)
     # A TRL function that returns no list has a bug; one that returns texts is a helper.
-    helps = said.startswith("returned") and ("not a number" if doubtful else "(str)") in said
-    if helps and "return" not in getattr(one.reward, "__annotations__", {}):
-        return LeftOut(one.name, f"it {said.split(', not')[0]}, not {'a score' if doubtful else 'scores'}")
-    return made
+    helps = detail.startswith("returned") and ("not a number" if doubtful else "(str)") in detail
+    if helps and "return" not in getattr(candidate.reward, "__annotations__", {}):
+        return LeftOut(candidate.name, f"it {detail.split(', not')[0]}, not {'a score' if doubtful else 'scores'}")
+    return bound_reward
 
 
-def _with_others(one: Loaded, made: BoundReward, bound: Sequence[tuple[Loaded, BoundReward]]) -> BoundReward:
+def _with_others(
+    candidate: Loaded, bound_reward: BoundReward, bound: Sequence[tuple[Loaded, BoundReward]]
+) -> BoundReward:
     """Tell a TRL function of the others in its module that have the same examples: a trainer adds them."""
-    declared = made.options.get("declarations", Declarations())
-    if one.kind != "TRL function" or declared.other_rewards:
-        return made
-    others = [
+    declared = bound_reward.options.get("declarations", Declarations())
+    if candidate.kind != "TRL function" or declared.other_rewards:
+        return bound_reward
+    other_rewards = [
         other.reward
         for loaded, other in bound
-        if loaded is not one
+        if loaded is not candidate
         and loaded.kind == "TRL function"
-        and all(made.options.get(name) == other.options.get(name) for name in ("examples", "good", "bad"))
+        and all(bound_reward.options.get(name) == other.options.get(name) for name in ("examples", "good", "bad"))
     ]
-    if not others:
-        return made
-    return replace(made, options={**made.options, "declarations": replace(declared, other_rewards=others)})
+    if not other_rewards:
+        return bound_reward
+    return replace(
+        bound_reward, options={**bound_reward.options, "declarations": replace(declared, other_rewards=other_rewards)}
+    )
 
 
-def _subject(made: BoundReward) -> RewardUnderTest:
-    given = {name: made.options[name] for name in ("good", "bad") if name in made.options}
-    return subject_of(made.reward, made.options["examples"], **given)
+def _subject(bound_reward: BoundReward) -> RewardUnderTest:
+    completions = {name: bound_reward.options[name] for name in ("good", "bad") if name in bound_reward.options}
+    return subject_of(bound_reward.reward, bound_reward.options["examples"], **completions)
 
 
 def _first_score(subject: RewardUnderTest) -> TrialResult | None:
@@ -191,13 +204,17 @@ def _first_score(subject: RewardUnderTest) -> TrialResult | None:
         except RewardKitError:
             send(None)  # the check will report it
 
-    for seen in isolated(work, Note(), _PATIENCE, _PATIENCE):
-        return seen if isinstance(seen, TrialResult) else None
+    for message in isolated(work, Note(), _PATIENCE, _PATIENCE):
+        return message if isinstance(message, TrialResult) else None
     return None
 
 
-def _without_components(made: BoundReward, own: Sequence[Any]) -> BoundReward:
+def _without_components(bound_reward: BoundReward, rewards: Sequence[Any]) -> BoundReward:
     """Do not check the items of a list twice."""
-    items = made.reward if isinstance(made.reward, (list, tuple)) else ()
-    known = all(any(item is one for one in own) for item in items)
-    return replace(made, options={**made.options, "components": False}) if items and known else made
+    items = bound_reward.reward if isinstance(bound_reward.reward, (list, tuple)) else ()
+    is_checked = all(any(item is reward for reward in rewards) for item in items)
+    return (
+        replace(bound_reward, options={**bound_reward.options, "components": False})
+        if items and is_checked
+        else bound_reward
+    )

@@ -35,7 +35,9 @@ def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
     spots = list(_spots(value, ()))
     for path, part in spots:
         if isinstance(part, dict):
-            yield from (with_leaf(value, path, {name: part[name] for name in part if name != gone}) for gone in part)
+            yield from (
+                with_leaf(value, path, {name: part[name] for name in part if name != removed}) for removed in part
+            )
     for path, part in spots:
         for other in _unlike(part, numbers, texts):
             if other != part or isinstance(other, bool) is not isinstance(part, bool):
@@ -53,8 +55,8 @@ def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
 
 def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
     """Yield other values in place of `part`, values of the same type last."""
-    others: list[Any] = [None, "x", 0, [], {}, True]
-    for other in others:
+    replacements: list[Any] = [None, "x", 0, [], {}, True]
+    for other in replacements:
         if type(other) is not type(part):
             yield other
     if isinstance(part, (int, float)) and not isinstance(part, bool):
@@ -79,7 +81,7 @@ def _literals(root: Any) -> tuple[list[Any], list[str]]:
             numbers.setdefault(node)
         if isinstance(node, dict):
             choices = node["enum"] if isinstance(node.get("enum"), list) else ()
-            texts.update((one, None) for one in choices if isinstance(one, str))
+            texts.update((choice, None) for choice in choices if isinstance(choice, str))
             waiting += node.values()
         elif isinstance(node, list):
             waiting += node
@@ -136,8 +138,8 @@ def broken(anatomy: ParsedCompletion, mined: Mined, bad: Sequence[str] = ()) -> 
         yield from (f"<{tag}></{tag}>", f"<{tag}>")
     for piece in mined.texts:
         yield from (piece, piece + piece, f"{piece} 42", f"a{piece}\n")
-    for one in bad:
-        yield from (one + text, text + one)
+    for wrong in bad:
+        yield from (wrong + text, text + wrong)
 
 
 def blocks_of(anatomy: ParsedCompletion) -> Blocks:

@@ -82,8 +82,8 @@ def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[
 
 def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     """Yield the completion with a unit with an exponent after its number, if a unit without one is paid."""
-    number, place = as_number(anatomy.gold), anatomy.places[-1] if anatomy.places else Span(0, 0)
-    head, tail = anatomy.text[: place.end], anatomy.text[place.end :]
+    number, gold_span = as_number(anatomy.gold), anatomy.places[-1] if anatomy.places else Span(0, 0)
+    head, tail = anatomy.text[: gold_span.end], anatomy.text[gold_span.end :]
     # Any limit: a longer text behind the answer is no unit.
     if number is None or anatomy.marked or len(tail) > 30 or not tail.strip():
         return
@@ -123,9 +123,9 @@ def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
         broken = f"{body[: space.start()]}\n{body[space.end() :]}"
         where = "with a line break in its thinking" if block is not None else "with a line break before its answer"
         yield FormatVariant(where, replaced(text, [(thought, broken)]), hint=DOTALL, any_cost=block is not None)
-    said = region.of(text)
-    if region.kind.startswith("tag ") and said.strip() and said == said.strip("\n"):
-        lines, spaces = (anatomy.with_region(f"{mark}{said.strip()}{mark}") for mark in "\n ")
+    marked_text = region.of(text)
+    if region.kind.startswith("tag ") and marked_text.strip() and marked_text == marked_text.strip("\n"):
+        lines, spaces = (anatomy.with_region(f"{mark}{marked_text.strip()}{mark}") for mark in "\n ")
         yield FormatVariant("with its answer on a separate line", lines, spaces, DOTALL, any_cost=True)
 
 
@@ -149,12 +149,12 @@ def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[F
     """
     number, written = as_number(anatomy.gold), str(anatomy.value)
     priced = _PRICED.fullmatch(written)
-    said = anatomy.region.of(anatomy.text)
-    if priced is not None and said.strip() == written.strip() and reads_numbers:
+    marked_text = anatomy.region.of(anatomy.text)
+    if priced is not None and marked_text.strip() == written.strip() and reads_numbers:
         hint = f"the gold answer {written!r} has a unit: remove it from both, or read numbers (rk.number)"
         yield FormatVariant(
             "without the unit of the gold answer",
-            anatomy.with_region(said.replace(written.strip(), priced[1] or priced[2])),
+            anatomy.with_region(marked_text.replace(written.strip(), priced[1] or priced[2])),
             hint=hint,
         )
     # 2024 is written without a comma.

@@ -51,13 +51,13 @@ class Gold:
 
 
 def other_golds(
-    anatomy: ParsedCompletion, known: Sequence[Any], *, in_patterns: bool = False, stripped: Sequence[str] = ()
+    anatomy: ParsedCompletion, column_values: Sequence[Any], *, in_patterns: bool = False, stripped: Sequence[str] = ()
 ) -> Iterator[Gold]:
     """Yield other values in place of the gold answer of a right completion; none if the place is not certain.
 
     Args:
         anatomy: the parsed completion.
-        known: the values of the column in all examples.
+        column_values: the values of the column in all examples.
         in_patterns: whether the code makes regular expressions of the column.
         stripped: sets of letters that the code strips from the ends of texts.
     """
@@ -68,10 +68,10 @@ def other_golds(
             for changed in _documents(document):
                 yield Gold(json.dumps(changed) if isinstance(value, str) else changed, json.dumps(changed))
         return
-    for made in _answers(anatomy, known, in_patterns, stripped):
-        cell = _cell(value, written, made.value)
+    for gold in _answers(anatomy, column_values, in_patterns, stripped):
+        cell = _cell(value, written, gold.value)
         if cell is not None:
-            yield Gold(cell, made.written, made.wrong, made.certain)
+            yield Gold(cell, gold.written, gold.wrong, gold.certain)
 
 
 def _cell(value: Any, written: str, other: str) -> Any:
@@ -97,27 +97,31 @@ def _cell(value: Any, written: str, other: str) -> Any:
 
 
 def _answers(
-    anatomy: ParsedCompletion, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
+    anatomy: ParsedCompletion, column_values: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
 ) -> Iterator[Gold]:
     """Yield texts for a gold answer that is not a document."""
     value, written = anatomy.value, anatomy.gold.strip()
     in_text = isinstance(value, str)
     if re.fullmatch(r"\d{1,2}:\d{2}", str(value).strip()) and re.search(r"(?i)[ap]\.?m", anatomy.text):
-        yield from (Gold(cell, said, (wrong,)) for cell, said, wrong in _TIMES)
+        yield from (Gold(cell, time_text, (wrong,)) for cell, time_text, wrong in _TIMES)
     elif re.fullmatch(r"-?[\d.,]+", written) and as_number(written) is not None:
-        yield from _numbers(known, in_text, written)
+        yield from _numbers(column_values, in_text, written)
         # Other rows have fractions or roots, so the task has formulas.
-        if anatomy.region.kind == "box" and any(re.search(r"\d/\d|\\d?frac|\\sqrt", str(one)) for one in known):
+        if anatomy.region.kind == "box" and any(
+            re.search(r"\d/\d|\\d?frac|\\sqrt", str(candidate)) for candidate in column_values
+        ):
             yield from (Gold(right, right, (wrong,), "frac" in right) for right, wrong in _FORMULAS)
         if in_text and anatomy.marked:
             yield Gold("unknown", "unknown", ("nonsense",), certain=False)
     elif re.fullmatch(r"[A-Z]", written):
-        letters = [one for one in (*map(_letter, known), written) if re.fullmatch(r"[A-Z]", one)]
+        letters = [
+            candidate for candidate in (*map(_letter, column_values), written) if re.fullmatch(r"[A-Z]", candidate)
+        ]
         for code in range(ord("A"), ord(max(letters)) + 1):
             if chr(code) != written:
                 yield Gold(chr(code), chr(code))
     elif written.isalpha() or " " in written:
-        yield from _texts(anatomy, known, in_patterns, stripped)
+        yield from _texts(anatomy, column_values, in_patterns, stripped)
 
 
 def _letter(value: Any) -> str:
@@ -126,19 +130,19 @@ def _letter(value: Any) -> str:
     return chr(ord("A") + value) if is_index else str(value)
 
 
-def _numbers(known: Sequence[Any], in_text: bool, written: str) -> Iterator[Gold]:
+def _numbers(column_values: Sequence[Any], in_text: bool, written: str) -> Iterator[Gold]:
     """Yield integers with as many digits as the examples have, then negative, tiny and broken numbers."""
-    numbers = [number for number in map(as_number, known) if number is not None]
+    numbers = [number for number in map(as_number, column_values) if number is not None]
     most = max((len(str(abs(int(number)))) for number in numbers), default=1)
     broken = any(number != number.to_integral_value() for number in numbers)
-    certain = [str(one) for one in _INTEGERS if len(str(one)) <= max(most, 2) and not broken]
+    certain = [str(numeral) for numeral in _INTEGERS if len(str(numeral)) <= max(most, 2) and not broken]
     if any(number < 0 for number in numbers):
-        certain += [f"-{one}" for one in certain if one != "0"]
+        certain += [f"-{numeral}" for numeral in certain if numeral != "0"]
     is_tiny = any(number and abs(number) < Decimal("1e-3") for number in numbers)
     beyond = (*_BEYOND, *(_DECIMALS if in_text or broken else ()), *(_TINY if is_tiny else ()))
-    for one in (*certain, *beyond):
-        if one != written:
-            yield Gold(one, one, tuple(_wrong(Decimal(one), signed=one in certain)), one in certain)
+    for numeral in (*certain, *beyond):
+        if numeral != written:
+            yield Gold(numeral, numeral, tuple(_wrong(Decimal(numeral), signed=numeral in certain)), numeral in certain)
 
 
 def _wrong(number: Decimal, *, signed: bool) -> Iterator[str]:
@@ -149,19 +153,19 @@ def _wrong(number: Decimal, *, signed: bool) -> Iterator[str]:
     elif abs(number) < 20:
         yield from (format((number + far).normalize(), "f") for far in (20250, -20250))
     else:
-        others = (number * 10, number * 3, *((-number,) if signed else ()))
-        yield from (format(other.normalize(), "f") for other in others)
+        alternatives = (number * 10, number * 3, *((-number,) if signed else ()))
+        yield from (format(other.normalize(), "f") for other in alternatives)
 
 
 def _texts(
-    anatomy: ParsedCompletion, known: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
+    anatomy: ParsedCompletion, column_values: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
 ) -> Iterator[Gold]:
     written = anatomy.gold.strip()
     for pair in _WORDS:
         if written.lower() in pair:
             other = pair[1 - pair.index(written.lower())]
-            said = other.upper() if written.isupper() else other.capitalize() if written[:1].isupper() else other
-            yield Gold(said, said)
+            opposite = other.upper() if written.isupper() else other.capitalize() if written[:1].isupper() else other
+            yield Gold(opposite, opposite)
             return
     yield from (Gold(word, word) for word in _ORDINARY if word.lower() != written.lower())
     if in_patterns:
@@ -170,7 +174,7 @@ def _texts(
         word = "".join(dict.fromkeys(letter for letter in letters if letter.isalpha()))[:5]
         if len(word) > 2:
             yield from (Gold(text, text) for text in (f"{word.capitalize()}idge", f"Bridge{word}"))
-    if not (str(known) + anatomy.text).isascii():
+    if not (str(column_values) + anatomy.text).isascii():
         yield from (Gold(right, right, (wrong,), certain=False) for right, wrong in _SCRIPTS)
 
 

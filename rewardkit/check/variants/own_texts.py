@@ -21,9 +21,9 @@ def reacts(subject: RewardUnderTest) -> bool:
 
     def differ() -> bool:
         trials = [Trial(subject.formed(text)) for text in own_texts(subject)]
-        values = {round(seen.value, 9) for seen in subject.see(trials) if seen.scored}
-        values |= {round(seen.value, 9) for trial, seen in swept(subject) if seen.scored and trial.example == 0}
+        values = {round(score.value, 9) for score in subject.see(trials) if score.scored}
+        values |= {round(score.value, 9) for trial, score in swept(subject) if score.scored and trial.example == 0}
         return len(values) > 1
 
-    found: bool = subject.remembered("reacts", differ)
-    return found
+    is_reactive: bool = subject.remembered("reacts", differ)
+    return is_reactive

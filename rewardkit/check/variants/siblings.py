@@ -41,9 +41,9 @@ class Siblings:
     def __len__(self) -> int:
         return len(self.spans)
 
-    def part(self, place: int) -> str:
+    def part(self, index: int) -> str:
         """Return the text of a part."""
-        return self.spans[place].of(self.text)
+        return self.spans[index].of(self.text)
 
     @property
     def joint(self) -> str:
@@ -54,15 +54,15 @@ class Siblings:
             return self.text[self.spans[0].end : self.spans[1].start]
         return "\n"
 
-    def without(self, place: int) -> str:
+    def without(self, index: int) -> str:
         """Return the completion without a part, and without the text between it and its neighbor."""
-        one = self.spans[place]
+        span = self.spans[index]
         if self.kind == "mention":
-            return replaced(self.text, [(one, "")])
-        if place + 1 < len(self.spans):
-            gap = Span(one.start, self.spans[place + 1].start)
+            return replaced(self.text, [(span, "")])
+        if index + 1 < len(self.spans):
+            gap = Span(span.start, self.spans[index + 1].start)
         else:
-            gap = Span(self.spans[place - 1].end if place else one.start, one.end)
+            gap = Span(self.spans[index - 1].end if index else span.start, span.end)
         return replaced(self.text, [(gap, "")])
 
     def without_all(self) -> str:
@@ -71,21 +71,21 @@ class Siblings:
             return replaced(self.text, [(span, "") for span in self.spans])
         return replaced(self.text, [(Span(self.spans[0].start, self.spans[-1].end), "")])
 
-    def instead(self, place: int, other: str) -> str:
+    def instead(self, index: int, other: str) -> str:
         """Return the completion with another text for a part."""
-        return replaced(self.text, [(self.spans[place], other)])
+        return replaced(self.text, [(self.spans[index], other)])
 
     def with_more(self, *parts: str) -> str:
         """Return the completion with more parts after the last one."""
         end = self.spans[-1].end
         return self.text[:end] + "".join(self.joint + part for part in parts) + self.text[end:]
 
-    def without_but_more(self, place: int, *parts: str) -> str:
+    def without_but_more(self, index: int, *parts: str) -> str:
         """Return the completion without a part, and with others after the last one."""
-        kept = tuple(span for other, span in enumerate(self.spans) if other != place)
-        shorter = self.without(place)
+        other_spans = tuple(span for other, span in enumerate(self.spans) if other != index)
+        shorter = self.without(index)
         lost = len(self.text) - len(shorter)
-        moved = [span if span.end <= self.spans[place].start else _moved(span, lost) for span in kept]
+        moved = [span if span.end <= self.spans[index].start else _moved(span, lost) for span in other_spans]
         end = moved[-1].end
         return shorter[:end] + "".join(self.joint + part for part in parts) + shorter[end:]
 
@@ -141,10 +141,10 @@ def _items(anatomy: ParsedCompletion) -> Iterator[Siblings]:
     for joint in _JOINTS:
         parts = stripped.split(joint)
         if len(parts) > 1 and all(0 < len(part) <= _LONGEST_ITEM for part in parts):
-            spans, place = [], start
+            spans, position = [], start
             for part in parts:
-                spans.append(Span(place, place + len(part)))
-                place += len(part) + len(joint)
+                spans.append(Span(position, position + len(part)))
+                position += len(part) + len(joint)
             yield from _made(text, "item", spans)
             return
 
@@ -153,14 +153,14 @@ def _mentions(text: str, start: int, items: Sequence[str]) -> Iterator[Siblings]
     """Yield the places where a text mentions each item of a list, once."""
     spans = []
     for item in items:
-        found = [
+        matches = [
             Span(*match.span())
             for match in re.finditer(rf"(?<!\w){re.escape(item)}(?!\w)", text, re.IGNORECASE)
             if match.start() >= start
         ]
-        if len(found) != 1:
+        if len(matches) != 1:
             return
-        spans += found
+        spans += matches
     spans.sort(key=lambda span: span.start)
-    if all(one.end <= other.start for one, other in pairwise(spans)):
+    if all(earlier.end <= other.start for earlier, other in pairwise(spans)):
         yield from _made(text, "mention", spans)

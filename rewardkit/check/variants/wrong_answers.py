@@ -51,16 +51,16 @@ def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> l
         value: the value of its column.
         others: gold answers of other examples.
     """
-    found: dict[str, Wrong] = {}
+    answers: dict[str, Wrong] = {}
     if not gold.strip():
         return []
     for wrong in _wrong(gold.strip(), value, tuple(others)):
         if wrong.kind == _TURNED or not equal(wrong.text, gold):
-            found.setdefault(wrong.text, wrong)
-    return list(found.values())
+            answers.setdefault(wrong.text, wrong)
+    return list(answers.values())
 
 
-def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
+def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wrong]:
     number = as_number(gold)
     items = _items(gold, value)
     lowered = gold.lower()
@@ -81,7 +81,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
         yield from _wrong_lists(gold, items)
     else:
         yield from _wrong_texts(gold)
-    for other in others:
+    for other in other_golds:
         if not _overlap(other, gold):
             yield Wrong(other, "wrong", "the gold answer of another example", honest=True)
     # A mark between letters or digits, as in "a.b" and "12-13": as a pattern, a point matches anything.
@@ -182,9 +182,9 @@ def _wrong_literals(gold: str) -> Iterator[Wrong]:
     if gold[:1] in "[{(":
         for digit, word in (("1", "True"), ("0", "False")):
             for written in (word, word.lower()):
-                said = re.sub(rf"(?<![\w.\"'-]){digit}(?![\w.\"'])", written, gold, count=1)
-                if said != gold:
-                    yield Wrong(said, "disguise", f"{written} for {digit}")
+                changed = re.sub(rf"(?<![\w.\"'-]){digit}(?![\w.\"'])", written, gold, count=1)
+                if changed != gold:
+                    yield Wrong(changed, "disguise", f"{written} for {digit}")
 
 
 def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
@@ -211,7 +211,7 @@ def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
     # Beyond all items, if they are small; else a number that no task has.
     far = int(max(map(abs, numbers), default=Decimal(0))) + 1 if max(map(abs, numbers), default=0) < 20 else 7001
     strange = [
-        str(far + (2 if far < 7001 else 13) * place) if numeric else f"item{place}" for place in range(len(items))
+        str(far + (2 if far < 7001 else 13) * index) if numeric else f"item{index}" for index in range(len(items))
     ]
     yield Wrong(written(strange), "wrong", "a list of other items", honest=True)
     yield Wrong(written(strange[:1]), "wrong", "one other item", honest=True)
@@ -277,9 +277,9 @@ def with_leaf(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
     """Return a document with another value at a path."""
     if not path:
         return other
-    made = copy.copy(value)
-    made[path[0]] = with_leaf(value[path[0]], path[1:], other)
-    return made
+    changed = copy.copy(value)
+    changed[path[0]] = with_leaf(value[path[0]], path[1:], other)
+    return changed
 
 
 def _is_prose(value: Any) -> bool:
@@ -321,17 +321,19 @@ def _cased(word: str, like: str) -> str:
     return word.upper() if like.isupper() else word.capitalize() if like[:1].isupper() else word
 
 
-def equal(one: str, other: str) -> bool:
+def equal(answer: str, other_answer: str) -> bool:
     """Whether a lenient but sound reward may take two answers for equal."""
-    a, b = as_number(one), as_number(other)
+    a, b = as_number(answer), as_number(other_answer)
     if a is not None and b is not None:
         return abs(a - b) <= abs(b) / 2  # no sound tolerance is wider
-    if value_of(one) is not None and value_of(one) == value_of(other):
+    if value_of(answer) is not None and value_of(answer) == value_of(other_answer):
         return True
     # "12 34" and "1234" are not equal.
-    if re.search(r"\d \d", other):
-        return one.split() == other.split()
-    return (plain(one) == plain(other) and bool(plain(other))) or one.strip() == other.strip()
+    if re.search(r"\d \d", other_answer):
+        return answer.split() == other_answer.split()
+    return (
+        plain(answer) == plain(other_answer) and bool(plain(other_answer))
+    ) or answer.strip() == other_answer.strip()
 
 
 def plain(text: str) -> str:
@@ -339,5 +341,5 @@ def plain(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).lower()
 
 
-def _overlap(one: str, other: str) -> bool:
-    return plain(one) in plain(other) or plain(other) in plain(one)
+def _overlap(answer: str, other_answer: str) -> bool:
+    return plain(answer) in plain(other_answer) or plain(other_answer) in plain(answer)

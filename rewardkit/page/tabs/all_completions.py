@@ -77,9 +77,9 @@ class AllCompletions(PagedTable):
 
     async def show(self) -> None:
         await super().show()
-        found, total = len(self.order), 0 if self.choice is None else len(self.choice.rows)
-        self.count.show(f"{found:,} of {total:,}" if found != total else f"{total:,}")
-        self.pager.frame.set_visibility(found > self.size)
+        match_count, total = len(self.order), 0 if self.choice is None else len(self.choice.rows)
+        self.count.show(f"{match_count:,} of {total:,}" if match_count != total else f"{total:,}")
+        self.pager.frame.set_visibility(match_count > self.size)
 
     def _columns_of(self, rows: Integers) -> dict[str, Column]:
         return {
@@ -100,26 +100,26 @@ class AllCompletions(PagedTable):
         if query.words or any(condition.name not in columns for condition in query.conditions):
             texts = searchable_texts(self.watched.run, self.prompt)
             searched = [texts.get(key, "") for key in scores.keys(choice.rows)]
-        places, complaints = query.rows(searched, columns)
+        indices, complaints = query.rows(searched, columns)
         selection = Selection.of(self.page.address)
         if selection is not None:
-            places = places[np.isin(choice.rows[places], rows_in(scores, selection.steps))]
+            indices = indices[np.isin(choice.rows[indices], rows_in(scores, selection.steps))]
         values = columns.get(self.sort)
-        by = values[places] if isinstance(values, np.ndarray) else np.arange(len(places), dtype=np.float64)
-        return in_order(choice.rows[places], by, descending=self.descending), complaints
+        by = values[indices] if isinstance(values, np.ndarray) else np.arange(len(indices), dtype=np.float64)
+        return in_order(choice.rows[indices], by, descending=self.descending), complaints
 
     def rows(self, numbers: list[int]) -> list[dict[str, Any]]:
         keys = self.watched.scores.keys(np.array(numbers, dtype=np.int64))
         texts = excerpts(self.watched.run, [(key, self.prompt) for key in keys], _EXCERPT)
-        whole = completions(self.watched.run, self.prompt, [key for key in keys if key in self.open])
+        open_completions = completions(self.watched.run, self.prompt, [key for key in keys if key in self.open])
         is_rendered = self.page.address.get("view") == "rendered"
         rows = []
         for number, key in zip(numbers, keys, strict=True):
-            cells = {"show": _buttons(key in whole), **self._cells(number)}
+            cells = {"show": _buttons(key in open_completions), **self._cells(number)}
             cells["text"] = one_line(texts.get(key, ""), _EXCERPT) or "(empty)"
             details: dict[str, Any] = {}
-            if key in whole:
-                text = escape(whole[key].text)
+            if key in open_completions:
+                text = escape(open_completions[key].text)
                 details = {"nodes": rendered(text)} if is_rendered else {"detail": text or "(empty)"}
             rows.append({"key": key_text(key), "cells": cells, **details})
         return rows

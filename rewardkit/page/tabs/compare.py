@@ -89,21 +89,21 @@ class ComparedTexts:
                 part.clear()
             self.shown = {}
             return
-        messages, rows, shown, texts = await asyncio.to_thread(self._read, pair, pair.prompts)
+        messages, rows, shown_sides, texts = await asyncio.to_thread(self._read, pair, pair.prompts)
         if pair is not self._pair:
             return  # the user has chosen another prompt in the meantime
-        self.rows, self.shown = rows, shown
+        self.rows, self.shown = rows, shown_sides
         self.prompt.show(pair.prompts[0], roles_of(messages))
         self.panes.clear()
         self.facts.clear()
         with self.panes:
-            for place in PLACES:
-                with ui.box(f"card pane {place}"):
-                    self._pane(place, shown[place], texts)
+            for side_name in PLACES:
+                with ui.box(f"card pane {side_name}"):
+                    self._pane(side_name, shown_sides[side_name], texts)
             build_conversations(texts, self._show_all)
         self.scores.clear()
         with self.scores:
-            build_scores(*shown.values())
+            build_scores(*shown_sides.values())
 
     async def update(self, pair: Pair) -> None:
         """Show the changes: another completion, or only the scores of the reward on trial."""
@@ -115,52 +115,52 @@ class ComparedTexts:
         for facts in self.facts:
             facts.update()
 
-    async def step(self, place: str, by: int) -> None:
+    async def step(self, side_name: str, by: int) -> None:
         """Show the next or previous completion of a side."""
-        if place in self.shown:
-            rows, shown = self.rows[place], self.shown[place]
-            at = min(max(rows.index(shown.row) + by, 0), len(rows) - 1)
-            await self.choose(place, key_text(shown.watched.scores.key(rows[at])))
+        if side_name in self.shown:
+            rows, shown_side = self.rows[side_name], self.shown[side_name]
+            at = min(max(rows.index(shown_side.row) + by, 0), len(rows) - 1)
+            await self.choose(side_name, key_text(shown_side.watched.scores.key(rows[at])))
 
     def _read(
         self, pair: Pair, prompts: tuple[int, int]
     ) -> tuple[str | None, dict[str, list[int]], dict[str, Shown], Texts]:
         """Return the messages of the prompt, and for each side its completions and the one to show."""
-        rows, shown = {}, {}
-        for place, side, prompt in zip(PLACES, (pair.two.left, pair.two.right), prompts, strict=True):
-            rows[place] = side.best_first(pair.name, prompt)
-            row = side.scores.find(read_key(self.page.address.get(place)))
-            row = row if row is not None and row in rows[place] else rows[place][len(rows[place]) // 2]
+        rows, shown_sides = {}, {}
+        for side_name, side, prompt in zip(PLACES, (pair.two.left, pair.two.right), prompts, strict=True):
+            rows[side_name] = side.best_first(pair.name, prompt)
+            row = side.scores.find(read_key(self.page.address.get(side_name)))
+            row = row if row is not None and row in rows[side_name] else rows[side_name][len(rows[side_name]) // 2]
             key = side.scores.key(row)
-            found = completions(side.watched.run, side.prompts.ids[prompt], [key], self.longest)
-            shown[place] = Shown(side.watched, row, found.get(key, NO_COMPLETION))
+            by_key = completions(side.watched.run, side.prompts.ids[prompt], [key], self.longest)
+            shown_sides[side_name] = Shown(side.watched, row, by_key.get(key, NO_COMPLETION))
         messages = prompt_messages(pair.two.left.watched.run, pair.two.left.prompts.ids[prompts[0]])
-        return messages, rows, shown, read_texts(list(shown.values()), self.longest)
+        return messages, rows, shown_sides, read_texts(list(shown_sides.values()), self.longest)
 
-    def _pane(self, place: str, shown: Shown, texts: Texts) -> None:
-        scores, row, rows = shown.watched.scores, shown.row, self.rows[place]
+    def _pane(self, side_name: str, shown_side: Shown, texts: Texts) -> None:
+        scores, row, rows = shown_side.watched.scores, shown_side.row, self.rows[side_name]
         with ui.box("head"):
-            ui.text(one_line(shown.watched.name, 40), tag="h3")
+            ui.text(one_line(shown_side.watched.name, 40), tag="h3")
             ui.text(f"step {scores.step[row]:,}{'' if scores.training[row] else ' · evaluation'}", "soft")
             ui.box("space")
-            ui.button("‹", lambda: self.step(place, -1), "ghost", "Previous completion")
+            ui.button("‹", lambda: self.step(side_name, -1), "ghost", "Previous completion")
             ui.text(f"{rows.index(row) + 1} of {len(rows):,}", "soft")
-            ui.button("›", lambda: self.step(place, 1), "ghost", "Next completion")
+            ui.button("›", lambda: self.step(side_name, 1), "ghost", "Next completion")
         if 1 < len(rows) <= _CHIPS:
-            self._build_chips(place, shown)
+            self._build_chips(side_name, shown_side)
         with ui.box("score"):
-            build_numbers(shown)
-        self.facts.append(build_text(place, shown, texts, self._show_all))
+            build_numbers(shown_side)
+        self.facts.append(build_text(side_name, shown_side, texts, self._show_all))
 
-    def _build_chips(self, place: str, shown: Shown) -> None:
+    def _build_chips(self, side_name: str, shown_side: Shown) -> None:
         assert self._pair is not None
         two, name, _ = self._pair
-        values = (two.left if place == "left" else two.right).values(name)
+        values = (two.left if side_name == "left" else two.right).values(name)
         with ui.box("chips"):
             ui.text({TOTAL: "total", TRIED: "new"}.get(name) or one_line(name, 40), "soft")
-            for row in self.rows[place]:
-                key = key_text(shown.watched.scores.key(row))
-                ui.toggle(_short(float(values[row])), row == shown.row, partial(self.choose, place, key))
+            for row in self.rows[side_name]:
+                key = key_text(shown_side.watched.scores.key(row))
+                ui.toggle(_short(float(values[row])), row == shown_side.row, partial(self.choose, side_name, key))
 
     async def _show_all(self) -> None:
         self.longest = WHOLE
@@ -223,18 +223,18 @@ class ComparedPrompts(PagedTable):
 
     def chosen(self) -> tuple[int, int] | None:
         """Return the numbers of the selected prompt on both sides; by default, of the first one in the list."""
-        place = self._selected()
-        if place is None:
+        index = self._selected()
+        if index is None:
             return None
-        pair = self.two.seen[place]
+        pair = self.two.seen[index]
         return int(self.two.pairing.left[pair]), int(self.two.pairing.right[pair])
 
     def neighbor(self, by: int) -> str | None:
         """Return the prompt that is `by` places after the selected one."""
         if not len(self.order):
             return None
-        place = self.place()
-        at = min(max((-1 if place is None else place) + by, 0), len(self.order) - 1)
+        position = self.place()
+        at = min(max((-1 if position is None else position) + by, 0), len(self.order) - 1)
         return self._id(int(self.order[at]))
 
     def find(self) -> tuple[Integers, list[str]]:
@@ -255,8 +255,8 @@ class ComparedPrompts(PagedTable):
         searches = query.words or query.conditions
         rows, complaints = query.rows([prompts.searched[code] if searches else "" for code in codes], columns)
         if only in _NAMES.values():
-            kept = [_NAMES[outcome] == only for outcome in paired.outcomes[rows].tolist()]
-            rows = rows[np.array(kept, dtype=bool) & ~np.isnan(paired.difference[rows])]
+            matching = [_NAMES[outcome] == only for outcome in paired.outcomes[rows].tolist()]
+            rows = rows[np.array(matching, dtype=bool) & ~np.isnan(paired.difference[rows])]
         values = columns.get(self.sort, paired.difference)
         by: Column = values[rows] if isinstance(values, np.ndarray) else paired.difference[rows]
         if self.sort == "text":
@@ -267,8 +267,8 @@ class ComparedPrompts(PagedTable):
         return next(iter(np.flatnonzero(self.order == self._selected()).tolist()), None)
 
     def selected(self) -> dict[str, str]:
-        place = self._selected()
-        return {} if place is None else {"prompt": self._id(place)}
+        index = self._selected()
+        return {} if index is None else {"prompt": self._id(index)}
 
     def falls_first(self, column: str) -> bool:
         return column != "text"
@@ -294,20 +294,20 @@ class ComparedPrompts(PagedTable):
     def _selected(self) -> int | None:
         """Return the selected prompt as a place in `TwoRuns.seen`; by default, the first one in the list."""
         code = self.two.left.scores.code_of.get(self.page.address.get("prompt"), -1)
-        places = np.flatnonzero(self.two.pairing.left[self.two.seen] == code).tolist()
-        return next(iter([*places, *self.order[:1].tolist()]), None)
+        indices = np.flatnonzero(self.two.pairing.left[self.two.seen] == code).tolist()
+        return next(iter([*indices, *self.order[:1].tolist()]), None)
 
-    def _id(self, place: int) -> str:
-        return self.two.left.prompts.ids[int(self.two.pairing.left[self.two.seen[place]])]
+    def _id(self, index: int) -> str:
+        return self.two.left.prompts.ids[int(self.two.pairing.left[self.two.seen[index]])]
 
-    def _cells(self, place: int) -> dict[str, Any]:
-        tone = {1: "good", -1: "bad"}.get(int(self.paired.outcomes[place]), "soft")
-        text = self.two.left.prompts.texts[int(self.two.pairing.left[self.two.seen[place]])]
+    def _cells(self, index: int) -> dict[str, Any]:
+        tone = {1: "good", -1: "bad"}.get(int(self.paired.outcomes[index]), "soft")
+        text = self.two.left.prompts.texts[int(self.two.pairing.left[self.two.seen[index]])]
         return {
             "text": one_line(text, 150) or "(empty)",
-            "left": _cell(self.left[place]),
-            "right": _cell(self.right[place]),
-            "difference": _cell(self.paired.difference[place], tone),
+            "left": _cell(self.left[index]),
+            "right": _cell(self.right[index]),
+            "difference": _cell(self.paired.difference[index], tone),
         }
 
     def _build_chips(self) -> None:
@@ -457,23 +457,23 @@ class Compare(Tab):
         address = self.page.address
         left, right = (self.watched, Window.parse(address.get("a"))), (self.other, Window.parse(address.get("b")))
         self.two = two = await asyncio.to_thread(TwoRuns.of, left, right)
-        found = await asyncio.to_thread(lambda: {name: two.paired(name, self._tie) for name in two.names})
+        paired_by_name = await asyncio.to_thread(lambda: {name: two.paired(name, self._tie) for name in two.names})
         if self.verdict.is_deleted:
             return  # the user has left the page in the meantime
         self._show_notices(two)
-        self._show_verdict(two, found[self._name])
-        rows = [self._row(name, paired) for name, paired in found.items()]
+        self._show_verdict(two, paired_by_name[self._name])
+        rows = [self._row(name, paired) for name, paired in paired_by_name.items()]
         self.components.show(rows, columns=self._columns(), selected={"component": f"={self._name}"})
-        await self.prompts.compare(two, self._name, found[self._name])
+        await self.prompts.compare(two, self._name, paired_by_name[self._name])
         show = self.texts.update if again else self.texts.show
         await show(Pair(two, self._name, self.prompts.chosen()))
 
     def _show_notices(self, two: TwoRuns) -> None:
         self.notices.clear()
         with self.notices:
-            said = notices_of(two, self._name, self._names)
-            if said:
-                ui.text("\n".join(said), "notice", "div")
+            notices = notices_of(two, self._name, self._names)
+            if notices:
+                ui.text("\n".join(notices), "notice", "div")
 
     @property
     def _names(self) -> tuple[str, str]:
@@ -482,13 +482,13 @@ class Compare(Tab):
             return SIDES
         return one_line(self.watched.name, 60), one_line(self.other.name, 60)
 
-    def _show_verdict(self, two: TwoRuns, found: Paired) -> None:
+    def _show_verdict(self, two: TwoRuns, paired: Paired) -> None:
         self.verdict.clear()
         with self.verdict:
-            ui.text(verdict_of(found, self._names[1]), "said")
-            if found.count:
-                with ui.box("split", title=f"won {found.won:,}, equal {found.equal:,}, lost {found.lost:,}"):
-                    for tone, count in (("won", found.won), ("equal", found.equal), ("lost", found.lost)):
+            ui.text(verdict_of(paired, self._names[1]), "said")
+            if paired.count:
+                with ui.box("split", title=f"won {paired.won:,}, equal {paired.equal:,}, lost {paired.lost:,}"):
+                    for tone, count in (("won", paired.won), ("equal", paired.equal), ("lost", paired.lost)):
                         if count:
                             ui.box(tone, "i").style(f"flex: {count}")
 

@@ -240,9 +240,9 @@ class Completions(Tab):
     async def _show_panes(self) -> None:
         if self.choice is None:
             return
-        wanted = self._wanted()
+        request = self._wanted()
         sides, texts = await asyncio.to_thread(self._read, list(self.rows.values()), self.choice.scores.key)
-        if self.choice is None or wanted != self._wanted():
+        if self.choice is None or request != self._wanted():
             return  # the user has selected another one in the meantime
         # New data may have moved the rows.
         sides = [side._replace(row=row) for side, row in zip(sides, self.rows.values(), strict=True)]
@@ -250,9 +250,9 @@ class Completions(Tab):
         self.bars.clear()
         self.tried.clear()
         with self.panes:
-            for place, side in zip(SIDES, sides, strict=True):
-                with ui.box(f"card pane {place}"):
-                    self._pane(place, side, texts, self.choice)
+            for side_name, side in zip(SIDES, sides, strict=True):
+                with ui.box(f"card pane {side_name}"):
+                    self._pane(side_name, side, texts, self.choice)
             build_conversations(texts, self._show_all)
         self.scores.clear()
         with self.scores:
@@ -265,32 +265,32 @@ class Completions(Tab):
     def _read(self, rows: list[int], key_of: Callable[[int], Key]) -> tuple[list[Side], Texts]:
         """Read the texts of both completions."""
         address, keys = self.page.address, list(map(key_of, rows))
-        found = completions(self.watched.run, address.get("prompt"), list(set(keys)), self.longest)
-        sides = [Side(self.watched, row, found.get(key, NO_COMPLETION)) for row, key in zip(rows, keys, strict=True)]
+        by_key = completions(self.watched.run, address.get("prompt"), list(set(keys)), self.longest)
+        sides = [Side(self.watched, row, by_key.get(key, NO_COMPLETION)) for row, key in zip(rows, keys, strict=True)]
         return sides, read_texts(sides, self.longest, render=address.get("view") == "rendered")
 
-    def _pane(self, place: str, side: Side, texts: Texts, choice: PromptCompletions) -> None:
+    def _pane(self, side_name: str, side: Side, texts: Texts, choice: PromptCompletions) -> None:
         scores, row, word = side.watched.scores, side.row, side.watched.scores.visit_word
         step = f"step {scores.step[row]:,}{'' if scores.training[row] else ' · evaluation'}"
         with ui.box("head"):
             ui.text(f"epoch {scores.visit[row]:,} · {step}" if scores.by_epoch else step, tag="h3")
-            if place == "right" and not self.page.address.get("right"):
+            if side_name == "right" and not self.page.address.get("right"):
                 ui.text("best of these steps" if len(choice.selected) else f"best of the newest {word}", "badge")
             with ui.box("slide"):
                 if len(choice.visits) > 1:
-                    label = f"{word.capitalize()} of the {place} completion"
-                    ui.Slider(choice.visit_of(row), len(choice.visits) - 1, partial(self._slide, place), label)
+                    label = f"{word.capitalize()} of the {side_name} completion"
+                    ui.Slider(choice.visit_of(row), len(choice.visits) - 1, partial(self._slide, side_name), label)
         with ui.box("score"):
             build_numbers(side)
             ui.box("space")
             at, count = choice.place(row)
             with ui.box("places"):
-                ui.button("‹", lambda: self._move(place, -1), "ghost", f"Previous completion of this {word}")
+                ui.button("‹", lambda: self._move(side_name, -1), "ghost", f"Previous completion of this {word}")
                 ui.text(f"{at:,} of {count:,}", "soft", title=f"Completion {at:,} of {count:,} in this {word}")
-                ui.button("›", lambda: self._move(place, 1), "ghost", f"Next completion of this {word}")
-        self.tried.append(build_text(place, side, texts, self._show_all))
+                ui.button("›", lambda: self._move(side_name, 1), "ghost", f"Next completion of this {word}")
+        self.tried.append(build_text(side_name, side, texts, self._show_all))
         if self.watched.labels is not None:
-            self.bars[place] = LabelBar(self.watched, place, row, self._labeled)
+            self.bars[side_name] = LabelBar(self.watched, side_name, row, self._labeled)
         attempt, rank, batch, number = scores.key(row)
         with ui.details("Details", "ids"):
             ui.text("ID ", "soft")
@@ -302,14 +302,14 @@ class Completions(Tab):
     async def _show_advantages(self) -> None:
         if self.choice is None:
             return
-        wanted, rows, by = self._wanted(), list(self.rows.values()), self.page.address.get("group")
-        shown = await asyncio.to_thread(lambda: [explained(self.watched, row, by=by) for row in rows])
-        if self.choice is not None and wanted == self._wanted():
+        request, rows, by = self._wanted(), list(self.rows.values()), self.page.address.get("group")
+        explanations = await asyncio.to_thread(lambda: [explained(self.watched, row, by=by) for row in rows])
+        if self.choice is not None and request == self._wanted():
             self.advantages.clear()
             with self.advantages:
-                self._build_advantages(shown, by)
+                self._build_advantages(explanations, by)
 
-    def _build_advantages(self, shown: list[Explained], by: str) -> None:
+    def _build_advantages(self, explanations: list[Explained], by: str) -> None:
         """Show the steps to both advantages, and the groups lined up `by` a component or, if empty, the total."""
         components = [name for name in self.watched.components if name in self.watched.scores.components]
         options = {"": "group by total", **{name: f"group by {one_line(name, 40)}" for name in components}}
@@ -318,7 +318,7 @@ class Completions(Tab):
             ui.box("space")
             ui.Choice(by, options, self._line_up, "Line up the completions of the group by this number")
         with ui.box("both"):
-            for other, side in zip(reversed(SIDES), shown, strict=True):
+            for other, side in zip(reversed(SIDES), explanations, strict=True):
                 ui.Advantage(side.props, other, partial(self._compare, other))
 
     async def _show_all(self) -> None:

@@ -55,8 +55,8 @@ def bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> d
 
 def observed(values: Floats) -> tuple[float, float]:
     """Return the range of the values that are known; 0 to 1 if none is."""
-    known = values[np.isfinite(values)]
-    return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    finite = values[np.isfinite(values)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
 
 
 def build_scores(*sides: tuple[Watched, int, Completion]) -> None:
@@ -99,12 +99,12 @@ def _build_score(watched: Watched, name: str, row: int, color: str, completion: 
 
 def _bounds(watched: Watched) -> Bounds:
     declared = watched.declared
-    found: Bounds = {}
+    bounds: Bounds = {}
     for name, values in watched.scores.components.items():
         low, high = declared.get(name, {}).get("bounds") or (None, None)
         lowest, highest = observed(values)
-        found[name] = (lowest if low is None else float(low), highest if high is None else float(high))
-    return found
+        bounds[name] = (lowest if low is None else float(low), highest if high is None else float(high))
+    return bounds
 
 
 # The columns and facts that a reward on trial adds to tables and completions.
@@ -123,26 +123,26 @@ def tried_columns(watched: Watched) -> list[dict[str, Any]]:
 
 def tried_cells(watched: Watched, row: int) -> dict[str, Any]:
     """Return the cells of a completion in these columns."""
-    trial, tried = watched.trial, watched.scores.tried
-    if trial is None or NEW not in tried:
+    trial, trial_columns = watched.trial, watched.scores.tried
+    if trial is None or NEW not in trial_columns:
         return {}
     errors = {} if trial.found is None else trial.found.errors
-    value, change = float(tried[NEW][row]), float(tried[CHANGE][row])
+    value, change = float(trial_columns[NEW][row]), float(trial_columns[CHANGE][row])
     new: dict[str, Any] | None = None
     if row in errors:
         new = {"text": "failed", "share": None, "tone": "bad", "title": errors[row]}
     elif not np.isnan(value):
         title = None if np.isnan(change) else f"{format_number(change, sign=True)} of the recorded total"
-        new = {**(bar(value, observed(tried[NEW])) or {}), "title": title}
+        new = {**(bar(value, observed(trial_columns[NEW])) or {}), "title": title}
     return {NEW: new, FLIP: flip_of(watched, row)}
 
 
 def flip_of(watched: Watched, row: int) -> dict[str, str] | None:
     """Return a badge for the change of an advantage's sign; None if it does not."""
-    tried = watched.scores.tried
-    if FLIP not in tried or tried[FLIP][row] != 1.0:
+    trial_columns = watched.scores.tried
+    if FLIP not in trial_columns or trial_columns[FLIP][row] != 1.0:
         return None
-    rewarded = tried[ADVANTAGE][row] > 0.0
+    rewarded = trial_columns[ADVANTAGE][row] > 0.0
     return {"text": "− → +" if rewarded else "+ → −", "tone": "good" if rewarded else "bad"}
 
 
@@ -157,11 +157,11 @@ class TriedFacts:
 
     def update(self) -> None:
         """Show the scores known by now."""
-        trial, tried, row = self.watched.trial, self.watched.scores.tried, self.row
-        shown = trial is not None and NEW in tried
+        trial, trial_columns, row = self.watched.trial, self.watched.scores.tried, self.row
+        is_shown = trial is not None and NEW in trial_columns
         self.frame.clear()
-        self.frame.set_visibility(shown)
-        if trial is None or not shown:
+        self.frame.set_visibility(is_shown)
+        if trial is None or not is_shown:
             return
         errors = {} if trial.found is None else trial.found.errors
         with self.frame:
@@ -169,8 +169,8 @@ class TriedFacts:
             if row in errors:
                 ui.text("failed", "badge bad", title=errors[row])
                 return
-            ui.text(format_number(float(tried[NEW][row])), tag="b", title="The total of the reward on trial")
-            numbers = {"change": tried[CHANGE][row], "advantage": tried[ADVANTAGE][row]}
+            ui.text(format_number(float(trial_columns[NEW][row])), tag="b", title="The total of the reward on trial")
+            numbers = {"change": trial_columns[CHANGE][row], "advantage": trial_columns[ADVANTAGE][row]}
             ui.facts({name: format_number(float(number), sign=True) for name, number in numbers.items()})
             flip = flip_of(self.watched, row)
             if flip is not None:

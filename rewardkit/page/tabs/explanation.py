@@ -123,42 +123,44 @@ class Explanation(Tab):
             ui.text("Drag selects", "soft")
             ui.choices(self.aim, _AIMS, self._aim, "What dragging across the graph selects")
 
-    def _say(self, selection: Selection, found: Change) -> None:
+    def _say(self, selection: Selection, change: Change) -> None:
         """State the change, and the part of it that the completions explain."""
         self.said.clear()
         name = one_line(columns(self.watched.scores).get(selection.by, "Total"), 60)
         with self.said:
-            if np.isnan(found.jump):
-                which = self._before(selection) if np.isnan(found.before) else spoken(selection.steps)
+            if np.isnan(change.jump):
+                which = self._before(selection) if np.isnan(change.before) else spoken(selection.steps)
                 ui.text(f"No completion in {which} has this score, so there is nothing to compare.", tag="p")
                 return
-            self.digits = digits = _digits(found.jump, found.total, found.same_prompts, found.new_prompts, found.mix)
-            verb = "rose" if found.jump > 0 else "fell"
+            self.digits = digits = _digits(
+                change.jump, change.total, change.same_prompts, change.new_prompts, change.mix
+            )
+            verb = "rose" if change.jump > 0 else "fell"
             # Differences of means that were added in another order.
-            said = f"{verb} by {abs(found.jump):,.{digits}f}" if abs(found.jump) > 1e-12 else "stayed the same"
+            movement = f"{verb} by {abs(change.jump):,.{digits}f}" if abs(change.jump) > 1e-12 else "stayed the same"
             ui.text(
-                f"{name} {said}: from {found.before:,.{digits}f} in {self._before(selection)} to "
-                f"{found.now:,.{digits}f} in {spoken(selection.steps)}.",
+                f"{name} {movement}: from {change.before:,.{digits}f} in {self._before(selection)} to "
+                f"{change.now:,.{digits}f} in {spoken(selection.steps)}.",
                 tag="p",
             )
             with ui.box("facts", "dl"):
-                self._fact("Jump", found.jump, "The mean of these steps minus the mean of the steps before")
+                self._fact("Jump", change.jump, "The mean of these steps minus the mean of the steps before")
                 self._fact(
                     "Sum of contributions",
-                    found.total,
+                    change.total,
                     "Of each completion: its value minus the mean of its prompt before (or the mean of all, if the "
                     "prompt is new), divided by the number of completions",
                 )
                 self._fact(
                     "Same prompts",
-                    found.same_prompts,
+                    change.same_prompts,
                     "The part of the sum from completions whose prompt was seen before",
-                    f"{100 * found.paired:.0f}% of the completions",
+                    f"{100 * change.paired:.0f}% of the completions",
                 )
-                self._fact("New prompts", found.new_prompts, "The part of the sum from completions of new prompts")
+                self._fact("New prompts", change.new_prompts, "The part of the sum from completions of new prompts")
                 self._fact(
                     "Changed mix",
-                    found.mix,
+                    change.mix,
                     "The rest of the jump: easier or harder prompts are drawn more often than before",
                 )
 
@@ -255,7 +257,7 @@ class Contributions(PagedTable):
         values = measured(scores, selection.by)
         count = int(np.isfinite(change.contributions).sum())
         largest = float(np.nanmax(np.abs(change.contributions), initial=0.0))
-        found = []
+        table_rows = []
         for number, row, (key, _) in zip(numbers, of_page, keys, strict=True):
             value, added = float(values[row]), float(change.contributions[number])
             cells: dict[str, Any] = {
@@ -268,8 +270,8 @@ class Contributions(PagedTable):
                 "prompt": one_line(self.watched.prompts.texts[scores.prompt[row]], 160),
             }
             cells |= tried_cells(self.watched, row) | label_cells(self.watched, row)
-            found.append({"key": key_text(key), "cells": cells})
-        return found
+            table_rows.append({"key": key_text(key), "cells": cells})
+        return table_rows
 
     def columns(self) -> list[dict[str, Any]]:
         by = selection_of(self.page, self.watched).by

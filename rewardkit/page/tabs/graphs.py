@@ -95,10 +95,10 @@ class Graphs(Tab):
 
     async def _draw(self) -> None:
         """Draw all graphs: create new ones, and update the data of existing ones."""
-        wanted = self.smoothing, self.shown
+        request = self.smoothing, self.shown
         runs, problems = await asyncio.to_thread(self._runs)
         specs = await asyncio.to_thread(self._specs, runs)
-        if wanted != (self.smoothing, self.shown) or self.problem.is_deleted:
+        if request != (self.smoothing, self.shown) or self.problem.is_deleted:
             return  # the user has changed or left the view in the meantime
         self.back.props["disabled"] = self.shown is None
         self.problem.clear()
@@ -115,10 +115,10 @@ class Graphs(Tab):
                     self.charts[key] = self._build(panel, spec)
         for key, graph in self.charts.items():
             graph.card.set_visibility(key in wordy and key not in hidden)
-        there = {panel.section for key, panel in wordy.items() if key not in hidden}
+        visible_sections = {panel.section for key, panel in wordy.items() if key not in hidden}
         for name, elements in self.sections.items():
             for element in elements:
-                element.set_visibility(name in there)
+                element.set_visibility(name in visible_sections)
         self.more.show(f"Show {len(hidden)} more that never change")
         self.more.set_visibility(bool(hidden))
         self.none.set_visibility(not wordy)
@@ -135,18 +135,18 @@ class Graphs(Tab):
     def _specs(self, runs: list[Watched]) -> dict[str, tuple[Panel, dict[str, Any]]]:
         components = list(dict.fromkeys(name for run in runs for name in run.components))
         marks = version_marks(self.watched.scores)
-        found: dict[str, list[tuple[str, Panel]]] = {}
+        panels_by_key: dict[str, list[tuple[str, Panel]]] = {}
         for run in runs:
             for panel in run.panels:
-                found.setdefault(panel.key, []).append((run.name, panel))
-        self.components, self.found = components, found
+                panels_by_key.setdefault(panel.key, []).append((run.name, panel))
+        self.components, self.found = components, panels_by_key
         extent = extent_of(panel for run in runs for panel in run.panels)
         return {
             key: (
                 panels[0][1],
-                spec_of(panels, components, smoothing=self.smoothing, shown=self.shown, extent=extent, marks=marks),
+                spec_of(panels, components, smoothing=self.smoothing, zoom=self.shown, extent=extent, marks=marks),
             )
-            for key, panels in found.items()
+            for key, panels in panels_by_key.items()
         }
 
     def _build(self, panel: Panel, spec: dict[str, Any]) -> _Graph:
@@ -188,8 +188,8 @@ class Graphs(Tab):
         self.page.note(self.page.address.with_state(smoothing=f"{self.smoothing:g}"))
         await self._draw()
 
-    async def _zoom(self, shown: list[float] | None) -> None:
-        self.shown = None if shown is None else (round(min(shown)), max(round(max(shown)), round(min(shown)) + 1))
+    async def _zoom(self, zoom: list[float] | None) -> None:
+        self.shown = None if zoom is None else (round(min(zoom)), max(round(max(zoom)), round(min(zoom)) + 1))
         steps = None if self.shown is None else f"{self.shown[0]:g}-{self.shown[1]:g}"
         self.page.note(self.page.address.with_state(steps=steps), step=True)
         await self._draw()
@@ -202,8 +202,8 @@ class Graphs(Tab):
             return
         first, last = self.watched.scores.step[[0, -1]].tolist()
         if round(low) == round(high) or how == "click":  # from this step on
-            shown = self.shown or (first, last)
-            high = low + max((shown[1] - shown[0]) / _CLICKED, 1) - 1
+            zoom = self.shown or (first, last)
+            high = low + max((zoom[1] - zoom[0]) / _CLICKED, 1) - 1
         steps = min(max(round(low), first), last), min(max(round(high), first), last)
         by = str(event["by"])
         state = {"steps": format_steps(steps), "by": by if by in columns(self.watched.scores) else "total"}
@@ -229,8 +229,8 @@ class Graphs(Tab):
             await self.page.go(self.page.address.with_state(**{"with": format_names([*self.others, name])}))
 
     async def _remove(self, name: str) -> None:
-        others = format_names(one for one in self.others if one != name)
-        await self.page.go(self.page.address.with_state(**{"with": others}))
+        other_names = format_names(run_name for run_name in self.others if run_name != name)
+        await self.page.go(self.page.address.with_state(**{"with": other_names}))
 
 
 @dataclass

@@ -110,10 +110,10 @@ class LabelLine:
 
     def refresh(self) -> None:
         labels = self.watched.labels
-        shown = None if labels is None else (len(labels), labels.file.problem)
-        if shown == self._shown and self._shown is not None:
+        state = None if labels is None else (len(labels), labels.file.problem)
+        if state == self._shown and self._shown is not None:
             return
-        self._shown = shown
+        self._shown = state
         self.frame.clear()
         with self.frame:
             if labels is None:
@@ -150,5 +150,5 @@ class LabelLine:
         elif not lacking:
             ui.notify("No completion is labeled as an exploit", type="warning")
 
-    def _save(self, text: str, what: str) -> None:
-        ui.download(text.encode("utf-8", "backslashreplace"), f"{file_name(self.watched.name, what)}.jsonl")
+    def _save(self, text: str, kind: str) -> None:
+        ui.download(text.encode("utf-8", "backslashreplace"), f"{file_name(self.watched.name, kind)}.jsonl")

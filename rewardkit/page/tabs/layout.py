@@ -77,10 +77,10 @@ class TrialStrip:
 
     def update(self) -> None:
         """Show the progress."""
-        shown = self.trial.text, self.trial.notes
-        if shown == self._shown:
+        state = self.trial.text, self.trial.notes
+        if state == self._shown:
             return
-        self._shown = shown
+        self._shown = state
         self.progress.show(f": {self.trial.text}")
         self.notes.clear()
         with self.notes:

@@ -70,14 +70,14 @@ def rates(watched: Watched) -> list[dict[str, Any]]:
     """Return a row of the table for each component."""
     lines = watched.cached("log rates", lambda: log_rates(watched.run))
     took = watched.cached("latencies", lambda: latencies(watched.run))
-    found = []
+    rows = []
     for name in watched.components:
         codes = watched.scores.outcomes.get(name)
         if codes is not None:
             counts = np.bincount(codes, minlength=len(OUTCOMES) + 1)
             cells = _cells(watched, name, counts, lines.get(name, {}), took.get(name))
-            found.append({"key": name, "cells": cells})
-    return found
+            rows.append({"key": name, "cells": cells})
+    return rows
 
 
 def asked(counts: Any) -> int:
@@ -131,20 +131,20 @@ def spoken_seconds(seconds: float) -> str:
 # The notes of rewards, counted by kind.
 
 
-def share_over_time(kind: NoteKind, steps: Floats, asked: Floats, bins: int) -> list[Any]:
+def share_over_time(kind: NoteKind, steps: Floats, completions_per_step: Floats, bins: int) -> list[Any]:
     """Return points for a sparkline, from 0 to 1: the share of completions that have the note, in up to `bins` parts.
 
     Args:
         steps: (s,) all steps of the training, in order.
-        asked: (s,) the completions that the component was asked to score in each.
+        completions_per_step: (s,) the completions that the component was asked to score in each.
     """
     counts = np.zeros(len(steps))
-    places = np.searchsorted(steps, kind.steps)
-    inside = places < len(steps)
-    counts[places[inside]] = kind.counts[inside]
+    indices = np.searchsorted(steps, kind.steps)
+    inside = indices < len(steps)
+    counts[indices[inside]] = kind.counts[inside]
     starts = np.unique(np.linspace(0, len(steps), min(bins, len(steps)), endpoint=False).astype(np.int64))
     with np.errstate(invalid="ignore", divide="ignore"):
-        shares = np.nan_to_num(np.add.reduceat(counts, starts) / np.add.reduceat(asked, starts))
+        shares = np.nan_to_num(np.add.reduceat(counts, starts) / np.add.reduceat(completions_per_step, starts))
     # All shares may be 0.
     top = max(float(shares.max()), 1e-12)
     across: Sequence[float] = np.linspace(0, 1, len(shares)).tolist() if len(shares) > 1 else [0.5]
@@ -201,17 +201,17 @@ class NoteTally:
 
     async def update(self) -> None:
         address = self.page.address
-        wanted = address.get("component"), address.get("noted"), address.get("note")
-        kinds, rows, newest = await asyncio.to_thread(self._read, *wanted)
-        if wanted != tuple(self.page.address.get(name) for name in ("component", "noted", "note")):
+        request = address.get("component"), address.get("noted"), address.get("note")
+        kinds, rows, newest = await asyncio.to_thread(self._read, *request)
+        if request != tuple(self.page.address.get(name) for name in ("component", "noted", "note")):
             return
         self.card.set_visibility(bool(rows))
-        selected = {"note": _key(wanted[1], wanted[2])}
+        selected = {"note": _key(request[1], request[2])}
         self.table.show(rows if self.all else rows[:_NOTES], selected=selected)
         self.more.show(f"Show all {len(kinds)} kinds of notes")
         self.more.set_visibility(len(rows) > _NOTES and not self.all)
-        self.found.set_visibility(bool(wanted[2]))
-        self.title.show(f"The newest with “{one_line(wanted[2], 100)}” of {one_line(wanted[1], 50)}")
+        self.found.set_visibility(bool(request[2]))
+        self.title.show(f"The newest with “{one_line(request[2], 100)}” of {one_line(request[1], 50)}")
         self.newest.show(newest)
 
     def _read(
@@ -219,10 +219,14 @@ class NoteTally:
     ) -> tuple[list[NoteKind], list[dict[str, Any]], list[dict[str, Any]]]:
         watched = self.watched
         kinds = watched.cached("notes", lambda: note_kinds(watched.run))
-        shown = [kind for kind in kinds if component in ("", kind.component)]
+        shown_kinds = [kind for kind in kinds if component in ("", kind.component)]
         steps = ByStep(watched.scores.step, watched.scores.training)
-        found = noted(watched.run, of, note, _NEWEST) if note else []
-        return shown, [self._row(kind, steps) for kind in shown], [self._completion(one, of) for one in found]
+        noted_completions = noted(watched.run, of, note, _NEWEST) if note else []
+        return (
+            shown_kinds,
+            [self._row(kind, steps) for kind in shown_kinds],
+            [self._completion(completion, of) for completion in noted_completions],
+        )
 
     def _row(self, kind: NoteKind, steps: ByStep) -> dict[str, Any]:
         codes = self.watched.scores.outcomes.get(kind.component)
@@ -238,19 +242,21 @@ class NoteTally:
         }
         return {"key": _key(kind.component, kind.text), "cells": cells}
 
-    def _completion(self, one: Noted, component: str) -> dict[str, Any]:
+    def _completion(self, completion: Noted, component: str) -> dict[str, Any]:
         scores = self.watched.scores
-        row = scores.find(one.key)
+        row = scores.find(completion.key)
         values = scores.components.get(component)
-        address = Address(self.watched.name, "completions", {"prompt": one.prompt_id, "left": key_text(one.key)})
+        address = Address(
+            self.watched.name, "completions", {"prompt": completion.prompt_id, "left": key_text(completion.key)}
+        )
         cells = {
-            "step": f"{one.step:,}",
+            "step": f"{completion.step:,}",
             "total": None if row is None else _number(scores.total[row]),
             "score": None if row is None or values is None else _number(values[row]),
-            "note": one_line(one.note, 300),
+            "note": one_line(completion.note, 300),
             "show": {"text": "completion", "href": address.url},
         }
-        return {"key": key_text(one.key), "cells": cells}
+        return {"key": key_text(completion.key), "cells": cells}
 
     async def _open(self, key: str) -> None:
         component, _, note = key.partition("\n")
@@ -328,8 +334,8 @@ class Lines(PagedTable):
         await super().show()
 
     def columns(self) -> list[dict[str, Any]]:
-        known = not np.isnan(self.watched.scores.epoch).all()
-        return [column for column in _LINE_COLUMNS if known or column["name"] != "epoch"]
+        has_epochs = not np.isnan(self.watched.scores.epoch).all()
+        return [column for column in _LINE_COLUMNS if has_epochs or column["name"] != "epoch"]
 
     def remark(self) -> str:
         return f" line{'' if len(self.order) == 1 else 's'}, newest first"
@@ -359,11 +365,11 @@ class Lines(PagedTable):
         return (self.query,)
 
     def _row(self, number: int, line: dict[str, Any]) -> dict[str, Any]:
-        place = line["attempt"], line["rank"], line["part"], line["row"]
-        key = f"{'.'.join(map(str, place))}.{number}"
+        completion_key = line["attempt"], line["rank"], line["part"], line["row"]
+        key = f"{'.'.join(map(str, completion_key))}.{number}"
         show = None
         if line["row"] is not None:
-            url = Address(self.watched.name, "completions", {"left": key_text(place)}).url
+            url = Address(self.watched.name, "completions", {"left": key_text(completion_key)}).url
             show = {"text": "completion", "href": url}
         cells: dict[str, Any] = {
             "step": f"{line['step']:,}",
@@ -401,7 +407,7 @@ class Logs(Tab):
             ui.Field(lines.words, lines.search, "Search messages", main=True).style("width: 300px")
             components = {name: one_line(name, 50) for name in self.watched.components}
             names = {"": "All components", "-": "(no component)", **components}
-            levels, kinds = ({name: name for name in known} for known in (_LEVELS, _KINDS))
+            levels, kinds = ({name: name for name in options} for options in (_LEVELS, _KINDS))
             ui.Choice(filters["component"], names, self._component, "Component")
             ui.Choice(filters["level"], {"": "All levels", **levels}, lambda level: lines.filter(level=level), "Level")
             ui.Choice(filters["kind"], {"": "All kinds", **kinds}, lambda kind: lines.filter(kind=kind), "Kind")
@@ -415,8 +421,8 @@ class Logs(Tab):
         await self.update()
 
     async def update(self) -> None:
-        shown = await asyncio.to_thread(rates, self.watched)
-        self.rates.show(shown, selected={"component": self.lines.filters["component"]})
+        rows = await asyncio.to_thread(rates, self.watched)
+        self.rates.show(rows, selected={"component": self.lines.filters["component"]})
         await self.notes.update()
         await self.lines.refresh()
 

@@ -119,23 +119,23 @@ def build_numbers(side: Side) -> None:
     )
 
 
-def build_text(place: str, side: Side, texts: Texts, show_all: Callable[[], Awaitable[None]]) -> TriedFacts:
+def build_text(side_name: str, side: Side, texts: Texts, show_all: Callable[[], Awaitable[None]]) -> TriedFacts:
     """Show a text on the ``left`` or the ``right``, below its scores by the reward on trial."""
     facts = TriedFacts(side.watched, side.row)
     if texts.conversations:
         return facts
     if texts.compared is None:
-        ui.Rendered(texts.nodes[SIDES.index(place)], together="panes")
+        ui.Rendered(texts.nodes[SIDES.index(side_name)], together="panes")
     else:
-        pieces, tone = getattr(texts.compared, place), "gone" if place == "left" else "new"
+        pieces, tone = getattr(texts.compared, side_name), "gone" if side_name == "left" else "new"
         ui.Text(pieces, tone, together="panes")
         if not texts.compared.compared:
             ui.text("These texts are too long to compare word by word.", "complaint soft", "div")
         elif not texts.compared.similar:
             ui.text("These texts have little in common, so differences are not marked.", "complaint soft", "div")
-    shown, characters = len(side.completion.text), side.completion.characters
-    if characters > shown:
-        _build_cut(f"Showing the first {shown:,} of {characters:,} characters. ", show_all)
+    shown_length, characters = len(side.completion.text), side.completion.characters
+    if characters > shown_length:
+        _build_cut(f"Showing the first {shown_length:,} of {characters:,} characters. ", show_all)
     return facts
 
 

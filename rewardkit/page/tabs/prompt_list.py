@@ -60,17 +60,17 @@ _TRIED = {"new": "Mean total of the reward on trial", "flips": "Sign flips"}
 
 def usual(watched: Watched) -> list[str]:
     """Return the columns that are shown besides number and text, if none are chosen."""
-    shown = ["epochs", "completions", "mean"] if watched.trial is None else ["mean", *_TRIED]
-    return [*shown, *(["labels"] if watched.labels is not None else [])]
+    shown_columns = ["epochs", "completions", "mean"] if watched.trial is None else ["mean", *_TRIED]
+    return [*shown_columns, *(["labels"] if watched.labels is not None else [])]
 
 
-def head(watched: Watched, shown: list[str]) -> list[dict[str, Any]]:
-    """Return number, text and the columns in `shown`, for the table."""
+def head(watched: Watched, shown_columns: list[str]) -> list[dict[str, Any]]:
+    """Return number, text and the columns in `shown_columns`, for the table."""
     columns = [
         ui.column("index", "#", title="In the order in which they were first seen"),
         ui.column("text", "Prompt", "text"),
     ]
-    for name in shown:
+    for name in shown_columns:
         if name.startswith(OF_DATA):
             label, title = one_line(name[len(OF_DATA) :], 24), "A column of the data"
         elif name in _NUMBERS:
@@ -82,45 +82,45 @@ def head(watched: Watched, shown: list[str]) -> list[dict[str, Any]]:
     return [{**column, "sortable": column["name"] != "labels"} for column in columns]
 
 
-def choices(watched: Watched, shown: list[str]) -> list[tuple[str, str, bool]]:
-    """Return the columns that can be shown: name, text, whether it is in `shown`."""
-    known = {name: _worded(watched, text) for name, text in _CHOICES.items()}
+def choices(watched: Watched, shown_columns: list[str]) -> list[tuple[str, str, bool]]:
+    """Return the columns that can be shown: name, text, whether it is in `shown_columns`."""
+    titles = {name: _worded(watched, text) for name, text in _CHOICES.items()}
     if watched.labels is None:
-        del known["labels"]
-    known |= {} if watched.trial is None else _TRIED
+        del titles["labels"]
+    titles |= {} if watched.trial is None else _TRIED
     rows = map(example_columns, watched.prompts.columns[:_LOOKED_AT])
-    of_data = [*(f"{OF_DATA}{name}" for row in rows for name in row), *shown]
-    known |= {name: one_line(name[len(OF_DATA) :], 40) for name in of_data if name.startswith(OF_DATA)}
-    return [(name, text, name in shown) for name, text in known.items()]
+    of_data = [*(f"{OF_DATA}{name}" for row in rows for name in row), *shown_columns]
+    titles |= {name: one_line(name[len(OF_DATA) :], 40) for name in of_data if name.startswith(OF_DATA)}
+    return [(name, text, name in shown_columns) for name, text in titles.items()]
 
 
-def cells(watched: Watched, number: int, shown: list[str]) -> dict[str, Any]:
+def cells(watched: Watched, number: int, shown_columns: list[str]) -> dict[str, Any]:
     """Return the cells of a prompt."""
     prompts, scores = watched.prompts, watched.scores
-    found: dict[str, Any] = {name: _format(name, values[number]) for name, values in prompts.numbers.items()}
-    found["text"] = one_line(prompts.questions[number], 300) or "(empty)"
-    if "seen" in shown:
-        seen = ranges(scores.visit[scores.rows_of(prompts.ids[number])])
-        found["seen"] = {"text": one_line(seen, 40), "title": one_line(seen, 1_000)}
-    if "labels" in shown and watched.labels is not None:
-        found["labels"] = _chip(watched.labels, scores.rows_of(prompts.ids[number]).tolist()) or ""
-    of_data = [name for name in shown if name.startswith(OF_DATA)]
+    cells_by_name: dict[str, Any] = {name: _format(name, values[number]) for name, values in prompts.numbers.items()}
+    cells_by_name["text"] = one_line(prompts.questions[number], 300) or "(empty)"
+    if "seen" in shown_columns:
+        visits = ranges(scores.visit[scores.rows_of(prompts.ids[number])])
+        cells_by_name["seen"] = {"text": one_line(visits, 40), "title": one_line(visits, 1_000)}
+    if "labels" in shown_columns and watched.labels is not None:
+        cells_by_name["labels"] = _chip(watched.labels, scores.rows_of(prompts.ids[number]).tolist()) or ""
+    of_data = [name for name in shown_columns if name.startswith(OF_DATA)]
     row = example_columns(prompts.columns[number]) if of_data else {}
     for name in of_data:
         value = row.get(name[len(OF_DATA) :])
         if value is not None:
-            found[name] = {"text": one_line(value, 120), "title": one_line(value, 1_000)}
-    return found
+            cells_by_name[name] = {"text": one_line(value, 120), "title": one_line(value, 1_000)}
+    return cells_by_name
 
 
 def _chip(labels: Labels, rows: list[int]) -> dict[str, str] | None:
     """Return the number of labeled completions, in the color of the worst one."""
-    found = Counter(labels.by_row[row].label for row in rows if row in labels.by_row)
-    if not found:
+    label_counts = Counter(labels.by_row[row].label for row in rows if row in labels.by_row)
+    if not label_counts:
         return None
-    counts = [(name, found[name]) for name in reversed(LABELS) if found[name]]
+    counts = [(name, label_counts[name]) for name in reversed(LABELS) if label_counts[name]]
     return {
-        "text": f"{found.total():,}",
+        "text": f"{label_counts.total():,}",
         "tone": counts[0][0],
         "title": ", ".join(f"{n:,} {name}" for name, n in counts),
     }
@@ -214,9 +214,9 @@ class PromptList(PagedTable):
         """Return the prompt that is `by` places after the selected one."""
         if not len(self.order):
             return None
-        place = self.place()
-        place = 0 if place is None else min(max(place + by, 0), len(self.order) - 1)
-        return self.watched.prompts.ids[int(self.order[place])]
+        position = self.place()
+        position = 0 if position is None else min(max(position + by, 0), len(self.order) - 1)
+        return self.watched.prompts.ids[int(self.order[position])]
 
     def find(self) -> tuple[Integers, list[str]]:
         prompts, scores, labels = self.watched.prompts, self.watched.scores, self.watched.labels
@@ -257,5 +257,7 @@ class PromptList(PagedTable):
         await self.page.go(self.page.address.with_state(q=words))
 
     async def _filter(self, condition: str) -> None:
-        kept = [word for word in self.words.split() if not any(sign in word for sign in "<>=")]
-        await self._find_other(" ".join([*kept, condition] if condition and condition != "none" else kept))
+        other_words = [word for word in self.words.split() if not any(sign in word for sign in "<>=")]
+        await self._find_other(
+            " ".join([*other_words, condition] if condition and condition != "none" else other_words)
+        )

@@ -37,12 +37,12 @@ _FALLING = ("total", "steps", "completions", "seen")
 
 def grouped(names: Sequence[str], summaries: Mapping[str, Summary]) -> dict[Names, list[str]]:
     """Return the runs by the names of their components; runs without any, and those not read yet, come last."""
-    found: dict[Names, list[str]] = {}
+    groups: dict[Names, list[str]] = {}
     for name in names:
         summary = summaries.get(name)
-        known = () if summary is None else tuple(sorted(one for one, _ in summary.components))
-        found.setdefault(known, []).append(name)
-    return {known: found[known] for known in sorted(found, key=lambda known: not known)}
+        components = () if summary is None else tuple(sorted(component for component, _ in summary.components))
+        groups.setdefault(components, []).append(name)
+    return {components: groups[components] for components in sorted(groups, key=lambda components: not components)}
 
 
 def starts_falling(column: str) -> bool:
@@ -53,9 +53,9 @@ def starts_falling(column: str) -> bool:
 def in_order(names: Sequence[str], summaries: Mapping[str, Summary], column: str, descending: bool) -> list[str]:
     """Return the runs sorted by a column. Runs without a value keep their order, at the end."""
     value = _value_of(column)
-    known = [name for name in names if name in summaries and value(name, summaries[name]) is not None]
-    known.sort(key=lambda name: value(name, summaries[name]), reverse=descending)
-    return [*known, *(name for name in names if name not in set(known))]
+    valued = [name for name in names if name in summaries and value(name, summaries[name]) is not None]
+    valued.sort(key=lambda name: value(name, summaries[name]), reverse=descending)
+    return [*valued, *(name for name in names if name not in set(valued))]
 
 
 def _value_of(column: str) -> Callable[[str, Summary], Any]:
@@ -78,7 +78,7 @@ def _known(value: float | None) -> float | None:
 def columns_of(components: Names) -> list[dict[str, Any]]:
     """Return the columns of the table of the runs with these components."""
     left = len(components) - _COMPONENTS
-    others = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
+    more_title = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
     about_steps = "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19."
     return [
         ui.column("selected", "", "check", width="30px"),
@@ -99,7 +99,7 @@ def columns_of(components: Names) -> list[dict[str, Any]]:
             )
             for name in components[:_COMPONENTS]
         ),
-        *([ui.column("more", f"+{left} more", "soft", title=others)] if left > 0 else []),
+        *([ui.column("more", f"+{left} more", "soft", title=more_title)] if left > 0 else []),
         ui.column("seen", "Last written", sortable=True),
     ]
 
@@ -122,7 +122,7 @@ def row_of(name: str, summary: Summary | None, components: Names, selected: bool
         "curve": None if summary.total is None else _spark(summary.total),
         "total": _format(summary.last_total),
         "seen": summary.written,
-        **{f"{_OF_COMPONENT}{one}": _format(means.get(one)) for one in components[:_COMPONENTS]},
+        **{f"{_OF_COMPONENT}{component}": _format(means.get(component)) for component in components[:_COMPONENTS]},
         "more": _format_means(means, components[_COMPONENTS:]),
     }
     return {"key": name, "cells": cells}
@@ -130,17 +130,17 @@ def row_of(name: str, summary: Summary | None, components: Names, selected: bool
 
 def _spark(line: Line) -> dict[str, Any] | None:
     """Return a curve as points from 0 to 1, and its description in words."""
-    kept = np.isfinite(line.y)
-    if kept.sum() < 2:
+    finite = np.isfinite(line.y)
+    if finite.sum() < 2:
         return None
-    steps, (values,) = thinned(line.x[kept], [line.y[kept]], _POINTS)
+    steps, (values,) = thinned(line.x[finite], [line.y[finite]], _POINTS)
     low, high = float(values.min()), float(values.max())
     across = (steps - steps[0]) / max(steps[-1] - steps[0], 1.0)
     up = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
-    said = f"Total of {len(line.x):,} steps: first {format_number(float(values[0]))}, "
-    said += f"last {format_number(float(values[-1]))}, from {format_number(low)} to {format_number(high)}"
+    description = f"Total of {len(line.x):,} steps: first {format_number(float(values[0]))}, "
+    description += f"last {format_number(float(values[-1]))}, from {format_number(low)} to {format_number(high)}"
     # Four decimals are less than a pixel.
-    return {"points": np.round(np.stack([across, up], axis=1), 4).tolist(), "text": said}
+    return {"points": np.round(np.stack([across, up], axis=1), 4).tolist(), "text": description}
 
 
 def _format_means(means: Mapping[str, float | None], names: Sequence[str]) -> str:
@@ -196,8 +196,8 @@ class Runs(Tab):
             self.count = ui.text("", "soft")
         trials = self.page.watcher.trials
         if trials is not None:
-            tried = one_line(trials.name, 120)
-            ui.text(f"Trying {tried}: open a run to see its scores.", "notice soft", "div")
+            reward_name = one_line(trials.name, 120)
+            ui.text(f"Trying {reward_name}: open a run to see its scores.", "notice soft", "div")
         self.graph = ui.box("card graph").style("margin-bottom: 12px")
         self.nothing = ui.text("No run matches the search.", "empty", "div")
         self.frame = ui.box("groups")
@@ -217,16 +217,16 @@ class Runs(Tab):
         """Read all runs, and show those that are read every now and then."""
         if self._busy:
             return
-        self._busy, shown = True, 0.0
+        self._busy, last_shown = True, 0.0
         try:
             for name in list(self.names):
                 new = name not in self.summaries
                 self.summaries[name] = await asyncio.to_thread(self._summary, name)
                 if self.frame.is_deleted:
                     return
-                if new and time.monotonic() - shown > _PAUSE:
+                if new and time.monotonic() - last_shown > _PAUSE:
                     self._show()
-                    shown = time.monotonic()
+                    last_shown = time.monotonic()
             self._show()
         finally:
             self._busy = False
@@ -238,13 +238,13 @@ class Runs(Tab):
             return Summary(problem=str(error))
 
     def _show(self) -> None:
-        shown = [name for name in self.names if self.words.casefold() in name.casefold()]
-        known = [self.summaries[name] for name in shown if name in self.summaries]
-        drawn = (shown, known, list(self.selected), self.words, self.sort, self.descending)
+        visible_names = [name for name in self.names if self.words.casefold() in name.casefold()]
+        summaries = [self.summaries[name] for name in visible_names if name in self.summaries]
+        drawn = (visible_names, summaries, list(self.selected), self.words, self.sort, self.descending)
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        groups = grouped(shown, self.summaries)
+        groups = grouped(visible_names, self.summaries)
         if list(groups) != list(self.tables):
             self._build_tables(groups)
         for components, names in groups.items():
@@ -252,12 +252,12 @@ class Runs(Tab):
             rows = [row_of(name, self.summaries.get(name), components, name in self.selected) for name in ordered]
             self.tables[components].show(rows, sort=self.sort, descending=self.descending)
         selected = [name for name in self.selected if name in self.names]
-        self.nothing.set_visibility(not shown)
+        self.nothing.set_visibility(not visible_names)
         self.overlay.props["disabled"] = not selected
         self.compare.props["disabled"] = len(selected) not in (1, 2)
         noun = "run" if len(self.names) == 1 else "runs"
         chosen = f", {len(selected)} selected" if selected else ""
-        self.count.show(f"{len(shown)} of {len(self.names)} {noun}{chosen}")
+        self.count.show(f"{len(visible_names)} of {len(self.names)} {noun}{chosen}")
         self._draw(selected)
 
     def _build_tables(self, groups: dict[Names, list[str]]) -> None:
@@ -307,7 +307,9 @@ class Runs(Tab):
 
     def _select(self, event: dict[str, Any]) -> None:
         name = str(event["key"])
-        self.selected = [one for one in self.selected if one != name] + ([name] if event["on"] else [])
+        self.selected = [selected_name for selected_name in self.selected if selected_name != name] + (
+            [name] if event["on"] else []
+        )
         self.page.note(self.page.address.with_state(show=format_names(self.selected)))
         self._show()
 
@@ -317,8 +319,8 @@ class Runs(Tab):
     async def _overlay(self) -> None:
         selected = [name for name in self.selected if name in self.names]
         if selected:
-            others = {"with": format_names(selected[1:])} if len(selected) > 1 else {}
-            await self.page.go(Address(selected[0], "graphs", others))
+            state = {"with": format_names(selected[1:])} if len(selected) > 1 else {}
+            await self.page.go(Address(selected[0], "graphs", state))
 
     async def _compare(self) -> None:
         selected = [name for name in self.selected if name in self.names]

@@ -180,19 +180,19 @@ class Suspicious(Tab):
             for row in lead.rows[:_COMPLETIONS]:
                 state = {"prompt": scores.prompt_ids[scores.prompt[row]], "right": key_text(scores.key(row))}
                 total = scores.total[row]
-                place = f"step {scores.step[row]:,}" + (f", total {total:.2f}" if total == total else "")
+                label = f"step {scores.step[row]:,}" + (f", total {total:.2f}" if total == total else "")
                 if lead.phrase:
                     state["mark"] = lead.phrase
                 url = Address(run, "completions", state).url
-                ui.link(place, url, title="Compare this completion with another one")
+                ui.link(label, url, title="Compare this completion with another one")
         if lead.rows and lead.kind in _GAMED and lead.strength >= _STRONG:
             rows = self._rows_now(lead.rows[:_COMPLETIONS], scores)
             LeadCheck(self.watched, rows, f"lead {lead.kind}, strength {lead.strength:.2f}: {lead.title}")
 
     def _rows_now(self, rows: tuple[int, ...], scores: Scores) -> list[int]:
         """Return the rows in the newest scores: there may be more than those that were searched."""
-        found = (self.watched.scores.find(scores.key(row)) for row in rows)
-        return [row for row in found if row is not None]
+        current_rows = (self.watched.scores.find(scores.key(row)) for row in rows)
+        return [row for row in current_rows if row is not None]
 
     def _show_all(self) -> None:
         self.all = True

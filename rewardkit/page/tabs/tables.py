@@ -20,8 +20,8 @@ def in_order(numbers: Integers, values: Column, *, descending: bool) -> Integers
     if isinstance(values, np.ndarray):
         keys = -values if descending else values
         return numbers[np.argsort(np.where(np.isnan(keys), np.inf, keys), kind="stable")]
-    places = sorted(range(len(values)), key=values.__getitem__, reverse=descending)
-    return numbers[np.array(places, dtype=np.int64)]
+    indices = sorted(range(len(values)), key=values.__getitem__, reverse=descending)
+    return numbers[np.array(indices, dtype=np.int64)]
 
 
 class Pager:
@@ -110,8 +110,8 @@ class PagedTable(ABC):
             return  # the user has changed the query in the meantime
         self.order = order
         self.complaint.say(*complaints)
-        place = self.place() if follow else None
-        self.at = self.at if place is None else place // self.size
+        position = self.place() if follow else None
+        self.at = self.at if position is None else position // self.size
         await self.show()
 
     async def show(self) -> None:
@@ -128,11 +128,11 @@ class PagedTable(ABC):
 
     async def follow(self) -> None:
         """Highlight the selected row, and show its page."""
-        place = self.place()
-        if place is None or place // self.size == self.at:
+        position = self.place()
+        if position is None or position // self.size == self.at:
             self.table.select(self.selected())
         else:
-            self.at = place // self.size
+            self.at = position // self.size
             await self.show()
 
     async def search(self, words: str) -> None:

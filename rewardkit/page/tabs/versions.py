@@ -66,37 +66,39 @@ def _changed(before: Sequence[str], after: Sequence[str], old: tuple[int, int], 
     """Yield the old lines, then the new ones; if there are equally many, with what changed in each."""
     paired = old[1] - old[0] == new[1] - new[0]
     texts = list(zip(before[slice(*old)], after[slice(*new)], strict=True)) if paired else []
-    both = [compare(*pair) for pair in texts]
+    comparisons = [compare(*pair) for pair in texts]
     for at in range(*old):
-        yield Line("-", at + 1, None, both[at - old[0]].left if both else [(before[at], False)])
+        yield Line("-", at + 1, None, comparisons[at - old[0]].left if comparisons else [(before[at], False)])
     for at in range(*new):
-        yield Line("+", None, at + 1, both[at - new[0]].right if both else [(after[at], False)])
+        yield Line("+", None, at + 1, comparisons[at - new[0]].right if comparisons else [(after[at], False)])
 
 
 def _folded(lines: Sequence[Line], context: int) -> Iterator[Line]:
     changed = [at for at, line in enumerate(lines) if line.sign != " "]
     near = {at + by for at in changed for by in range(-context, context + 1)}
-    for kept, group in itertools.groupby(range(len(lines)), key=near.__contains__):
-        found = [lines[at] for at in group]
-        if kept or len(found) == 1:
-            yield from found
+    for is_near, group in itertools.groupby(range(len(lines)), key=near.__contains__):
+        block = [lines[at] for at in group]
+        if is_near or len(block) == 1:
+            yield from block
         else:
-            yield Line("…", found[0].old, found[0].new, count=len(found))
+            yield Line("…", block[0].old, block[0].new, count=len(block))
 
 
 def sources_of(version: Mapping[str, Any]) -> dict[str, str]:
     """Return path -> text of the code of a version, as the table ``versions`` has it."""
-    found = json.loads(version.get("sources") or "{}")
-    return found if isinstance(found, dict) else {}
+    sources = json.loads(version.get("sources") or "{}")
+    return sources if isinstance(sources, dict) else {}
 
 
 def files_of(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return the files of two versions: path, old text, new text. A single file that has another name is one file."""
     before, after = {} if old is None else sources_of(old), sources_of(new)
-    gone, added = ([path for path in one if path not in other] for one, other in ((before, after), (after, before)))
-    if len(gone) == len(added) == 1:
-        before[f"{gone[0]} → {added[0]}"] = before.pop(gone[0])
-        after[f"{gone[0]} → {added[0]}"] = after.pop(added[0])
+    removed, added = (
+        [path for path in side if path not in other] for side, other in ((before, after), (after, before))
+    )
+    if len(removed) == len(added) == 1:
+        before[f"{removed[0]} → {added[0]}"] = before.pop(removed[0])
+        after[f"{removed[0]} → {added[0]}"] = after.pop(added[0])
     return [(path, before.get(path, ""), after.get(path, "")) for path in dict.fromkeys([*after, *before])]
 
 
@@ -104,15 +106,15 @@ def change_in_words(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> st
     """Say in a few words what changed: ``"expression, reward.py +3 −1"``."""
     if old is None:
         return "the first version"
-    said = ["expression"] if old["reward"] != new["reward"] else []
+    changes = ["expression"] if old["reward"] != new["reward"] else []
     for path, before, after in files_of(old, new):
         lines = changed_lines(before, after, context=0)
         added, removed = (sum(line.sign == sign for line in lines) for sign in "+-")
         if added or removed:
-            said.append(f"{path} +{added:,} −{removed:,}")
-    known = sources_of(old) and sources_of(new)
-    unsaid = "options that the expression does not show" if known else "nothing that was recorded"
-    return ", ".join(said) or unsaid
+            changes.append(f"{path} +{added:,} −{removed:,}")
+    has_sources = sources_of(old) and sources_of(new)
+    unsaid = "options that the expression does not show" if has_sources else "nothing that was recorded"
+    return ", ".join(changes) or unsaid
 
 
 _NONE = "none"
@@ -157,29 +159,29 @@ class Versions(Tab):
 
     def _chosen(self) -> tuple[str, str | None]:
         """Return the version to show, and the one to compare it with."""
-        known = list(self._known)
+        fingerprints = list(self._known)
         chosen = self.page.address.get("version")
-        chosen = chosen if chosen in known else known[-1]
+        chosen = chosen if chosen in fingerprints else fingerprints[-1]
         against = self.page.address.get("against")
         if against == _NONE:
             return chosen, None
-        at = known.index(chosen)
-        return chosen, against if against in known else known[at - 1] if at else None
+        at = fingerprints.index(chosen)
+        return chosen, against if against in fingerprints else fingerprints[at - 1] if at else None
 
     def _rows(self) -> list[dict[str, Any]]:
         scores = self.watched.scores
-        known = list(self._known.values())
+        versions = list(self._known.values())
         rows = []
-        for at, version in enumerate(known):
+        for at, version in enumerate(versions):
             name = version["fingerprint"]
             code = scores.versions.index(name) if name in scores.versions else -1
-            found = np.flatnonzero((scores.version == code) & scores.training)
-            totals = scores.total[found]
+            version_rows = np.flatnonzero((scores.version == code) & scores.training)
+            totals = scores.total[version_rows]
             cells = {
                 "version": name[:8],
-                "first": f"{scores.step[found[0]]:,}" if len(found) else None,
-                "last": f"{scores.step[found[-1]]:,}" if len(found) else None,
-                "completions": f"{len(found):,}",
+                "first": f"{scores.step[version_rows[0]]:,}" if len(version_rows) else None,
+                "last": f"{scores.step[version_rows[-1]]:,}" if len(version_rows) else None,
+                "completions": f"{len(version_rows):,}",
                 "total": f"{np.nanmean(totals):.3f}" if np.isfinite(totals).any() else None,
                 "change": one_line(self._change(at), 200),
             }
@@ -187,23 +189,23 @@ class Versions(Tab):
         return rows[::-1]
 
     def _change(self, at: int) -> str:
-        known = list(self._known.values())
-        before = known[at - 1] if at else None
-        name = f"change to {known[at]['fingerprint']} from {before['fingerprint'] if before else ''}"
-        return self.watched.cached_for_run(name, lambda: change_in_words(before, known[at]))
+        versions = list(self._known.values())
+        before = versions[at - 1] if at else None
+        name = f"change to {versions[at]['fingerprint']} from {before['fingerprint'] if before else ''}"
+        return self.watched.cached_for_run(name, lambda: change_in_words(before, versions[at]))
 
     async def _draw(self) -> None:
-        whole = self.page.address.get("whole") == "1"
-        (chosen, against), known = self._chosen(), self._known
-        if (chosen, against, whole, len(known)) == self.drawn:
+        whole_files = self.page.address.get("whole") == "1"
+        (chosen, against), versions = self._chosen(), self._known
+        if (chosen, against, whole_files, len(versions)) == self.drawn:
             return
-        self.drawn = chosen, against, whole, len(known)
-        old, new = known[against] if against else None, known[chosen]
+        self.drawn = chosen, against, whole_files, len(versions)
+        old, new = versions[against] if against else None, versions[chosen]
         texts = files_of(old, new)
         files = await asyncio.to_thread(
-            lambda: {path: _lines(before, after, old is None, whole) for path, before, after in texts}
+            lambda: {path: _lines(before, after, old is None, whole_files) for path, before, after in texts}
         )
-        self._show_tools(chosen, against, whole)
+        self._show_tools(chosen, against, whole_files)
         self.code.clear()
         with self.code:
             self._show_expressions(old, new)
@@ -223,16 +225,16 @@ class Versions(Tab):
                     "p",
                 )
 
-    def _show_tools(self, chosen: str, against: str | None, whole: bool) -> None:
+    def _show_tools(self, chosen: str, against: str | None, whole_files: bool) -> None:
         self.tools.clear()
         with self.tools:
             ui.text(f"Version {chosen[:8]}", "", "h2")
             ui.text("compared with", "soft")
-            others = {name: name[:8] for name in self._known if name != chosen}
-            ui.Choice(against or _NONE, {_NONE: "nothing", **others}, self._compare, "Compare with")
+            other_versions = {name: name[:8] for name in self._known if name != chosen}
+            ui.Choice(against or _NONE, {_NONE: "nothing", **other_versions}, self._compare, "Compare with")
             if against is not None:
-                text = "Changes only" if whole else "Whole files"
-                ui.button(text, lambda: self._go(whole=None if whole else "1"), "on" if whole else "")
+                text = "Changes only" if whole_files else "Whole files"
+                ui.button(text, lambda: self._go(whole=None if whole_files else "1"), "on" if whole_files else "")
 
     def _show_expressions(self, old: dict[str, Any] | None, new: dict[str, Any]) -> None:
         with ui.box("card source"):
@@ -241,9 +243,9 @@ class Versions(Tab):
             if old is None or old["reward"] == new["reward"]:
                 ui.Text([(escape(new["reward"]), False)])
                 return
-            found = compare(escape(old["reward"]), escape(new["reward"]))
-            ui.Text(found.left, "gone")
-            ui.Text(found.right, "new")
+            comparison = compare(escape(old["reward"]), escape(new["reward"]))
+            ui.Text(comparison.left, "gone")
+            ui.Text(comparison.right, "new")
 
     async def _choose(self, name: str) -> None:
         await self._go(version=name, against=None)
@@ -256,9 +258,11 @@ class Versions(Tab):
         await self.update()
 
 
-def _lines(before: str, after: str, alone: bool, whole: bool) -> list[Line]:
+def _lines(before: str, after: str, alone: bool, whole_files: bool) -> list[Line]:
     """Return the lines to show; of a version that is compared with nothing, all of them, as equal ones."""
-    return changed_lines(after, after, None) if alone else changed_lines(before, after, *([None] if whole else []))
+    return (
+        changed_lines(after, after, None) if alone else changed_lines(before, after, *([None] if whole_files else []))
+    )
 
 
 def _props(line: Line) -> list[Any]:

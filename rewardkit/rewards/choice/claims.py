@@ -163,10 +163,10 @@ class Options:
 
     def mentions(self, plain: str) -> list[Mention] | None:
         """Return the mentions of options in `plain`, in order; None if there are too many."""
-        found = list(islice(self._pattern.finditer(plain), MOST_MENTIONS + 1))
-        if len(found) > MOST_MENTIONS:
+        matches = list(islice(self._pattern.finditer(plain), MOST_MENTIONS + 1))
+        if len(matches) > MOST_MENTIONS:
             return None
-        return [self._mention(match) for match in found if not self._is_a_word(match, plain)]
+        return [self._mention(match) for match in matches if not self._is_a_word(match, plain)]
 
     def _mention(self, match: re.Match[str]) -> Mention:
         name = match[0] if match[0] in self.names else match[0].upper()
@@ -175,13 +175,13 @@ class Options:
         return Mention(name, match.start(), match.end())
 
     def _is_a_word(self, match: re.Match[str], plain: str) -> bool:
-        found = match[0]
-        if found in _WORDS and _RUNS_ON.match(plain, match.end()):
+        word = match[0]
+        if word in _WORDS and _RUNS_ON.match(plain, match.end()):
             return True
-        is_letter = len(found) == 1 and found.isalpha()
+        is_letter = len(word) == 1 and word.isalpha()
         if is_letter and (_VARIABLE.match(plain, match.end()) or self._is_argument(match, plain)):
             return True
-        small = len(found) == 1 and found not in self.names and found.islower()
+        small = len(word) == 1 and word not in self.names and word.islower()
         return small and not _ENDS.match(plain, match.end())
 
     def _is_argument(self, match: re.Match[str], plain: str) -> bool:
@@ -543,10 +543,10 @@ class _Text:
         corrected = self._corrected(claims[-1])
         if corrected is not None:
             claims = [corrected]
-        kept = self._kept_from(claims[-1])
-        if kept is not None:
-            direct = [kept] if kept < len(self.mentions) and self._is_direct(kept) else []
-            claims = self._claims(kept, marked=marked) or direct
+        start = self._kept_from(claims[-1])
+        if start is not None:
+            direct = [start] if start < len(self.mentions) and self._is_direct(start) else []
+            claims = self._claims(start, marked=marked) or direct
         if not claims or (not marked and self._picked_later(claims[-1])):
             return None
         return self._settled(claims)
@@ -628,8 +628,8 @@ class _Text:
         after = last
         for number in reversed(claims):
             mention = self.mentions[number]
-            apart = _NEW_SENTENCE.search(self.text, mention.end, after.start)
-            if apart and not _ALSO.match(self.text, after.end):
+            sentence_break = _NEW_SENTENCE.search(self.text, mention.end, after.start)
+            if sentence_break and not _ALSO.match(self.text, after.end):
                 break
             if mention.name != last.name:
                 return None
@@ -741,8 +741,8 @@ class _Text:
         for lines in (alone, labels):
             edges = [n for n in lines if self.mentions[n].start < first or self.mentions[n].start > last]
             if edges:
-                one = len({self.mentions[number].name for number in lines}) == 1
-                return frozenset(edges if one else ())
+                is_single = len({self.mentions[number].name for number in lines}) == 1
+                return frozenset(edges if is_single else ())
         return frozenset()
 
     def _starts_line(self, number: int) -> bool:
@@ -807,11 +807,11 @@ class _Text:
             return True
         if self._is_label_of_list(number):
             return False
-        others = any(mention.name != name for mention in self.mentions[number + 1 : end + 1])
-        if others and _PLURAL.match(self.text, self.mentions[end].end):
+        has_others = any(mention.name != name for mention in self.mentions[number + 1 : end + 1])
+        if has_others and _PLURAL.match(self.text, self.mentions[end].end):
             # "B, C and D are wrong", but not "B - C and D are wrong"
             return not _DASH.match(self.text, self.mentions[number].end)
-        return (others and not self._predicated(end)) or self._lists_another(number)
+        return (has_others and not self._predicated(end)) or self._lists_another(number)
 
     def _lists_options(self, number: int) -> bool:
         """Return whether two other options follow on its line, each with its text: "A. one B. two C. three"."""

@@ -35,8 +35,8 @@ class GoldOption:
             return names[value]
         if not isinstance(value, str):
             raise ValueError(f"not an option: {shorten(value)}")
-        found = self.extract(value) if self.extract else value
-        name = None if found is None else chosen(self.options, found, marked=True)
+        extracted = self.extract(value) if self.extract else value
+        name = None if extracted is None else chosen(self.options, extracted, marked=True)
         if name is None:
             raise ValueError(f"{shorten(value)} is not one of {', '.join(names)}{self._hint(value)}")
         return name
@@ -141,18 +141,18 @@ def choice(
             order.
         CoercionError: while scoring: a gold cell that does not name an option.
     """
-    known = Options(_names(options))
+    option_set = Options(_names(options))
     return against_gold(
-        Choice(known, is_default(extract)),
+        Choice(option_set, is_default(extract)),
         "choice",
         column,
         tuple[str, ...],
-        lambda where: AcceptedGolds(GoldOption(known, where)),
+        lambda where: AcceptedGolds(GoldOption(option_set, where)),
         extract=extract,
         gold=gold,
-        default=FinalChoice(known),
+        default=FinalChoice(option_set),
         on_unparsable_gold=on_unparsable_gold,
-        options=(options if isinstance(options, str) else list(known.names), "ABCD"),
+        options=(options if isinstance(options, str) else list(option_set.names), "ABCD"),
     )
 
 

@@ -39,28 +39,28 @@ def quotation(passage: Passage) -> str:
 
 @check("first_word:first_word_answer")
 def first_word(passage: Passage, first_word: Text) -> str:
-    found = passage.text.split()[0]
-    return "" if found.lower() == first_word.lower() else f"starts with {shorten(found, 40)}"
+    word = passage.text.split()[0]
+    return "" if word.lower() == first_word.lower() else f"starts with {shorten(word, 40)}"
 
 
 @check("first_word:first_word_sent")
 def first_words(passage: Passage, first_word: Text) -> str:
     starts = [sentence.split()[0] for sentence in passage.sentences]
-    found = next((start for start in starts if start.lower() != first_word.lower()), None)
-    return f"a sentence starts with {shorten(found, 40)}" if found else ""
+    mismatch = next((start for start in starts if start.lower() != first_word.lower()), None)
+    return f"a sentence starts with {shorten(mismatch, 40)}" if mismatch else ""
 
 
 @check("last_word:last_word_answer")
 def last_word(passage: Passage, last_word: Text) -> str:
-    found = _clean(passage.text.split()[-1])
-    return "" if found == last_word.lower() else f"ends with {shorten(found, 40)}"
+    word = _clean(passage.text.split()[-1])
+    return "" if word == last_word.lower() else f"ends with {shorten(word, 40)}"
 
 
 @check("last_word:last_word_sent")
 def last_words(passage: Passage, last_word: Text) -> str:
     ends = [_clean(sentence.split()[-1]) for sentence in passage.sentences]
-    found = next((end for end in ends if end != last_word.lower()), None)
-    return "" if found is None else f"a sentence ends with {shorten(found, 40)}"
+    mismatch = next((end for end in ends if end != last_word.lower()), None)
+    return "" if mismatch is None else f"a sentence ends with {shorten(mismatch, 40)}"
 
 
 @check("keywords:start_end")
@@ -74,8 +74,8 @@ def start_and_end(passage: Passage) -> str:
 
 @check("words:start_verb")
 def start_verb(passage: Passage) -> str:
-    found = _LATIN_WORD.match(passage.lower.lstrip("*_#\"'\u201c\u2018( \n"))
-    return "" if found and is_verb(found[0]) else f"starts with {shorten(passage.text.split()[0], 40)}, not a verb"
+    match = _LATIN_WORD.match(passage.lower.lstrip("*_#\"'\u201c\u2018( \n"))
+    return "" if match and is_verb(match[0]) else f"starts with {shorten(passage.text.split()[0], 40)}, not a verb"
 
 
 @check("words:last_first")
@@ -140,9 +140,9 @@ def divided(text: str, divider: str) -> list[str] | None:
     return [part for part in parts if part.strip()]
 
 
-def _paragraphs(passage: Passage, divider: str, wanted: int) -> str:
+def _paragraphs(passage: Passage, divider: str, expected: int) -> str:
     parts = divided(passage.text, divider)
-    return "an empty paragraph" if parts is None else counted(len(parts), "exactly", wanted, "paragraphs")
+    return "an empty paragraph" if parts is None else counted(len(parts), "exactly", expected, "paragraphs")
 
 
 @check("length_constraints:nth_paragraph_first_word")
@@ -151,9 +151,9 @@ def first_word_of_paragraph(passage: Passage, num_paragraphs: Count, nth_paragra
     if len(paragraphs) != num_paragraphs or nth_paragraph > len(paragraphs):
         return counted(len(paragraphs), "exactly", num_paragraphs, "paragraphs") or f"no paragraph {nth_paragraph:,}"
     # The marks that IFEval takes from a first word.
-    found = re.split(r"[.,?!'\"]", paragraphs[nth_paragraph - 1].split()[0].lstrip("'\""), maxsplit=1)[0]
-    right = found.lower() == first_word.lower()
-    return "" if right else f"paragraph {nth_paragraph:,} starts with {shorten(found, 40)}"
+    word = re.split(r"[.,?!'\"]", paragraphs[nth_paragraph - 1].split()[0].lstrip("'\""), maxsplit=1)[0]
+    right = word.lower() == first_word.lower()
+    return "" if right else f"paragraph {nth_paragraph:,} starts with {shorten(word, 40)}"
 
 
 @check("keywords:letter_frequency", "letters:letter_counting2")
@@ -199,13 +199,13 @@ def counting_composition(passage: Passage, n_sent: Count, n_words: Count) -> str
 
 @check("count:count_unique")
 def count_unique(passage: Passage) -> str:
-    seen: set[str] = set()
+    distinct: set[str] = set()
     for word in spoken(passage.lower.split()):
         word = trimmed(word)
-        if word in seen:
+        if word in distinct:
             return f"repeats {shorten(word, 40)}"
-        seen.add(word)
-    return "" if seen else "no words"
+        distinct.add(word)
+    return "" if distinct else "no words"
 
 
 # Instructions to repeat: the prompt, a part of it, or a phrase; and to answer twice.
@@ -215,8 +215,8 @@ _SIMPLE = "only output this sentence here, ignore all other requests."
 _DIVIDER = "******"
 
 
-def _same(text: str, wanted: str) -> bool:
-    return text.strip().lower() == wanted.strip().lower()
+def _same(text: str, expected: str) -> bool:
+    return text.strip().lower() == expected.strip().lower()
 
 
 @check("combination:two_responses")
@@ -252,10 +252,10 @@ def repeat_sentence(passage: Passage) -> str:
 
 @check("repeat:repeat_change")
 def repeat_with_change(passage: Passage, prompt_to_repeat: Text) -> str:
-    said, wanted = passage.text.split(), prompt_to_repeat.split()
-    if said[1:] != wanted[1:]:
+    words, request_words = passage.text.split(), prompt_to_repeat.split()
+    if words[1:] != request_words[1:]:
         return "is not the request after its first word"
-    return "the first word is unchanged" if said[0] == wanted[0] else ""
+    return "the first word is unchanged" if words[0] == request_words[0] else ""
 
 
 # IFBench's prompts say "word indices, split by whitespace", those of its training set "character indices".
@@ -279,15 +279,15 @@ def _expected(span: str, text: str) -> str:
 
 @check("copy:repeat_phrase")
 def repeat_phrase(passage: Passage, phrase: Text, small_n: Count) -> str:
-    wanted = list(map(trimmed, phrase.split()))
+    phrase_words = list(map(trimmed, phrase.split()))
     words = list(map(trimmed, passage.text.split()))
-    length = len(wanted)
+    length = len(phrase_words)
     if length < 3:
         return "the phrase has no word in its center"
     changed = 0
     for start, word in enumerate(words[: max(0, len(words) - length + 1)]):
-        if word == wanted[0] and words[start + length - 1] == wanted[-1]:
-            differences = sum(map(str.__ne__, wanted, words[start : start + length]))
+        if word == phrase_words[0] and words[start + length - 1] == phrase_words[-1]:
+            differences = sum(map(str.__ne__, phrase_words, words[start : start + length]))
             if differences == 0:
                 return "repeats the phrase unchanged"
             changed += differences == 1
@@ -457,8 +457,8 @@ def word_once(passage: Passage, keyword: Text) -> str:
 
 @check("keywords:forbidden_words")
 def forbidden_words(passage: Passage, forbidden_words: Texts) -> str:
-    found = next((word for word in forbidden_words if has_word(passage.text, word)), None)
-    return f"contains {shorten(found, 40)}" if found else ""
+    forbidden = next((word for word in forbidden_words if has_word(passage.text, word)), None)
+    return f"contains {shorten(forbidden, 40)}" if forbidden else ""
 
 
 @check("keywords:exclude_word_harder")
@@ -500,8 +500,8 @@ def keyword_at(passage: Passage, keyword: Text, n: Position, m: Position) -> str
     words = [token for token in Passage(passage.sentences[n - 1]).tokens if any(map(str.isalnum, token))]
     if len(words) < m:
         return counted(len(words), "at least", m, f"words in sentence {n:,}")
-    found = words[m - 1]
-    return "" if found.lower() == keyword.lower() else f"word {m:,} of sentence {n:,} is {shorten(found, 40)}"
+    word = words[m - 1]
+    return "" if word.lower() == keyword.lower() else f"word {m:,} of sentence {n:,} is {shorten(word, 40)}"
 
 
 @check("words:words_position")
@@ -509,18 +509,18 @@ def second_and_second_last(passage: Passage, keyword: Text) -> str:
     words = passage.tokens[:-1] if passage.tokens and passage.tokens[-1] in PUNCTUATION else passage.tokens
     if len(words) < 2:
         return counted(len(words), "at least", 2, "words")
-    found = words[1], words[-2]
-    right = found[0].lower() == found[1].lower() == keyword.lower()
-    return "" if right else f"the second word is {shorten(found[0], 40)}, the second to last {shorten(found[1], 40)}"
+    pair = words[1], words[-2]
+    right = pair[0].lower() == pair[1].lower() == keyword.lower()
+    return "" if right else f"the second word is {shorten(pair[0], 40)}, the second to last {shorten(pair[1], 40)}"
 
 
 @check("keywords:palindrome")
 def palindrome(passage: Passage) -> str:
-    found = any(len(word) > 2 and word.isalpha() and word == word[::-1] for word in passage.bare_words)
-    return "" if found else "no palindrome of three letters or more"
+    has_palindrome = any(len(word) > 2 and word.isalpha() and word == word[::-1] for word in passage.bare_words)
+    return "" if has_palindrome else "no palindrome of three letters or more"
 
 
 @check("words:palindrome")
 def ten_palindromes(passage: Passage) -> str:
-    found = sum(len(word) >= 5 and word == word[::-1] for word in passage.bare_words)
-    return counted(found, "at least", 10, "palindromes of five letters or more")
+    palindrome_count = sum(len(word) >= 5 and word == word[::-1] for word in passage.bare_words)
+    return counted(palindrome_count, "at least", 10, "palindromes of five letters or more")

@@ -38,9 +38,9 @@ def alphabet(passage: Passage) -> str:
         return "does not start with a letter"
     first = ord(words[0][0]) - ord("a")
     for number, word in enumerate(words):
-        wanted = chr(ord("a") + (first + number) % 26)
-        if word[0] != wanted:
-            return f"word {number + 1:,} is {shorten(word, 40)}, expected one with {wanted}"
+        letter = chr(ord("a") + (first + number) % 26)
+        if word[0] != letter:
+            return f"word {number + 1:,} is {shorten(word, 40)}, expected one with {letter}"
     return ""
 
 
@@ -119,8 +119,8 @@ def every_nth_japanese(passage: Passage, N: Position) -> str:  # noqa: N803 (the
 
 @check("count:conjunctions")
 def conjunctions(passage: Passage, small_n: Count) -> str:
-    found = CONJUNCTIONS & {trimmed(word) for word in passage.lower.split()}
-    return counted(len(found), "at least", small_n, "different conjunctions")
+    distinct = CONJUNCTIONS & {trimmed(word) for word in passage.lower.split()}
+    return counted(len(distinct), "at least", small_n, "different conjunctions")
 
 
 @check("count:person_names")
@@ -149,10 +149,10 @@ def stop_words(passage: Passage, percentage: Percent) -> str:
 
 @check("ratio:overlap")
 def overlap(passage: Passage, reference_text: Text, percentage: Percent) -> str:
-    found, reference = (set(zip(text, text[1:], text[2:], strict=False)) for text in (passage.text, reference_text))
-    if not found:
+    trigrams, reference = (set(zip(text, text[1:], text[2:], strict=False)) for text in (passage.text, reference_text))
+    if not trigrams:
         return "too short for a trigram"
-    share = 100 * len(found & reference) / len(found)
+    share = 100 * len(trigrams & reference) / len(trigrams)
     return "" if abs(share - percentage) <= _TOLERANCE else f"{share:.1f}% of trigrams, expected {percentage:g}%"
 
 
@@ -232,15 +232,15 @@ _EMOJI = re.compile(
 @check("detectable_content:number_placeholders")
 def number_placeholders(passage: Passage, num_placeholders: Count) -> str:
     pieces = (piece.partition("[") for line in passage.lines for piece in line.split("]")[:-1])
-    found = sum(bool(bracket and inner.strip()) for _, bracket, inner in pieces)
-    return counted(found, "at least", num_placeholders, "placeholders")
+    placeholder_count = sum(bool(bracket and inner.strip()) for _, bracket, inner in pieces)
+    return counted(placeholder_count, "at least", num_placeholders, "placeholders")
 
 
 @check("detectable_content:postscript")
 def postscript(passage: Passage, postscript_marker: Text) -> str:
     pattern = _POSTSCRIPTS.get(postscript_marker)
-    found = pattern.search(passage.lower) if pattern else postscript_marker.lower() in passage.lower
-    return "" if found else f"no postscript that starts with {shorten(postscript_marker, 40)}"
+    has_postscript = pattern.search(passage.lower) if pattern else postscript_marker.lower() in passage.lower
+    return "" if has_postscript else f"no postscript that starts with {shorten(postscript_marker, 40)}"
 
 
 @check("detectable_format:number_bullet_lists")
@@ -257,14 +257,14 @@ def constrained_response(passage: Passage) -> str:
 
 @check("detectable_format:number_highlighted_sections")
 def number_highlights(passage: Passage, num_highlights: Count) -> str:
-    found = [*_HIGHLIGHT.findall(passage.text), *_STRONG.findall(passage.text)]
-    return counted(sum(bool(inner.strip()) for inner in found), "at least", num_highlights, "highlighted sections")
+    highlights = [*_HIGHLIGHT.findall(passage.text), *_STRONG.findall(passage.text)]
+    return counted(sum(bool(inner.strip()) for inner in highlights), "at least", num_highlights, "highlighted sections")
 
 
 @check("detectable_format:multiple_sections")
 def multiple_sections(passage: Passage, section_spliter: Text, num_sections: Count) -> str:
-    found = re.findall(rf"{re.escape(section_spliter)}\s?\d", passage.text)
-    return counted(len(found), "at least", num_sections, f"sections marked {shorten(section_spliter, 40)}")
+    markers = re.findall(rf"{re.escape(section_spliter)}\s?\d", passage.text)
+    return counted(len(markers), "at least", num_sections, f"sections marked {shorten(section_spliter, 40)}")
 
 
 @check("detectable_format:json_format")
@@ -280,8 +280,8 @@ def json_format(passage: Passage) -> str:
 @check("detectable_format:title")
 def title(passage: Passage) -> str:
     spans = ((line, line.find("<<"), line.rfind(">>")) for line in passage.lines)
-    found = any(0 <= start < end and line[start:end].strip("<> \t\r") for line, start, end in spans)
-    return "" if found else "no title in <<double angular brackets>>"
+    has_title = any(0 <= start < end and line[start:end].strip("<> \t\r") for line, start, end in spans)
+    return "" if has_title else "no title in <<double angular brackets>>"
 
 
 @check("detectable_format:square_brackets")
@@ -358,13 +358,13 @@ def quote_and_explanation(passage: Passage) -> str:
 
 @check("format:options")
 def options(passage: Passage, options: Text) -> str:
-    separator = next((one for one in ("/", "or") if one in options), ",")
+    separator = next((candidate for candidate in ("/", "or") if candidate in options), ",")
     listed = [option.strip() for option in options.split(separator)]
     if _LETTERED.match(options):  # letters must be written as in the list: "a)"
         return "" if passage.text in listed else f"expected one of {shorten(options, 60)}"
-    said = passage.lower.strip(PUNCTUATION + " ")
-    known = {option.lower().strip(PUNCTUATION + " ") for option in listed}
-    return "" if said in known else f"expected one of {shorten(options, 60)}"
+    answer = passage.lower.strip(PUNCTUATION + " ")
+    accepted = {option.lower().strip(PUNCTUATION + " ") for option in listed}
+    return "" if answer in accepted else f"expected one of {shorten(options, 60)}"
 
 
 @check("format:newline")
@@ -445,14 +445,14 @@ def sentences_then_bullets(passage: Passage) -> str:
 def output_template(passage: Passage) -> str:
     rest = passage.text
     for label, following in zip(_LABELS, (*_LABELS[1:], None), strict=True):
-        _, found, rest = rest.partition(label)
+        _, matched_label, rest = rest.partition(label)
         filled = rest.partition(following)[0] if following else rest
-        if not found or not has_visible_character(filled):
-            return f"no {label!r} with an answer after it" if found else f"no {label!r} in its place"
+        if not matched_label or not has_visible_character(filled):
+            return f"no {label!r} with an answer after it" if matched_label else f"no {label!r} in its place"
     return ""
 
 
 @check("format:no_whitespace")
 def no_whitespace(passage: Passage) -> str:
-    found = len(passage.text.split()) > 1 or passage.text != passage.text.strip()
-    return "contains white space" if found else ""
+    has_whitespace = len(passage.text.split()) > 1 or passage.text != passage.text.strip()
+    return "contains white space" if has_whitespace else ""

@@ -32,23 +32,23 @@ stays linear."""
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of `text`, without the text between them."""
-    found: list[str] = []
+    pieces: list[str] = []
     start, length = 0, len(text.rstrip())
     for end, following in _breaks(text):
         if start:
             closing = _CLOSING_MARKS.match(text, start)
             if closing and closing.end() <= end:
-                found[-1] += closing[0].rstrip()
+                pieces[-1] += closing[0].rstrip()
                 start = closing.end()
-        found.append(text[start:end])
+        pieces.append(text[start:end])
         start = following
     closing = _CLOSING_MARKS.match(text, start) if start else None
     if closing:
-        found[-1] += closing[0].rstrip()
+        pieces[-1] += closing[0].rstrip()
         start = closing.end()
     if start < length:
-        found.append(text[start:length])
-    return [sentence for sentence in found if sentence]
+        pieces.append(text[start:length])
+    return [sentence for sentence in pieces if sentence]
 
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
@@ -77,8 +77,8 @@ def _follower(text: str, match: re.Match[str]) -> str:
     """Return the next word, or the mark that follows."""
     if match["mark"]:
         return match["mark"]
-    found = _NEXT.match(text, match.end("gap"))
-    return found[0] if found else ""
+    next_word = _NEXT.match(text, match.end("gap"))
+    return next_word[0] if next_word else ""
 
 
 def _ends(word: str, following: str, *, new_line: bool) -> bool:
@@ -117,20 +117,20 @@ _CLOSERS = "]})>\"'\u00bb\u201d"
 
 def tokens(sentence: str) -> list[str]:
     """Return the words and punctuation marks of one sentence."""
-    found: list[str] = []
+    pieces: list[str] = []
     for word in _TOKEN.findall(straight(sentence)):
         if cut := _SPLIT_WORDS.get(word.lower()):
-            found += [word[:cut], word[cut:]]
+            pieces += [word[:cut], word[cut:]]
         elif "'" in word and word.strip("'"):
-            found += _apart(word)
+            pieces += _apart(word)
         else:
-            found.append(word)
-    last = len(found) - 1
-    while last > 0 and found[last] in _CLOSERS:
+            pieces.append(word)
+    last = len(pieces) - 1
+    while last > 0 and pieces[last] in _CLOSERS:
         last -= 1
-    if found and len(found[last]) > 1 and found[last][-1] == "." != found[last][-2]:
-        found[last : last + 1] = [found[last][:-1], "."]
-    return found
+    if pieces and len(pieces[last]) > 1 and pieces[last][-1] == "." != pieces[last][-2]:
+        pieces[last : last + 1] = [pieces[last][:-1], "."]
+    return pieces
 
 
 def _apart(word: str) -> list[str]:

@@ -112,25 +112,25 @@ def check(*ids: str, library: str = "") -> Callable[[Check], Check]:
 
 def definition(identifier: Any) -> Definition:
     """Return the instruction with this id; ValueError with similar ids if there is none."""
-    found = CHECKS.get(identifier) if isinstance(identifier, str) else None
-    if found is None:
+    entry = CHECKS.get(identifier) if isinstance(identifier, str) else None
+    if entry is None:
         raise ValueError(f"unknown instruction {shorten(identifier, 80)}.{_similar(identifier)}")
-    return found
+    return entry
 
 
 def _similar(identifier: Any) -> str:
-    said = identifier.partition(":")[2] or identifier if isinstance(identifier, str) else ""
-    same = [known for known in CHECKS if known.partition(":")[2] == said[:80]]
-    return f" Did you mean {same[0]!r}?" if same else near_miss(str(said)[:80], CHECKS) or near_miss(identifier, CHECKS)
+    name = identifier.partition(":")[2] or identifier if isinstance(identifier, str) else ""
+    same = [candidate for candidate in CHECKS if candidate.partition(":")[2] == name[:80]]
+    return f" Did you mean {same[0]!r}?" if same else near_miss(str(name)[:80], CHECKS) or near_miss(identifier, CHECKS)
 
 
-def counted(count: int, relation: str, wanted: int, what: str) -> str:
+def counted(count: int, relation: str, expected: int, noun: str) -> str:
     """Return ``"3 words, expected at least 5"`` unless the count is right. Relations: exactly, at most, and the two
     of the datasets."""
     right = {
-        "less than": count < wanted,
-        "at least": count >= wanted,
-        "at most": count <= wanted,
-        "exactly": count == wanted,
+        "less than": count < expected,
+        "at least": count >= expected,
+        "at most": count <= expected,
+        "exactly": count == expected,
     }[relation]
-    return "" if right else f"{count:,} {what}, expected {relation} {wanted:,}"
+    return "" if right else f"{count:,} {noun}, expected {relation} {expected:,}"

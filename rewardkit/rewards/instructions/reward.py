@@ -52,17 +52,17 @@ class Instruction:
     def of(cls, identifier: Any, values: Mapping[Any, Any], *, exact: bool = False) -> Instruction:
         """Check the arguments; those that are None count as absent. With `exact`, none may be unknown."""
         kind = definition(identifier)
-        given = {name: value for name, value in values.items() if value is not None}
-        if exact and (unknown := next((name for name in given if name not in kind.readers), None)):
+        present = {name: value for name, value in values.items() if value is not None}
+        if exact and (unknown := next((name for name in present if name not in kind.readers), None)):
             raise ValueError(f"{kind.id} takes no {unknown!r}.{near_miss(unknown, kind.readers)} {_takes(kind)}")
         arguments = []
         for name, read in kind.readers.items():
-            if name not in given:
+            if name not in present:
                 raise ValueError(f"{kind.id} lacks {name!r}. {_takes(kind)}")
             try:
-                arguments.append((name, read(_plain(given[name]))))
+                arguments.append((name, read(_plain(present[name]))))
             except ValueError as problem:
-                raise ValueError(f"{kind.id}: {name!r} {problem}, got {shorten(given[name], 60)}.") from None
+                raise ValueError(f"{kind.id}: {name!r} {problem}, got {shorten(present[name], 60)}.") from None
         return cls(kind.id, tuple(arguments))
 
     @property
@@ -85,10 +85,10 @@ def _plain(value: Any) -> Any:
 
 def instruction_ids(value: Any) -> tuple[str, ...]:
     """Read a cell with the ids of a row's instructions: a list, JSON of one, or one id."""
-    found = _plain(value)
-    if isinstance(found, str):
-        found = _parsed(found) if found.lstrip().startswith(("[", '"')) else found.strip()
-    listed = [found] if isinstance(found, str) else found
+    cell = _plain(value)
+    if isinstance(cell, str):
+        cell = _parsed(cell) if cell.lstrip().startswith(("[", '"')) else cell.strip()
+    listed = [cell] if isinstance(cell, str) else cell
     if not isinstance(listed, Sequence) or not listed:
         raise ValueError("expected a list with the ids of one or more instructions")
     if len(listed) > MOST:
@@ -98,33 +98,33 @@ def instruction_ids(value: Any) -> tuple[str, ...]:
 
 def instruction_arguments(value: Any) -> tuple[Mapping[str, Any], ...]:
     """Read a cell with one mapping of arguments per instruction: a list, or JSON of one; None is an empty mapping."""
-    found = _plain(value)
-    if isinstance(found, str):
-        found = _parsed(found)
-    listed = [found] if isinstance(found, Mapping) else found
+    cell = _plain(value)
+    if isinstance(cell, str):
+        cell = _parsed(cell)
+    listed = [cell] if isinstance(cell, Mapping) else cell
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise ValueError("expected a list with one mapping of arguments per instruction")
     if len(listed) > MOST:
         raise ValueError(f"more than {MOST} mappings")
-    parsed = [_parsed(one) if isinstance(one, str) else one for one in listed]
-    wrong = next((one for one in parsed if not (one is None or isinstance(one, Mapping))), None)
+    parsed = [_parsed(entry) if isinstance(entry, str) else entry for entry in listed]
+    wrong = next((entry for entry in parsed if not (entry is None or isinstance(entry, Mapping))), None)
     if wrong is not None:
         raise ValueError(f"expected a mapping of arguments for each instruction, got {shorten(wrong, 60)}")
     # Arrow gives every mapping the keys of all of them, most with None.
-    return tuple({name: value for name, value in (one or {}).items() if value is not None} for one in parsed)
+    return tuple({name: value for name, value in (entry or {}).items() if value is not None} for entry in parsed)
 
 
 def constraints(value: Any) -> tuple[Instruction, ...]:
     """Read a cell that holds ids and arguments together, as ``{"instruction_id": [...], "kwargs": [...]}``."""
-    found = _plain(value)
-    if isinstance(found, str):
-        found = _parsed(found)
-    if isinstance(found, Sequence) and len(found) == 1:
-        found = found[0]
-    if not isinstance(found, Mapping):
+    cell = _plain(value)
+    if isinstance(cell, str):
+        cell = _parsed(cell)
+    if isinstance(cell, Sequence) and len(cell) == 1:
+        cell = cell[0]
+    if not isinstance(cell, Mapping):
         raise ValueError('expected {"instruction_id": [...], "kwargs": [...]}')
-    ids = found.get("instruction_id_list") or found.get("instruction_id")
-    return paired(instruction_ids(ids), instruction_arguments(found.get("kwargs")))
+    ids = cell.get("instruction_id_list") or cell.get("instruction_id")
+    return paired(instruction_ids(ids), instruction_arguments(cell.get("kwargs")))
 
 
 def paired(ids: Sequence[str], arguments: Sequence[Mapping[str, Any]]) -> tuple[Instruction, ...]:
@@ -162,8 +162,8 @@ def passages(text: str, reading: Reading) -> tuple[Passage, ...]:
     lines = text.split("\n")
     shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
     texts = [text, *shorter]
-    texts += [*(one.replace("*", "") for one in texts), *(_EMPHASIS.sub(r"\1", one) for one in texts)]
-    return tuple(Passage(one) for one in dict.fromkeys(texts) if has_visible_character(one))
+    texts += [*(variant.replace("*", "") for variant in texts), *(_EMPHASIS.sub(r"\1", variant) for variant in texts)]
+    return tuple(Passage(variant) for variant in dict.fromkeys(texts) if has_visible_character(variant))
 
 
 def _problem(instruction: Instruction, read: tuple[Passage, ...]) -> str:
@@ -193,7 +193,7 @@ class FollowsAll:
         if not has_visible_character(text):
             return _EMPTY
         read = passages(text, self.reading)
-        problems = [(one.kind.name, _problem(one, read)) for one in instructions]
+        problems = [(instruction.kind.name, _problem(instruction, read)) for instruction in instructions]
         wrong = [f"{name}: {problem}" for name, problem in problems if problem]
         if not wrong:
             return 1.0
@@ -256,15 +256,15 @@ def instructions(
     for column in (ids, *([] if arguments is None else [arguments])):
         if not isinstance(column, str) or not column.strip():
             raise RewardDefinitionError(f"instructions: expected the name of a column, got {shorten(column)}")
-    given = [] if (ids, arguments) == ("instruction_id_list", "kwargs") else [ids, arguments]
-    if only is not None and given:
+    custom_columns = [] if (ids, arguments) == ("instruction_id_list", "kwargs") else [ids, arguments]
+    if only is not None and custom_columns:
         raise RewardDefinitionError("instructions: pass either the names of columns or only=, not both")
     fixed = () if only is None else _fixed(only)
     for kind in CHECKS.values() if only is None else [instruction.kind for instruction in fixed]:
         kind.require()
-    shown = expression(
+    call_text = expression(
         "instructions",
-        *given,
+        *custom_columns,
         only=(_written(fixed), None),
         reading=(reading, "strict"),
         credit=(credit, "partial"),
@@ -273,7 +273,7 @@ def instructions(
     text = Parameter("text", "completion", view=_view(extract))
     if only is not None:
         name = fixed[0].kind.name if len(fixed) == 1 else "instructions"
-        return primitive(Follows(FollowsAll(reading, credit), fixed), name, shown, text)
+        return primitive(Follows(FollowsAll(reading, credit), fixed), name, call_text, text)
     if arguments is None:
         columns = [Parameter("ids", ids, annotation=Annotated[tuple[Any, ...], PlainValidator(constraints)])]
     else:
@@ -283,7 +283,7 @@ def instructions(
                 "arguments", arguments, annotation=Annotated[tuple[Any, ...], PlainValidator(instruction_arguments)]
             ),
         ]
-    return primitive(FollowsAll(reading, credit), "instructions", shown, text, *columns)
+    return primitive(FollowsAll(reading, credit), "instructions", call_text, text, *columns)
 
 
 def _fixed(only: Any) -> tuple[Instruction, ...]:
@@ -300,13 +300,13 @@ def _fixed(only: Any) -> tuple[Instruction, ...]:
 
 def _written(fixed: Sequence[Instruction]) -> Any:
     """Return ``only=`` in its shortest form; None for no instructions."""
-    given = {
+    arguments_by_id = {
         bound.id: {name: list(value) if isinstance(value, tuple) else value for name, value in bound.arguments}
         for bound in fixed
     }
-    if any(given.values()):
-        return given
-    return next(iter(given), None) if len(given) < 2 else list(given)
+    if any(arguments_by_id.values()):
+        return arguments_by_id
+    return next(iter(arguments_by_id), None) if len(arguments_by_id) < 2 else list(arguments_by_id)
 
 
 def _view(extract: Extractor | Any) -> View:
@@ -314,7 +314,7 @@ def _view(extract: Extractor | Any) -> View:
     return THINKING if extract is None else as_extractor(extract, whole())
 
 
-def _checked(name: str, value: object, options: Any, what: str) -> None:
+def _checked(name: str, value: object, options: Any, option: str) -> None:
     if value not in get_args(options):
-        known = ", ".join(map(repr, get_args(options)))
-        raise RewardDefinitionError(f"{name}: {what} must be one of {known}, got {shorten(value)}")
+        choices = ", ".join(map(repr, get_args(options)))
+        raise RewardDefinitionError(f"{name}: {option} must be one of {choices}, got {shorten(value)}")

@@ -39,9 +39,15 @@ def _language(value: object) -> str:
 Language = Annotated[str, _language]
 
 
-def _in_language(text: str, wanted: str) -> str:
-    found = language_of(text)
-    return "" if found == wanted else f"is {NAMES[found]}, not {NAMES[wanted]}" if found else "no words of a language"
+def _in_language(text: str, expected: str) -> str:
+    language = language_of(text)
+    return (
+        ""
+        if language == expected
+        else f"is {NAMES[language]}, not {NAMES[expected]}"
+        if language
+        else "no words of a language"
+    )
 
 
 @check("language:response_language", library="py3langid")
@@ -61,8 +67,8 @@ def english_lowercase(passage: Passage) -> str:
 
 @check("change_case:capital_word_frequency")
 def capital_words(passage: Passage, capital_frequency: Count, capital_relation: Relation) -> str:
-    found = sum(map(str.isupper, passage.tokens))
-    return counted(found, capital_relation, capital_frequency, "words in capitals")
+    capital_count = sum(map(str.isupper, passage.tokens))
+    return counted(capital_count, capital_relation, capital_frequency, "words in capitals")
 
 
 @check("format:title_case")
@@ -70,8 +76,8 @@ def title_case(passage: Passage) -> str:
     words = [token for token in passage.tokens if token[0].isalpha() and token.lower() != "n't"]
     wrong = next((word for word in words if word[0].islower() and (word[1:].islower() or not word[1:])), None)
     shouted = next((word for word in words if word[0].islower() and word[1:].isupper()), None)
-    if found := wrong or shouted:
-        return f"{shorten(found, 40)} does not start with a capital"
+    if offender := wrong or shouted:
+        return f"{shorten(offender, 40)} does not start with a capital"
     return "" if words else "no words"
 
 

@@ -219,9 +219,9 @@ def _explore(document: SchemaDocument, start: dict[str, Any], parts_from: dict[i
         elif id(part) in path:
             loop = [f"#{document.pointer(step)}" for step, _ in path.values()]
             loop = loop[loop.index(f"#{document.pointer(part)}") :]
-            shown = shorten(" -> ".join([*loop, loop[0]]))
+            cycle = shorten(" -> ".join([*loop, loop[0]]))
             raise refusal(
-                f"the schema refers to itself on the same value ({shown}), so "
+                f"the schema refers to itself on the same value ({cycle}), so "
                 "every value would pass. Recurse through properties or items instead."
             )
         elif id(part) in parts_from:

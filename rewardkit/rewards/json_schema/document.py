@@ -107,23 +107,23 @@ class SchemaDocument:
 
     def targets(self, node: dict[str, Any]) -> list[dict[str, Any]]:
         """Return every schema that `node` may refer to; a dynamic reference may have several targets."""
-        found: list[dict[str, Any]] = []
+        schemas: list[dict[str, Any]] = []
         for keyword in _REFERENCES:
             reference = node.get(keyword)
             if isinstance(reference, str):
                 target = self._resolve(reference, self._bases[id(node)])
                 if isinstance(target, dict):
-                    found.append(target)
+                    schemas.append(target)
                 if keyword != "$ref":
-                    found.extend(self._dynamic.get(reference.partition("#")[2], ()))
-        return found
+                    schemas.extend(self._dynamic.get(reference.partition("#")[2], ()))
+        return schemas
 
     def on_same_value(self, node: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the schemas that apply to the same value as `node`."""
         if self.only_reference(node):
             return self.targets(node)
-        beside = [part for _, part, same in _subschemas(node) if same and isinstance(part, dict)]
-        return self.targets(node) + beside
+        siblings = [part for _, part, same in _subschemas(node) if same and isinstance(part, dict)]
+        return self.targets(node) + siblings
 
     def _index(self, start: Node, pointer: str, base: str, draft: int) -> None:
         waiting = [(start, pointer, base, draft)]
@@ -131,10 +131,10 @@ class SchemaDocument:
             node, pointer, base, draft = waiting.pop()
             if not isinstance(node, dict) or id(node) in self._pointers:
                 continue
-            self._drafts[id(node)] = own = _draft_of(node, draft)
+            self._drafts[id(node)] = node_draft = _draft_of(node, draft)
             # The validator reads a name by the draft around it, unless the whole document declares its own.
-            base = self._name(node, base, "id" if (draft if self._pointers else own) == 4 else "$id")
-            draft = own
+            base = self._name(node, base, "id" if (draft if self._pointers else node_draft) == 4 else "$id")
+            draft = node_draft
             self._pointers[id(node)] = pointer
             self._bases[id(node)] = base
             self.nodes.append(node)
@@ -144,9 +144,9 @@ class SchemaDocument:
         """Register the names of `node`, by `keyword` and as anchors; return the base URI of its references."""
         name = node.get(keyword)
         if isinstance(name, str) and not self.only_reference(node):
-            place, _, fragment = name.partition("#")
-            if place:
-                base = _joined(base, place)
+            uri, _, fragment = name.partition("#")
+            if uri:
+                base = _joined(base, uri)
                 self._resources[base] = node
             if fragment:
                 self._anchors[base, fragment] = node
@@ -162,10 +162,10 @@ class SchemaDocument:
         return base
 
     def _resolve(self, reference: str, base: str) -> Node | None:
-        place, _, fragment = reference.partition("#")
-        place = _joined(base, place) if place else base
-        if place not in self._resources:
-            if place.partition("://")[2].startswith("json-schema.org/draft"):
+        uri, _, fragment = reference.partition("#")
+        uri = _joined(base, uri) if uri else base
+        if uri not in self._resources:
+            if uri.partition("://")[2].startswith("json-schema.org/draft"):
                 return None
             raise refusal(
                 f"the schema refers to {shorten(reference)}, which is not part of it. Files and addresses "
@@ -173,15 +173,15 @@ class SchemaDocument:
             )
         fragment = unquote(fragment)
         if not fragment or fragment.startswith("/"):
-            return self._walk(reference, place, fragment)
-        if (place, fragment) not in self._anchors:
-            anchors = [name for at, name in self._anchors if at == place]
+            return self._walk(reference, uri, fragment)
+        if (uri, fragment) not in self._anchors:
+            anchors = [name for at, name in self._anchors if at == uri]
             hint = near_miss(fragment, anchors)
             raise refusal(f"the schema refers to {shorten(reference)}, but has no such $anchor.{hint}")
-        return self._anchors[place, fragment]
+        return self._anchors[uri, fragment]
 
-    def _walk(self, reference: str, place: str, fragment: str) -> Node:
-        node: Any = self._resources[place]
+    def _walk(self, reference: str, uri: str, fragment: str) -> Node:
+        node: Any = self._resources[uri]
         pointer, draft = self._pointers[id(node)] + fragment, self.draft(node)
         for token in fragment.split("/")[1:]:
             key = token.replace("~1", "/").replace("~0", "~")
@@ -190,10 +190,10 @@ class SchemaDocument:
             except (KeyError, IndexError, ValueError, TypeError):
                 hint = near_miss(key, node) if isinstance(node, dict) else ""
                 raise refusal(f"the schema refers to {shorten(reference)}: no such place.{hint}") from None
-            place, draft = self._bases.get(id(node), place), self._drafts.get(id(node), draft)
+            uri, draft = self._bases.get(id(node), uri), self._drafts.get(id(node), draft)
         if not isinstance(node, dict | bool):
             raise refusal(f"the schema refers to {shorten(reference)}, which is not a schema: {shorten(node)}.")
-        self._index(node, pointer, place, draft)
+        self._index(node, pointer, uri, draft)
         return node
 
 
@@ -213,11 +213,11 @@ def _subschemas(node: dict[str, Any]) -> Iterator[tuple[str, Node, bool]]:
                 yield f"/{keyword}/{token}", part, keyword in _SAME_VALUE_MAPS
 
 
-def _joined(base: str, place: str) -> str:
+def _joined(base: str, uri: str) -> str:
     try:
-        return urljoin(base, place)
+        return urljoin(base, uri)
     except ValueError as error:
-        raise refusal(f"{shorten(place)} is not a URI: {error}.") from None
+        raise refusal(f"{shorten(uri)} is not a URI: {error}.") from None
 
 
 def _draft_of(node: Mapping[str, Any], around: int) -> int:

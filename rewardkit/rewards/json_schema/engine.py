@@ -126,17 +126,17 @@ def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[N
     `named` are the branches that the value's tags name. The document must be free of loops on the same value.
     """
     members: list[Mapping[str, Any]] = []
-    whole: list[str] = []
+    whole_keywords: list[str] = []
     unions: list[TaggedUnion] = []
     picked = {id(branch) for branch in named}
     waiting = [node]
     while waiting:
-        found, known = _members(document, waiting.pop())
-        members += found
-        if not known:
-            whole.append("$ref")
-        for member in found:
-            whole += (keyword for keyword in (*_WHOLE, *_WHOLE_OBJECT, *_WHOLE_ARRAY) if keyword in member)
+        parts, is_local = _members(document, waiting.pop())
+        members += parts
+        if not is_local:
+            whole_keywords.append("$ref")
+        for member in parts:
+            whole_keywords += (keyword for keyword in (*_WHOLE, *_WHOLE_OBJECT, *_WHOLE_ARRAY) if keyword in member)
             for keyword in _UNIONS:
                 if keyword not in member:
                     continue
@@ -149,13 +149,13 @@ def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[N
                 if union:
                     unions.append(union)
                 elif not chosen:
-                    whole.append(keyword)
+                    whole_keywords.append(keyword)
                 waiting += chosen
     return Level(
         members=tuple(members),
         required=tuple(sorted({name for member in members for name in member.get("required", ())})),
         takes=all(_allows(member, kind) for member in members),
-        whole=tuple(dict.fromkeys(whole)),
+        whole=tuple(dict.fromkeys(whole_keywords)),
         unions=tuple(unions),
     )
 
@@ -163,7 +163,7 @@ def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[N
 def _members(document: SchemaDocument, node: Node) -> tuple[list[dict[str, Any]], bool]:
     """Return the parts of `node` by ``$ref`` and ``allOf``, and whether all references stay in the document."""
     members: list[dict[str, Any]] = []
-    known = True
+    is_local = True
     waiting = [node]
     while waiting:
         member = waiting.pop()
@@ -171,13 +171,13 @@ def _members(document: SchemaDocument, node: Node) -> tuple[list[dict[str, Any]]
             continue
         if "$ref" in member:
             target = document.target(member)
-            known = known and target is not None
+            is_local = is_local and target is not None
             waiting.append(target)
             if document.only_reference(member):
                 continue
         members.append(member)
         waiting.extend(member.get("allOf", ()))
-    return members, known
+    return members, is_local
 
 
 def _takes(document: SchemaDocument, node: Node, kind: Kind) -> bool:
@@ -204,7 +204,7 @@ def _tagged(document: SchemaDocument, branches: list[Node]) -> TaggedUnion | Non
         texts = [_texts(document, properties[name]) for properties in declared]
         if all(texts) and len(set().union(*texts)) == sum(map(len, texts)):
             pairs = zip(texts, branches, strict=True)
-            return TaggedUnion(name, {text: branch for taken, branch in pairs for text in sorted(taken)})
+            return TaggedUnion(name, {text: branch for branch_texts, branch in pairs for text in sorted(branch_texts)})
     return None
 
 
@@ -254,10 +254,10 @@ def _split(pattern: str) -> tuple[list[dict[str, Any]], str] | None:
     start = 1
     while pattern.startswith(("(?=", "(?!"), start):
         end = closings[start]
-        found = {"pattern": f"^(?:{pattern[start + 3 : end]})"}
+        condition = {"pattern": f"^(?:{pattern[start + 3 : end]})"}
         # Patterns say nothing about values that are not texts, so their negation must not either.
-        absent = {"anyOf": [{"not": {"type": "string"}}, {"not": found}]}
-        conditions.append(absent if pattern[start + 2] == "!" else found)
+        absent = {"anyOf": [{"not": {"type": "string"}}, {"not": condition}]}
+        conditions.append(absent if pattern[start + 2] == "!" else condition)
         start = end + 1
         if pattern[start : start + 1] in ("*", "+", "?", "{"):
             return None
@@ -348,20 +348,20 @@ class Rules:
 
     def parts(self, key: Key) -> tuple[Part, ...]:
         """Return the subschemas for a property or an item."""
-        place = key if key in self._keys else self._other
-        if place is None:  # not kept: a policy can write any number of names
+        slot = key if key in self._keys else self._other
+        if slot is None:  # not kept: a policy can write any number of names
             return self._parts_for(self.level, key)
-        if place not in self._parts:
-            self._parts[place] = self._parts_for(self.level, place)
-        return self._parts[place]
+        if slot not in self._parts:
+            self._parts[slot] = self._parts_for(self.level, slot)
+        return self._parts[slot]
 
     def wrong(self, entries: Iterable[tuple[Key, Any]]) -> list[tuple[Any, Any]]:
         """Return the entries of an object or array whose value violates its subschemas, in order."""
-        known, check = self._checks, self._check
+        checks, check = self._checks, self._check
         if not self._keys and self._other is not None:
             fits = check(self._other)
             return [(key, value) for key, value in entries if not fits(value)]
-        return [(key, value) for key, value in entries if not (known.get(key) or check(key))(value)]
+        return [(key, value) for key, value in entries if not (checks.get(key) or check(key))(value)]
 
     def _check(self, key: Key) -> Check:
         """Return one check for all subschemas of a property or an item."""

@@ -50,7 +50,7 @@ def without_gaps(schema: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _filled(schema: dict[str, Any]) -> dict[str, Any]:
     """Return `schema` without its gaps; its depth is limited."""
-    kept: dict[str, Any] = {}
+    filled: dict[str, Any] = {}
     for keyword, value in schema.items():
         if value is None and keyword == "const":
             raise refusal(
@@ -60,16 +60,16 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
         if value is None:
             continue
         if keyword in MAPS and isinstance(value, dict):
-            kept[keyword] = {name: _part(part) for name, part in value.items() if part is not None}
+            filled[keyword] = {name: _part(part) for name, part in value.items() if part is not None}
         elif keyword in LISTS and isinstance(value, list):
-            kept[keyword] = [_part(part) for part in value]
+            filled[keyword] = [_part(part) for part in value]
         elif keyword in SINGLE and isinstance(value, dict):
             part = _filled(value)
             if part or not value:  # a part with only gaps is also a gap
-                kept[keyword] = part
+                filled[keyword] = part
         else:
-            kept[keyword] = value
-    return kept
+            filled[keyword] = value
+    return filled
 
 
 def _part(part: Node) -> Node:
@@ -174,7 +174,7 @@ class _Walk:
         return earned / (len(required) + len(wrong) + rules.level.whole_object)
 
     def _items_credit(
-        self, rules: Rules, whole: bool, value: Any, items: Iterable[tuple[Key, Any]], path: Path
+        self, rules: Rules, all_or_nothing: bool, value: Any, items: Iterable[tuple[Key, Any]], path: Path
     ) -> float:
         """Return the credit of an array, or of an object without required properties."""
         wrong = rules.wrong(items)
@@ -187,14 +187,14 @@ class _Walk:
         wrong_itself = bool(rules.plain_problem(value))
         if wrong_itself or not wrong:
             self._blame(rules, value, path)
-        return 0.0 if wrong_itself or not wrong or whole else worst / len(wrong)
+        return 0.0 if wrong_itself or not wrong or all_or_nothing else worst / len(wrong)
 
     def _untagged_credit(self, rules: Rules, value: dict[str, Any], path: Path) -> float:
         """Report an object that does not name its branch of a union: nothing in it can be checked."""
         for union in rules.level.unions:
-            taken = " or ".join(map(value_text, list(union.branches)[:SHOWN_TAGS]))
-            given = f"{value_text(value[union.tag])} is not" if union.tag in value else "missing;"
-            self.violations.add((*path, union.tag), f"{given} {taken}")
+            tags = " or ".join(map(value_text, list(union.branches)[:SHOWN_TAGS]))
+            actual = f"{value_text(value[union.tag])} is not" if union.tag in value else "missing;"
+            self.violations.add((*path, union.tag), f"{actual} {tags}")
         return 0.0
 
     def _part_credit(self, parts: Sequence[Part], value: object, path: Path) -> float:
@@ -289,11 +289,11 @@ class _SchemaGenerator(GenerateJsonSchema):
     }
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        made = super().decimal_schema(schema)
-        for branch in made.get("anyOf", [made]):
+        generated = super().decimal_schema(schema)
+        for branch in generated.get("anyOf", [generated]):
             if branch.get("type") == "string":
                 branch["pattern"] = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
-        return made
+        return generated
 
 
 @lru_cache(maxsize=COMPILED_SCHEMAS)
@@ -398,13 +398,13 @@ def json_schema(
         raise refusal(f"column must be the name of a column, got {shorten(column)}.")
     # With a column, any schema will do: it checks the options and that the extra is installed.
     judge = JsonSchema.of({"type": "object"} if column else schema, credit, formats)
-    shown = "" if column else getattr(schema, "__name__", None) or shorten(schema, 60)
+    schema_text = "" if column else getattr(schema, "__name__", None) or shorten(schema, 60)
     options = expression(
         "", column=(column, None), credit=(credit, "partial"), formats=(formats, True), extract=(extract, None)
     )
-    written = f"json_schema({', '.join(filter(None, (shown, options[1:-1])))})"
-    found = Parameter("document", "completion", view=Json(as_extractor(extract, document())))
+    written = f"json_schema({', '.join(filter(None, (schema_text, options[1:-1])))})"
+    parameter = Parameter("document", "completion", view=Json(as_extractor(extract, document())))
     if column is None:
-        return primitive(judge, "json_schema", written, found)
+        return primitive(judge, "json_schema", written, parameter)
     cell = Parameter("schema", column, annotation=Annotated[SchemaEngine, PlainValidator(SchemaCell(judge.formats))])
-    return primitive(RowSchemaCredit(credit), "json_schema", written, found, cell)
+    return primitive(RowSchemaCredit(credit), "json_schema", written, parameter, cell)

@@ -45,9 +45,9 @@ class Brief:
     def conversation(self, form: Form, block: str, values: Mapping[str, Any], **options: Any) -> Conversation:
         return conversation(self.rubric, form, block, values, reference=self.reference, **options)
 
-    async def verdict(self, asked: Conversation, *, fresh: bool = False) -> Verdict:
+    async def verdict(self, judge_prompt: Conversation, *, fresh: bool = False) -> Verdict:
         try:
-            return await ask(self.service, asked, shared=self.shared, fresh=fresh)
+            return await ask(self.service, judge_prompt, shared=self.shared, fresh=fresh)
         except RewardFailure:
             raise
         except Exception as error:  # not the fault of the completion, so not its score
@@ -65,16 +65,18 @@ class Brief:
         return repr((self.service.describe(), self.rubric, self.names, self.reference, self.max_characters))
 
 
-def reported(shown: Shielded, completion: str) -> Sequence[str]:
+def reported(excerpt: Shielded, completion: str) -> Sequence[str]:
     """Count and log suspicious text in a completion, and return it."""
-    if shown.suspicious:
+    if excerpt.suspicious:
         tally().suspicious += 1
-        _log.info("suspicious (%s): %s", ", ".join(shown.suspicious), shorten(escaped(completion)))
-    return shown.suspicious
+        _log.info("suspicious (%s): %s", ", ".join(excerpt.suspicious), shorten(escaped(completion)))
+    return excerpt.suspicious
 
 
 def note(reason: str, suspicious: Sequence[str]) -> str:
     """Return the note of a score: the escaped reason, cut short, and any suspicious text."""
-    said = escaped(reason.strip())
-    said = said if len(said) <= NOTE_CHARACTERS else f"{said[:NOTE_CHARACTERS]}..."
-    return f"{said} [suspicious: {', '.join(suspicious)}]" if suspicious else said
+    escaped_reason = escaped(reason.strip())
+    escaped_reason = (
+        escaped_reason if len(escaped_reason) <= NOTE_CHARACTERS else f"{escaped_reason[:NOTE_CHARACTERS]}..."
+    )
+    return f"{escaped_reason} [suspicious: {', '.join(suspicious)}]" if suspicious else escaped_reason

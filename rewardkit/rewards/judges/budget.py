@@ -91,11 +91,11 @@ class Budget:
 
     def check(self, model: str) -> None:
         """Raise RewardDefinitionError if money is limited and `model` has no price."""
-        known = dict(self.prices)
-        if self.money is not None and model not in known:
+        prices = dict(self.prices)
+        if self.money is not None and model not in prices:
             raise RewardDefinitionError(
-                f"rk.Budget limits money, but prices= has no {model!r}, only {', '.join(map(repr, known))}."
-                f"{near_miss(model, known)}"
+                f"rk.Budget limits money, but prices= has no {model!r}, only {', '.join(map(repr, prices))}."
+                f"{near_miss(model, prices)}"
             )
 
     def describe(self) -> str:
@@ -180,13 +180,13 @@ class Spending:
             self._under_way += 1
         self._warn()
 
-    def _refusal(self, said: str) -> RewardFailure:
+    def _refusal(self, reason: str) -> RewardFailure:
         if self.budget.on_exhausted == "stop":
             return RunStopped(
-                f"{said}. Raise the limit in rk.Budget, or continue without the judge: on_exhausted='skip' or "
+                f"{reason}. Raise the limit in rk.Budget, or continue without the judge: on_exhausted='skip' or "
                 "on_exhausted='fall_back'"
             )
-        return RewardFailure(said)
+        return RewardFailure(reason)
 
     def give_back(self) -> None:
         """Take back a call that costs nothing."""

@@ -82,5 +82,5 @@ class Cache:
 
 def key_of(**parts: object) -> str:
     """Return the SHA-256 of `parts` as JSON. Everything that changes a verdict must be among them."""
-    said = json.dumps(parts, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(f"{FORMAT} {said}".encode()).hexdigest()
+    parts_json = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(f"{FORMAT} {parts_json}".encode()).hexdigest()

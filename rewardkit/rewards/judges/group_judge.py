@@ -50,52 +50,52 @@ class GroupJudge:
         if len(distinct) == 1:
             return [Score(0.5, "all completions of the group are equal")] * len(completion)
         most = max(LEAST_CHARACTERS, self.brief.max_characters // len(distinct))
-        shown = {text: shielded(text, most) for text in distinct}
-        found: dict[str, Score | Raised] = {}
+        excerpts = {text: shielded(text, most) for text in distinct}
+        outcomes: dict[str, Score | Raised] = {}
         try:
-            found |= await self._ranked(shown, sample)
+            outcomes |= await self._ranked(excerpts, sample)
         except NoVerdict:
-            found |= await self._unfit(shown, sample)
-            fit = {text: each for text, each in shown.items() if text not in found}
-            if not found or len(fit) < 2:
+            outcomes |= await self._unfit(excerpts, sample)
+            fit = {text: each for text, each in excerpts.items() if text not in outcomes}
+            if not outcomes or len(fit) < 2:
                 raise
-            found |= await self._ranked(fit, sample)
-        return [found[text] for text in completion]
+            outcomes |= await self._ranked(fit, sample)
+        return [outcomes[text] for text in completion]
 
-    async def _ranked(self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Score]:
+    async def _ranked(self, excerpts: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Score]:
         """Return the score of each of two or more completions, by text."""
-        verdict, identified = await self._verdict(shown, sample)
+        verdict, identified = await self._verdict(excerpts, sample)
         scores = Ranking(tuple(identified)).scores(verdict.answers)
-        found = {}
-        for place, identifier in enumerate(verdict.answers["ranking"], 1):
+        outcomes = {}
+        for rank, identifier in enumerate(verdict.answers["ranking"], 1):
             text = identified[identifier]
-            reason = f"{place} of {len(shown)} ({identifier}): {verdict.reason}"
-            found[text] = Score(scores[identifier], note(reason, reported(shown[text], text)))
-        return found
+            reason = f"{rank} of {len(excerpts)} ({identifier}): {verdict.reason}"
+            outcomes[text] = Score(scores[identifier], note(reason, reported(excerpts[text], text)))
+        return outcomes
 
-    async def _unfit(self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Raised]:
+    async def _unfit(self, excerpts: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Raised]:
         """Return the completions that get no verdict even alone, because they are refused or confuse the judge.
 
         Only these fail, and not the whole group.
         """
-        alone = [self._verdict({text: each}, sample) for text, each in shown.items()]
-        found = {}
-        for text, given in zip(shown, await asyncio.gather(*alone, return_exceptions=True), strict=True):
-            if isinstance(given, NoVerdict):
-                reported(shown[text], text)
-                found[text] = Raised(given)
-            elif isinstance(given, BaseException):
-                raise given
-        return found
+        alone = [self._verdict({text: each}, sample) for text, each in excerpts.items()]
+        outcomes = {}
+        for text, outcome in zip(excerpts, await asyncio.gather(*alone, return_exceptions=True), strict=True):
+            if isinstance(outcome, NoVerdict):
+                reported(excerpts[text], text)
+                outcomes[text] = Raised(outcome)
+            elif isinstance(outcome, BaseException):
+                raise outcome
+        return outcomes
 
     async def _verdict(
-        self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]
+        self, excerpts: Mapping[str, Shielded], sample: Mapping[str, Any]
     ) -> tuple[Verdict, dict[str, str]]:
         """Return the verdict, and a mapping of its identifiers -> texts."""
-        identified = identifiers(shown, self.shuffle)
-        blocks = "\n\n".join(f"{identifier}:\n{shown[text].text}" for identifier, text in identified.items())
-        asked = self.brief.conversation(Ranking(tuple(identified)), f"To rank:\n\n{blocks}", sample)
-        return await self.brief.verdict(asked), identified
+        identified = identifiers(excerpts, self.shuffle)
+        blocks = "\n\n".join(f"{identifier}:\n{excerpts[text].text}" for identifier, text in identified.items())
+        judge_prompt = self.brief.conversation(Ranking(tuple(identified)), f"To rank:\n\n{blocks}", sample)
+        return await self.brief.verdict(judge_prompt), identified
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
         """Return the results of one batch, and their usage."""
@@ -113,10 +113,10 @@ def identifiers(texts: Iterable[str], shuffle: int) -> dict[str, str]:
     # Six hexadecimal digits are short for the judge; of a group of 64, two begin alike in one of 8,000 groups, which
     # gets longer ones.
     for length in count(6):
-        found = {_digest(seed, text)[:length]: text for text in ordered}
-        if len(found) == len(ordered):
+        by_identifier = {_digest(seed, text)[:length]: text for text in ordered}
+        if len(by_identifier) == len(ordered):
             break
-    return dict(sorted(found.items(), key=lambda item: _digest("order", seed, item[1])))
+    return dict(sorted(by_identifier.items(), key=lambda item: _digest("order", seed, item[1])))
 
 
 def _digest(*parts: str) -> str:

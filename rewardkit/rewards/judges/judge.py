@@ -121,12 +121,14 @@ class CriterionScore(Reward):
         return CriterionScore(judge, self.label)
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        (whole,) = yield [(self.judge, rows)]
+        (judge_column,) = yield [(self.judge, rows)]
         result = Column.empty(len(rows))
-        result.fill(rows, Column(whole.values, whole.codes))  # the reason is the note of the judge's own score
-        scored = rows & (whole.codes == SCORED)
+        result.fill(
+            rows, Column(judge_column.values, judge_column.codes)
+        )  # the reason is the note of the judge's own score
+        scored = rows & (judge_column.codes == SCORED)
         if scored.any():
-            result.values[scored] = whole.parts[self.label][scored]
+            result.values[scored] = judge_column.parts[self.label][scored]
         return result
 
     def __repr__(self) -> str:
@@ -194,7 +196,7 @@ def judge(
     """
     if any(find_spec(module) is None for module in _NEEDED):
         raise MissingExtraError.of("rk.judge", "judge")
-    asked = Rubric.of(rubric)
+    parsed_rubric = Rubric.of(rubric)
     scale = checked_scale(scale)
     form, listed = _form(scale, criteria, checklist, compare)
     if reference is not None and (not isinstance(reference, str) or reference in ("completion", "prompt")):
@@ -202,7 +204,7 @@ def judge(
     names = tuple(
         dict.fromkeys(
             [
-                *(name for name in asked.names if name not in ("completion", "transcript")),
+                *(name for name in parsed_rubric.names if name not in ("completion", "transcript")),
                 *([reference] if reference else []),
             ]
         )
@@ -216,7 +218,9 @@ def judge(
             "judge: deterministic=False asks again for equal samples, but a cache returns the first verdict for all of "
             "them. Drop cache= or deterministic=False"
         )
-    brief = Brief(service, asked, names, reference, _count("max_characters", max_characters), bool(deterministic))
+    brief = Brief(
+        service, parsed_rubric, names, reference, _count("max_characters", max_characters), bool(deterministic)
+    )
     for canary in () if canaries is None else canaries.canaries:
         lacking = {*names} - {"prompt", *dict(canary.columns)}
         if lacking:
@@ -242,7 +246,7 @@ def judge(
         ),
         (
             Parameter("completion", "trajectory", Transcript(bool(show_thinking)))
-            if asked.of_trajectories
+            if parsed_rubric.of_trajectories
             else Parameter("completion", "completion", spoken_text if show_thinking else visible_text),
             *(Parameter(name, name) for name in names),
         ),
@@ -355,5 +359,5 @@ def task_judge(model: str | Endpoint, *, task: str | None = None, **options: Any
         MissingExtraError: the extra ``judge`` is not installed.
     """
     words = "" if task is None else _TASK.format(task=task.replace("{", "{{").replace("}", "}}"))
-    given = {"scale": (0, 2), "show_thinking": True, **options}
-    return judge(f"{_RUBRIC}{words}{_SAMPLE}", model=model, **given)
+    settings = {"scale": (0, 2), "show_thinking": True, **options}
+    return judge(f"{_RUBRIC}{words}{_SAMPLE}", model=model, **settings)

@@ -53,15 +53,15 @@ class Panel(Reward):
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         columns: list[Column] = yield [(judge, rows) for judge in self.judges]
-        given = np.stack([column.values for column in columns])
-        voted = rows & ~np.isnan(given).all(axis=0)
+        votes = np.stack([column.values for column in columns])
+        voted = rows & ~np.isnan(votes).all(axis=0)
         values: Floats = np.full(len(rows), np.nan)
-        values[voted] = _COMBINED[self.combine](given[:, voted], axis=0)
+        values[voted] = _COMBINED[self.combine](votes[:, voted], axis=0)
         result = Column.combined([(column, True) for column in columns], values, rows)
         scored = np.flatnonzero(result.contributing)
         distances = np.full(len(rows), np.nan)
         if len(scored):
-            distances[scored] = np.nanmax(given[:, scored], axis=0) - np.nanmin(given[:, scored], axis=0)
+            distances[scored] = np.nanmax(votes[:, scored], axis=0) - np.nanmin(votes[:, scored], axis=0)
         result.parts["disagreement"] = distances
         result.notes.update((row, self._note(columns, row, distances[row])) for row in np.flatnonzero(rows).tolist())
         evaluation.measured(self, _Disagreement(tuple(distances[scored].tolist())))
@@ -71,10 +71,10 @@ class Panel(Reward):
         votes = []
         for number, (judge, column) in enumerate(zip(self.judges, columns, strict=True), 1):
             value = column.values[row]
-            said = "no score" if np.isnan(value) else f"{value:.2g}"
-            votes.append(f"{judge.name or f'judge {number}'}: {said}")
-        apart = "" if np.isnan(distance) else f" (disagreement {distance:.2g})"
-        return ", ".join(votes) + apart
+            vote = "no score" if np.isnan(value) else f"{value:.2g}"
+            votes.append(f"{judge.name or f'judge {number}'}: {vote}")
+        spread = "" if np.isnan(distance) else f" (disagreement {distance:.2g})"
+        return ", ".join(votes) + spread
 
     def __repr__(self) -> str:
         return f"judge_panel([{', '.join(map(repr, self.judges))}], combine={self.combine!r})"

@@ -151,8 +151,8 @@ def conversation(
     """
     task = f"{_TASK.format(name=name, nonce=NONCE)}\n\n{form.instructions()}"
     messages = [("system", task)]
-    for shown, verdict in examples:
-        messages += [("user", f"An example.\n\n{shown}"), ("assistant", verdict)]
+    for example_block, verdict in examples:
+        messages += [("user", f"An example.\n\n{example_block}"), ("assistant", verdict)]
     text = rubric.filled(values, block)
     if reference is not None:
         text += f"\n\nFor comparison, a reference:\n{delimited(cell_text(values[reference]), 'reference')}"

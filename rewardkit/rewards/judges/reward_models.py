@@ -174,14 +174,14 @@ class Classifier:
         rows, width = shape
         filled = [*batch, *[batch[0]] * (rows - len(batch))]
         fill = {"input_ids": self._padding or 0}
-        given = {
+        tensors = {
             name: torch.tensor(
                 [text.ids[name] + [fill.get(name, 0)] * (width - len(text)) for text in filled], device=self.device
             )
             for name in batch[0].ids
         }
         with torch.inference_mode(), _evaluating(self.model):
-            logits = self.model(**given).logits.float().cpu()
+            logits = self.model(**tensors).logits.float().cpu()
         if logits.ndim != 2 or len(logits) != rows:
             raise ValueError(f"its logits have the shape {tuple(logits.shape)} instead of (texts, labels)")
         return logits[: len(batch)]
@@ -195,7 +195,7 @@ class Classifier:
         if self._special.search(completion):
             notes.append("special tokens broken up")
             while self._special.search(completion):
-                completion = self._special.sub(lambda found: f"{found[0][0]} {found[0][1:]}", completion)
+                completion = self._special.sub(lambda match: f"{match[0][0]} {match[0][1:]}", completion)
         ids = self._ids(completion, prompt)
         length = len(ids["input_ids"])
         if length > limit:
@@ -208,15 +208,15 @@ class Classifier:
         if getattr(self.tokenizer, "chat_template", None):
             messages = [{"role": "user", "content": prompt}] if prompt else []
             messages.append({"role": "assistant", "content": completion})
-            found = self.tokenizer.apply_chat_template(messages, tokenize=True, return_dict=True)
+            encoding = self.tokenizer.apply_chat_template(messages, tokenize=True, return_dict=True)
         else:
             texts = (prompt, completion) if prompt else (completion,)
             cutting = {"truncation": True, "max_length": limit} if limit else {}
-            found = self.tokenizer(*texts, **cutting, verbose=False)
-        tokens = list(found["input_ids"])[:limit] or [self.tokenizer.eos_token_id or 0]
+            encoding = self.tokenizer(*texts, **cutting, verbose=False)
+        tokens = list(encoding["input_ids"])[:limit] or [self.tokenizer.eos_token_id or 0]
         ids = {"input_ids": tokens, "attention_mask": [1] * len(tokens)}
-        if "token_type_ids" in found and "token_type_ids" in self._taken:
-            ids["token_type_ids"] = (list(found["token_type_ids"]) or [0])[: len(tokens)]
+        if "token_type_ids" in encoding and "token_type_ids" in self._taken:
+            ids["token_type_ids"] = (list(encoding["token_type_ids"]) or [0])[: len(tokens)]
         return ids
 
     def _end_of(self, prompt: str, completion: str, limit: int) -> str:
@@ -239,10 +239,11 @@ class Classifier:
             return int(names[label])
         if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < count:
             return label
-        known = ", ".join(map(repr, names)) or f"0 to {count - 1}"
-        given = "" if label is None else f", and {label!r} is not one of them"
+        label_names = ", ".join(map(repr, names)) or f"0 to {count - 1}"
+        mismatch = "" if label is None else f", and {label!r} is not one of them"
         raise RunStopped(
-            f"the reward model has {count} labels{given}.{near_miss(label, names)} Pass label= with one of: {known}"
+            f"the reward model has {count} labels{mismatch}.{near_miss(label, names)} Pass label= with one of: "
+            f"{label_names}"
         )
 
 
@@ -311,8 +312,8 @@ def _finite(value: float) -> float | Exception:
     return value if abs(value) < float("inf") else RewardFailure(f"the reward model returned {value}")
 
 
-def _failure(what: str, error: Exception) -> RewardFailure:
-    return RewardFailure(f"the reward model: {what} raised {type(error).__name__}: {shorten(str(error))}")
+def _failure(operation: str, error: Exception) -> RewardFailure:
+    return RewardFailure(f"the reward model: {operation} raised {type(error).__name__}: {shorten(str(error))}")
 
 
 def reward_model(
@@ -383,7 +384,7 @@ def reward_model(
     weights = Weights(model, model if tokenizer is None else tokenizer, device, dtype, revision)
     reading = Reading(label, bool(probability), batch_size, max_length)
     reader = Reader(weights, reading, bool(show_thinking))
-    shown = expression(
+    call_text = expression(
         "reward_model",
         model if isinstance(model, str) else type(model).__name__,
         label=(label, None),
@@ -391,7 +392,7 @@ def reward_model(
     )
     parameters = (Parameter("completion", "completion"), Parameter("prompt", "prompt", default=""))
     binding = Binding(reader, parameters, expensive=True, trusted=True)
-    return Leaf(binding, ReturnPolicy(name, limits, on_failure=on_failure), shown)
+    return Leaf(binding, ReturnPolicy(name, limits, on_failure=on_failure), call_text)
 
 
 @final
@@ -405,8 +406,8 @@ class Reader:
     pool: ClassVar[str] = "models"
 
     async def __call__(self, completion: str, prompt: str = "") -> Score:
-        shown = completion if self.show_thinking else visible_text(completion)
-        verdict = await _queue(self, os.getpid()).verdict(shown, prompt)
+        text = completion if self.show_thinking else visible_text(completion)
+        verdict = await _queue(self, os.getpid()).verdict(text, prompt)
         if isinstance(verdict.value, Exception):
             raise verdict.value
         return Score(verdict.value, verdict.note)

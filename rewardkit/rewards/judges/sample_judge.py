@@ -39,11 +39,11 @@ class SampleJudge:
         sample = dict(zip(self.brief.names, values, strict=True))
         if lacking := self.brief.lacking(sample):
             return lacking
-        shown = shielded(completion, self.brief.max_characters)
-        verdict = await self.brief.verdict(self._asked(shown, sample))
-        found = self.form.scores(verdict.answers)
-        parts = {} if isinstance(self.form, Scale) else found
-        return Score(sum(found.values()) / len(found), note(verdict.reason, reported(shown, completion)), parts)
+        excerpt = shielded(completion, self.brief.max_characters)
+        verdict = await self.brief.verdict(self._asked(excerpt, sample))
+        scores = self.form.scores(verdict.answers)
+        parts = {} if isinstance(self.form, Scale) else scores
+        return Score(sum(scores.values()) / len(scores), note(verdict.reason, reported(excerpt, completion)), parts)
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
         """Return the results of one batch, and the usage of them and of the canaries."""
@@ -53,21 +53,21 @@ class SampleJudge:
         """Return everything that changes a verdict, for fingerprints."""
         return f"SampleJudge({self.brief.describe()}, {self.form!r}, {self.examples!r})"
 
-    def _asked(self, shown: Shielded, values: Mapping[str, Any]) -> Conversation:
+    def _asked(self, excerpt: Shielded, values: Mapping[str, Any]) -> Conversation:
         examples = [
             (shielded(text, self.brief.max_characters).text, self.form.written(dict(answers), reason))
             for text, answers, reason in self.examples
         ]
-        return self.brief.conversation(self.form, shown.text, values, examples=examples)
+        return self.brief.conversation(self.form, excerpt.text, values, examples=examples)
 
     async def _with_canaries(self, calls: Awaitable[list[Any]]) -> list[Any]:
         if self.canaries is None:
             return await calls
         due = self.canaries.due(_batches[self])
         _batches[self] += 1
-        results, given = await asyncio.gather(calls, asyncio.gather(*map(self._canary_score, due)))
+        results, canary_scores = await asyncio.gather(calls, asyncio.gather(*map(self._canary_score, due)))
         if due:
-            drift = self.canaries.drift(given)
+            drift = self.canaries.drift(canary_scores)
             tally().drifts.append(drift)
             if drift.warning:
                 _log.warning("%s", drift.warning)
@@ -76,9 +76,9 @@ class SampleJudge:
     async def _canary_score(self, canary: Canary) -> float | None:
         """Return the current score of a canary, on the scale of the judge."""
         values = {"prompt": canary.prompt, **dict(canary.columns)}
-        asked = self._asked(shielded(canary.completion, self.brief.max_characters), values)
+        judge_prompt = self._asked(shielded(canary.completion, self.brief.max_characters), values)
         try:
-            verdict = await asyncio.wait_for(self.brief.verdict(asked, fresh=True), self.patience)
+            verdict = await asyncio.wait_for(self.brief.verdict(judge_prompt, fresh=True), self.patience)
             return float(verdict.answers["score"])
         except (RewardFailure, asyncio.TimeoutError):
             return None

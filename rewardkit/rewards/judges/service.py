@@ -48,10 +48,10 @@ async def endpoint_of(access: Access) -> EndpointClient:
                 del _opened[other]
         _opened[loop] = _Opened()
         await anext(_opened[loop].closing)
-    known = _opened[loop].endpoints
-    if (access, key) not in known:
-        known[access, key] = EndpointClient(access, key)
-    return known[access, key]
+    endpoints = _opened[loop].endpoints
+    if (access, key) not in endpoints:
+        endpoints[access, key] = EndpointClient(access, key)
+    return endpoints[access, key]
 
 
 class _Opened:
@@ -146,8 +146,8 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
         RunStopped: the endpoint refuses all requests.
     """
     key = conversation.key(service)
-    if not fresh and (kept := await _kept(service, conversation, key)) is not None:
-        return kept
+    if not fresh and (cached_verdict := await _kept(service, conversation, key)) is not None:
+        return cached_verdict
     endpoint = await endpoint_of(service.endpoint.access)
     if fresh or not shared:
         return await _asked(service, conversation, key, endpoint, fresh=fresh)
@@ -163,9 +163,9 @@ async def _kept(service: Service, conversation: Conversation, key: str) -> Verdi
     text = await asyncio.to_thread(service.cache.get, key)
     if text is not None:
         with suppress(Malformed):
-            kept = conversation.form.read(text)
+            cached_verdict = conversation.form.read(text)
             tally().cache_hits += 1
-            return kept
+            return cached_verdict
         await asyncio.to_thread(service.cache.forget, key)
     tally().cache_misses += 1
     if service.cache.replay:

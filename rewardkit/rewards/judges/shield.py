@@ -88,12 +88,12 @@ class Shielded:
 
 def shielded(completion: str, max_characters: int, name: str = "completion") -> Shielded:
     """Return `completion` escaped, cut to `max_characters`, and between marks with a nonce."""
-    shown = escaped(completion)
-    missing = len(shown) - max_characters  # counted after escaping: an escaped character takes six or more
+    text = escaped(completion)
+    missing = len(text) - max_characters  # counted after escaping: an escaped character takes six or more
     if missing > 0:
-        said = f"\n[{NONCE}: {missing:,} characters are left out here]\n"
-        shown = _ends(shown, max_characters, said)
-    return Shielded(delimited(shown, name), suspicious(_ends(completion, max_characters, "\n")))
+        omission = f"\n[{NONCE}: {missing:,} characters are left out here]\n"
+        text = _ends(text, max_characters, omission)
+    return Shielded(delimited(text, name), suspicious(_ends(completion, max_characters, "\n")))
 
 
 def _ends(text: str, most: int, between: str) -> str:
@@ -111,10 +111,10 @@ def delimited(text: str, name: str) -> str:
 def suspicious(text: str) -> tuple[str, ...]:
     """Return what in `text` is addressed to a judge instead of a reader."""
     plain = unmasked(text)
-    found = [what for what, pattern in _SUSPICIOUS.items() if pattern.search(plain)]
+    findings = [finding for finding, pattern in _SUSPICIOUS.items() if pattern.search(plain)]
     if _CHAT_TOKEN.search(text) or _TURN.search(text):
-        found.append("forges a turn")
-    return tuple(found)
+        findings.append("forges a turn")
+    return tuple(findings)
 
 
 def nonce_of(key: str) -> str:
@@ -131,7 +131,7 @@ def escaped(text: str) -> str:
     text = text.replace("\r\n", "\n")
     hidden = {ord(character): _spelled(character) for character in set(text) if _is_hidden(character)}
     text = text.translate(hidden) if hidden else text
-    return _THINKING.sub("\\\\u003c", _CHAT_TOKEN.sub(lambda found: _spelled(found[0]), text))
+    return _THINKING.sub("\\\\u003c", _CHAT_TOKEN.sub(lambda match: _spelled(match[0]), text))
 
 
 def _is_hidden(character: str) -> bool:

@@ -39,7 +39,7 @@ class Tally:
 
     def numbers(self) -> dict[str, float]:
         """Return the numbers to log, named ``judge_<name>``."""
-        found: dict[str, float] = {
+        measures: dict[str, float] = {
             "calls": self.calls,
             "retries": self.retries,
             "repairs": self.repairs,
@@ -49,15 +49,15 @@ class Tally:
             "failures": sum(self.failures.values()),
         }
         if looked_up := self.cache_hits + self.cache_misses:
-            found["cache_hit_rate"] = self.cache_hits / looked_up
+            measures["cache_hit_rate"] = self.cache_hits / looked_up
         if self.seconds:
             median, slow = np.quantile(self.seconds, (0.5, 0.95))
-            found |= {"seconds_median": float(median), "seconds_95": float(slow)}
-        found |= {f"failures_{kind}": count for kind, count in self.failures.items()}
+            measures |= {"seconds_median": float(median), "seconds_95": float(slow)}
+        measures |= {f"failures_{kind}": count for kind, count in self.failures.items()}
         if self.drifts:
             drift = self.drifts[-1]
-            found |= {"drift": drift.mean, "drift_most": drift.most, "drift_off": drift.off}
-        return {f"judge_{name}": float(number) for name, number in found.items()}
+            measures |= {"drift": drift.mean, "drift_most": drift.most, "drift_off": drift.off}
+        return {f"judge_{name}": float(number) for name, number in measures.items()}
 
 
 TALLY: ContextVar[Tally] = ContextVar("TALLY")

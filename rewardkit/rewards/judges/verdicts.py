@@ -78,11 +78,11 @@ class Form(ABC):
             raise Malformed(parsed.error)
         try:
             model, names = _model(self)
-            found = model.model_validate(parsed.value)
+            validated = model.model_validate(parsed.value)
         except ValidationError as error:
             raise Malformed("; ".join(map(_problem, error.errors()[:3]))) from None
-        answers = {name: getattr(found, field) for field, name in names.items()}
-        return self.checked(Verdict(answers, vars(found)["reason"]))
+        answers = {name: getattr(validated, field) for field, name in names.items()}
+        return self.checked(Verdict(answers, vars(validated)["reason"]))
 
     @final
     def written(self, answers: Mapping[str, Any], reason: str) -> str:
@@ -161,9 +161,9 @@ class Checklist(Form):
         return dict(zip(self.items, map(float, answers.values()), strict=True))
 
     def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
-        given = dict(scores)
+        answers = dict(scores)
         numbered = {item: name for name, item in zip(self.questions, self.items, strict=True)}
-        return tuple((numbered.get(item, str(item)), answer) for item, answer in given.items())
+        return tuple((numbered.get(item, str(item)), answer) for item, answer in answers.items())
 
 
 @final
@@ -181,17 +181,17 @@ class Ranking(Form):
 
     def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
         ranking = answers["ranking"]
-        return {identifier: 1.0 - place / (len(ranking) - 1) for place, identifier in enumerate(ranking)}
+        return {identifier: 1.0 - position / (len(ranking) - 1) for position, identifier in enumerate(ranking)}
 
     def checked(self, verdict: Verdict) -> Verdict:
         ranking: list[str] = verdict.answers["ranking"]
-        unknown = [given for given in ranking if given not in self.identifiers]
+        unknown = [entry for entry in ranking if entry not in self.identifiers]
         missing = [identifier for identifier in self.identifiers if identifier not in ranking]
         if unknown or missing or len(ranking) != len(self.identifiers):
-            repeated = sorted({given for given in ranking if ranking.count(given) > 1})
+            repeated = sorted({entry for entry in ranking if ranking.count(entry) > 1})
             wrong = [
-                f"{what}: {shorten(', '.join(names), 80)}"
-                for what, names in (("missing", missing), ("unknown", unknown), ("repeated", repeated))
+                f"{defect}: {shorten(', '.join(names), 80)}"
+                for defect, names in (("missing", missing), ("unknown", unknown), ("repeated", repeated))
                 if names
             ]
             raise Malformed(f"ranking must hold every identifier exactly once; {'; '.join(wrong)}")
@@ -256,10 +256,10 @@ def _found(answer: str) -> Parsed:
     if not block.endswith(_FENCE) or "{" in before:
         return Parsed(error="the fenced block with the verdict must end the answer, with no JSON before it")
     language, _, body = block.removesuffix(_FENCE).partition("\n")
-    found = parse_json(body.strip())
-    if found.error and (language.strip() not in ("", "json") or _FENCE in body):
+    parsed = parse_json(body.strip())
+    if parsed.error and (language.strip() not in ("", "json") or _FENCE in body):
         return Parsed(error="the verdict must be in the only fenced block")
-    return found
+    return parsed
 
 
 def _problem(error: Mapping[str, Any]) -> str:
@@ -268,5 +268,5 @@ def _problem(error: Mapping[str, Any]) -> str:
         return f"{where} is missing"
     if error["type"] == "extra_forbidden":
         return f"{where} was not asked for"
-    said = str(error["msg"])
-    return f"{where or 'the verdict'}: {said[:1].lower()}{said[1:]}, got {shorten(error['input'], 60)}"
+    message = str(error["msg"])
+    return f"{where or 'the verdict'}: {message[:1].lower()}{message[1:]}, got {shorten(error['input'], 60)}"

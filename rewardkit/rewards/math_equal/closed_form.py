@@ -97,10 +97,10 @@ def formula(cleaned: str) -> Formula | None:
     return Formula(value.above, value.below, reader.arithmetic)
 
 
-def attempted(operation: Callable[[Formula, Formula], _Result], one: Formula, other: Formula) -> _Result | None:
+def attempted(operation: Callable[[Formula, Formula], _Result], left: Formula, right: Formula) -> _Result | None:
     """Return the result of an operator on two formulas; None if it has none, or would take too long."""
     try:
-        return operation(one, other)
+        return operation(left, right)
     except Unreadable:
         return None
 
@@ -137,11 +137,11 @@ def split_by(value: Formula, letter: str) -> tuple[Formula, Formula] | None:
     return Formula(slope, value.below), Formula(rest, value.below)
 
 
-def ratio(one: Formula, other: Formula) -> Fraction | None:
+def ratio(left: Formula, right: Formula) -> Fraction | None:
     """Return the rational number by which one numerator is a multiple of the other, if there is one."""
-    if not one.above or one.above.keys() != other.above.keys():
+    if not left.above or left.above.keys() != right.above.keys():
         return None
-    ratios = {coefficient / other.above[monomial] for monomial, coefficient in one.above.items()}
+    ratios = {coefficient / right.above[monomial] for monomial, coefficient in left.above.items()}
     return ratios.pop() if len(ratios) == 1 else None
 
 
@@ -196,9 +196,9 @@ class _Field(Algebra[Formula]):
         if index is not None:
             raise Unreadable
         number = self._number(radicand)
-        whole, primes = _square_free(number.numerator * number.denominator)
+        coefficient, primes = _square_free(number.numerator * number.denominator)
         monomial = tuple(sorted((f"√{prime}", 1) for prime in primes))
-        return Formula({monomial: Fraction(whole, number.denominator)} if number else {}, _ONE)
+        return Formula({monomial: Fraction(coefficient, number.denominator)} if number else {}, _ONE)
 
     def apply(self, function: str, arguments: list[Formula]) -> Formula:
         raise Unreadable
@@ -233,8 +233,8 @@ def _scaled(polynomial: Polynomial, factor: Fraction) -> Polynomial:
     return {monomial: coefficient * factor for monomial, coefficient in polynomial.items()}
 
 
-def _sum_of(one: Polynomial, other: Polynomial) -> Polynomial:
-    result = dict(one)
+def _sum_of(polynomial: Polynomial, other: Polynomial) -> Polynomial:
+    result = dict(polynomial)
     for monomial, coefficient in other.items():
         _add(result, monomial, coefficient)
     return result
@@ -252,11 +252,11 @@ def _add(polynomial: Polynomial, monomial: Monomial, coefficient: Fraction) -> N
         raise Unreadable
 
 
-def _times(one: Polynomial, other: Polynomial) -> Polynomial:
-    if other is _ONE or one is _ONE:
-        return one if other is _ONE else other
+def _times(polynomial: Polynomial, other: Polynomial) -> Polynomial:
+    if other is _ONE or polynomial is _ONE:
+        return polynomial if other is _ONE else other
     result: Polynomial = {}
-    for left, first in one.items():
+    for left, first in polynomial.items():
         for right, second in other.items():
             factor, monomial = _product_of(left, right)
             _add(result, monomial, first * second * factor)
@@ -276,20 +276,20 @@ def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
 
 
 def _square_free(number: int) -> tuple[int, list[int]]:
-    """Return a root as ``whole`` times the roots of ``primes``: 12 gives (2, [3]), -1 gives (1, [-1])."""
+    """Return a root as ``coefficient`` times the roots of ``primes``: 12 gives (2, [3]), -1 gives (1, [-1])."""
     if abs(number) > MAX_RADICAND:
         raise Unreadable
-    whole, primes = 1, [-1] if number < 0 else []
+    coefficient, primes = 1, [-1] if number < 0 else []
     rest, divisor = abs(number), 2
     while divisor * divisor <= rest:
         if rest % (divisor * divisor) == 0:
-            whole, rest = whole * divisor, rest // (divisor * divisor)
+            coefficient, rest = coefficient * divisor, rest // (divisor * divisor)
         elif rest % divisor == 0:
             primes.append(divisor)
             rest //= divisor
         else:
             divisor += 1
-    return whole, primes + [rest] * (rest > 1)
+    return coefficient, primes + [rest] * (rest > 1)
 
 
 # Expressions compared in this process, as plain numbers or quotients of polynomials, where these can decide.
@@ -304,23 +304,23 @@ def value(text: str) -> tuple[Formula | None, Numeral | None, str]:
     """Return an expression as a formula, as a plain number, and its unit."""
     if text in _INFINITY:
         return infinity(_INFINITY[text]), None, ""
-    found = formula(text)
-    if found is not None:
-        return found, None, ""
+    closed_form = formula(text)
+    if closed_form is not None:
+        return closed_form, None, ""
     number = read(text)
     if number is not None:
         return None, number, number.unit
     bare, unit = without_unit(text)
-    found = formula(bare) if unit else None
-    return (found, None, unit) if found else (None, None, "")
+    closed_form = formula(bare) if unit else None
+    return (closed_form, None, unit) if closed_form else (None, None, "")
 
 
 class ExactLeaves(Leaves):
     """Exact where both sides are in the field of `closed_form`."""
 
-    def same(self, one: str, other: str) -> Verdict:
-        first, number, unit = value(one)
-        second, other_number, other_unit = value(other)
+    def same(self, gold: str, answer: str) -> Verdict:
+        first, number, unit = value(gold)
+        second, other_number, other_unit = value(answer)
         if number or other_number:
             number, other_number = number or _numeral(first, unit), other_number or _numeral(second, other_unit)
             if number and other_number:
@@ -328,35 +328,35 @@ class ExactLeaves(Leaves):
             return None
         if first is None or second is None:
             return None
-        return False if differ(unit, other_unit, one + other) else attempted(eq, first, second)
+        return False if differ(unit, other_unit, gold + answer) else attempted(eq, first, second)
 
-    def same_equation(self, one: Node, other: Node) -> Verdict:
-        first, second = _zero(one), _zero(other)
+    def same_equation(self, gold: Node, answer: Node) -> Verdict:
+        first, second = _zero(gold), _zero(answer)
         if first is None or second is None:
             return None
-        if clash(_units(one), _units(other)):
+        if clash(_units(gold), _units(answer)):
             return False
         # (x - 1)^2 = 0 equals x = 1, but in practice only multiples of equal degree are the same equation.
         return True if ratio(first, second) is not None else False if degree(first) == degree(second) > 0 else None
 
-    def same_inequality(self, one: Node, other: Node) -> Verdict:
-        first, second = _zero(one), _zero(other)
+    def same_inequality(self, gold: Node, answer: Node) -> Verdict:
+        first, second = _zero(gold), _zero(answer)
         if first is None or second is None:
             return None
-        if clash(_units(one), _units(other)):
+        if clash(_units(gold), _units(answer)):
             return False
         factor = ratio(first, second)
         if factor is not None and first.is_polynomial and second.is_polynomial:
             # The same line may bound different regions: x + y < 3 is neither x + y <= 3 nor 3 < x + y.
-            return one.kind == other.kind and (factor > 0 or one.kind == "\\ne")
-        return _same_interval(one, other)
+            return gold.kind == answer.kind and (factor > 0 or gold.kind == "\\ne")
+        return _same_interval(gold, answer)
 
-    def same_numbers(self, one: Node, other: Node) -> Verdict:
-        return _same_interval(one, other)
+    def same_numbers(self, gold: Node, answer: Node) -> Verdict:
+        return _same_interval(gold, answer)
 
-    def proportional(self, one: Sequence[str], other: Sequence[str]) -> Verdict:
-        first, second = [value(text)[0] for text in one], [value(text)[0] for text in other]
-        if len(first) != len(second) or clash((value(text)[2] for text in one), (value(text)[2] for text in other)):
+    def proportional(self, gold: Sequence[str], answer: Sequence[str]) -> Verdict:
+        first, second = [value(text)[0] for text in gold], [value(text)[0] for text in answer]
+        if len(first) != len(second) or clash((value(text)[2] for text in gold), (value(text)[2] for text in answer)):
             return False
         parts = [(left, right) for left, right in zip(first, second, strict=True) if left and right]
         if len(parts) < len(first):
@@ -369,10 +369,10 @@ class ExactLeaves(Leaves):
         return False if False in verdicts else None if None in verdicts else True
 
 
-def _numeral(found: Formula | None, unit: str) -> Numeral | None:
-    if found is None or not set(found.above) <= {()} or set(found.below) != {()}:
+def _numeral(closed_form: Formula | None, unit: str) -> Numeral | None:
+    if closed_form is None or not set(closed_form.above) <= {()} or set(closed_form.below) != {()}:
         return None
-    return Numeral(found.above.get((), Fraction(0)) / found.below[()], unit=unit)
+    return Numeral(closed_form.above.get((), Fraction(0)) / closed_form.below[()], unit=unit)
 
 
 def _units(relation: Node) -> list[str]:
@@ -402,17 +402,17 @@ def _interval(node: Node) -> _Interval | None:
             return None
         low, high = (value(part.text)[0] for part in node.parts)
         return _Interval(node.kind, low, high, node.text) if low and high else None
-    if node.kind not in ("<", "\\le") or (zero := _zero(node)) is None or (found := bound(zero)) is None:
+    if node.kind not in ("<", "\\le") or (zero := _zero(node)) is None or (boundary := bound(zero)) is None:
         return None
-    letter, end, is_lower = found
+    letter, end, is_lower = boundary
     left, right = ("(", ")") if node.kind == "<" else ("[", "]")
     if is_lower:
         return _Interval(left + ")", end, infinity(1), letter)
     return _Interval("(" + right, infinity(-1), end, letter)
 
 
-def _same_interval(one: Node, other: Node) -> Verdict:
-    first, second = _interval(one), _interval(other)
+def _same_interval(gold: Node, answer: Node) -> Verdict:
+    first, second = _interval(gold), _interval(answer)
     if first is None or second is None:
         return None
     if first.brackets != second.brackets or (first.variable and second.variable and first.variable != second.variable):
@@ -437,10 +437,10 @@ def arithmetic(node: Node) -> int | None:
 
 
 def _arithmetic(text: str) -> int:
-    found, number, _ = value(text)
-    return found.arithmetic if found else int(number.divided) if number else 0
+    closed_form, number, _ = value(text)
+    return closed_form.arithmetic if closed_form else int(number.divided) if number else 0
 
 
 def letters(node: Node) -> set[str]:
     """Return the variables of the formulas in it."""
-    return {letter for text in node.leaves() if (found := value(text)[0]) for letter in variables(found)}
+    return {letter for text in node.leaves() if (closed_form := value(text)[0]) for letter in variables(closed_form)}

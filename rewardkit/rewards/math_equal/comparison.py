@@ -37,23 +37,23 @@ class Leaves(ABC):
     """Comparisons of expressions that an algebra can decide."""
 
     @abstractmethod
-    def same(self, one: str, other: str) -> Verdict:
+    def same(self, gold: str, answer: str) -> Verdict:
         """Return whether two expressions are equal."""
 
     @abstractmethod
-    def same_equation(self, one: Node, other: Node) -> Verdict:
+    def same_equation(self, gold: Node, answer: Node) -> Verdict:
         """Return whether two equations have the same solutions."""
 
     @abstractmethod
-    def same_inequality(self, one: Node, other: Node) -> Verdict:
+    def same_inequality(self, gold: Node, answer: Node) -> Verdict:
         """Return whether two inequalities have the same solutions."""
 
     @abstractmethod
-    def same_numbers(self, one: Node, other: Node) -> Verdict:
+    def same_numbers(self, gold: Node, answer: Node) -> Verdict:
         """Return whether two descriptions of sets of real numbers describe the same set."""
 
     @abstractmethod
-    def proportional(self, one: Sequence[str], other: Sequence[str]) -> Verdict:
+    def proportional(self, gold: Sequence[str], answer: Sequence[str]) -> Verdict:
         """Return whether two ratios are the same."""
 
 
@@ -114,9 +114,9 @@ def _same_region(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if gold.kind == answer.kind == LIST and gold.text != answer.text and "," not in (gold.text, answer.text):
         return False  # "and" between inequalities is not "or"
     if {gold.kind, answer.kind} <= _INEQUALITIES:
-        found = leaves.same_inequality(gold, answer)
-        if found is not None:
-            return found
+        verdict = leaves.same_inequality(gold, answer)
+        if verdict is not None:
+            return verdict
     if (
         gold.kind == answer.kind == UNION
         and LEAF not in _kinds(gold, answer)
@@ -156,7 +156,9 @@ def _same_list(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     values, other_values = _in_usual_order(names, values), _in_usual_order(other_names, other_values)
     if len(values) != len(other_values):
         return False
-    return _all(compare(one, other, leaves) for one, other in zip(values, other_values, strict=True))
+    return _all(
+        compare(gold_value, answer_value, leaves) for gold_value, answer_value in zip(values, other_values, strict=True)
+    )
 
 
 def _names(node: Node) -> list[str]:
@@ -185,8 +187,10 @@ def _same_named(gold: list[tuple[str, Node]], answer: list[tuple[str, Node]], le
     names = {name for name, _ in gold}
     if names != {name for name, _ in answer}:
         return False
-    grouped = ([[value for own, value in named if own == name] for named in (gold, answer)] for name in names)
-    return _all(_same_items(values, others, leaves) for values, others in grouped)
+    grouped = (
+        [[value for item_name, value in named if item_name == name] for named in (gold, answer)] for name in names
+    )
+    return _all(_same_items(values, other_values, leaves) for values, other_values in grouped)
 
 
 def _list_and_brackets(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
@@ -197,7 +201,7 @@ def _list_and_brackets(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if names and len(set(names)) < len(names):
         return False
     values = _in_usual_order(names, _values(listed, names))
-    return _all(compare(one, other, leaves) for one, other in zip(values, brackets.parts, strict=True))
+    return _all(compare(value, other, leaves) for value, other in zip(values, brackets.parts, strict=True))
 
 
 def _same_ratio(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
@@ -219,19 +223,25 @@ def _same_equation(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
 def _in_order(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if len(gold.parts) != len(answer.parts):
         return False
-    return _all(compare(one, other, leaves) for one, other in zip(gold.parts, answer.parts, strict=True))
+    return _all(
+        compare(gold_part, answer_part, leaves) for gold_part, answer_part in zip(gold.parts, answer.parts, strict=True)
+    )
 
 
-def _same_members(gold: Node, values: Sequence[Node], others: Sequence[Node], leaves: Leaves) -> Verdict:
+def _same_members(gold: Node, values: Sequence[Node], other_values: Sequence[Node], leaves: Leaves) -> Verdict:
     """Compare without order. A list that repeats a value, ``-1, 3, 3``, says how often it counts; a set does not."""
     if gold.kind != LIST or len(set(values)) == len(values):
-        return _same_items(values, others, leaves)
-    if len(values) != len(others):
+        return _same_items(values, other_values, leaves)
+    if len(values) != len(other_values):
         return False
     counts = []
     for value in values:
-        own, other = ([compare(value, item, leaves) for item in items] for items in (values, others))
-        counts.append(None if None in (*own, *other) else own.count(True) == other.count(True))
+        verdicts, other_verdicts = (
+            [compare(value, item, leaves) for item in items] for items in (values, other_values)
+        )
+        counts.append(
+            None if None in (*verdicts, *other_verdicts) else verdicts.count(True) == other_verdicts.count(True)
+        )
     return _all(counts)
 
 
@@ -240,27 +250,27 @@ def _same_items(gold: Sequence[Node], answer: Sequence[Node], leaves: Leaves) ->
     if len(set(gold)) < len(gold) < len(answer):
         return False
 
-    def equals(one: Node, other: Node) -> Verdict:
-        return False if {one.kind, other.kind} == {SET, LEAF} else compare(one, other, leaves)
+    def equals(left: Node, right: Node) -> Verdict:
+        return False if {left.kind, right.kind} == {SET, LEAF} else compare(left, right, leaves)
 
-    missing = [_any(equals(one, other) for other in answer) for one in gold]
+    missing = [_any(equals(gold_item, answer_item) for answer_item in answer) for gold_item in gold]
     if False in missing:
         return False
-    return _all([*missing, *(_any(equals(one, other) for one in gold) for other in answer)])
+    return _all([*missing, *(_any(equals(gold_item, answer_item) for gold_item in gold) for answer_item in answer)])
 
 
-def _any(found: Iterable[Verdict]) -> Verdict:
+def _any(verdicts: Iterable[Verdict]) -> Verdict:
     undecided = False
-    for verdict in found:
+    for verdict in verdicts:
         if verdict:
             return True
         undecided |= verdict is None
     return None if undecided else False
 
 
-def _all(found: Iterable[Verdict]) -> Verdict:
+def _all(verdicts: Iterable[Verdict]) -> Verdict:
     undecided = False
-    for verdict in found:
+    for verdict in verdicts:
         if verdict is False:
             return False
         undecided |= verdict is None

@@ -208,42 +208,42 @@ FEW = 6
 
 
 @lru_cache(maxsize=1024)
-def identical(one: Any, other: Any) -> bool:
+def identical(first: Any, second: Any) -> bool:
     """Return whether two expressions are equal wherever both have a value."""
-    if one == other:
+    if first == second:
         return True
-    if one.has(sympy.oo, -sympy.oo) or other.has(sympy.oo, -sympy.oo):
+    if first.has(sympy.oo, -sympy.oo) or second.has(sympy.oo, -sympy.oo):
         return False
-    if one.atoms(AppliedUndef) or other.atoms(AppliedUndef):
-        return bool(sympy.expand(one - other) == 0)
-    difference = one - other
+    if first.atoms(AppliedUndef) or second.atoms(AppliedUndef):
+        return bool(sympy.expand(first - second) == 0)
+    difference = first - second
     if difference == 0:
         return True
     if difference.is_Rational:
         return False
-    verdict = _sampled(one, other)
+    verdict = _sampled(first, second)
     if verdict is None:
         return bool(sympy.simplify(difference) == 0)
     return verdict
 
 
-def _sampled(one: Any, other: Any) -> bool | None:
+def _sampled(first: Any, second: Any) -> bool | None:
     """Return whether both agree at every point; None if that does not prove anything."""
-    both = sympy.Tuple(one, other)
-    discrete = both.has(*_INTEGRAL)
-    letters = sorted(both.free_symbols, key=str)
-    is_complex = both.has(sympy.I) or any(letter.is_real is None for letter in letters)
+    expressions = sympy.Tuple(first, second)
+    discrete = expressions.has(*_INTEGRAL)
+    letters = sorted(expressions.free_symbols, key=str)
+    is_complex = expressions.has(sympy.I) or any(letter.is_real is None for letter in letters)
     agreed = 0
     largest = 0.0
     for point in _points(letters, discrete=discrete):
-        left, right = one.subs(point), other.subs(point)
+        left, right = first.subs(point), second.subs(point)
         largest = max(largest, _size(left), _size(right))
-        found = _agree(left, right, is_complex=is_complex, modest=largest <= MAX_SIZE)
-        if found is False:
+        agreement = _agree(left, right, is_complex=is_complex, modest=largest <= MAX_SIZE)
+        if agreement is False:
             return False
-        agreed += found is True
-    for point in _other_points(both, letters, discrete=discrete):
-        if _agree(one.subs(point), other.subs(point), is_complex=is_complex, modest=False) is False:
+        agreed += agreement is True
+    for point in _other_points(expressions, letters, discrete=discrete):
+        if _agree(first.subs(point), second.subs(point), is_complex=is_complex, modest=False) is False:
             return False
     return True if largest <= MAX_SIZE and agreed >= min(ENOUGH, 1 if not letters else ENOUGH) else None
 
@@ -258,37 +258,39 @@ def _points(letters: list[Any], *, discrete: bool) -> Iterator[dict[Any, Any]]:
         yield dict(zip(letters, itertools.islice(chosen, 0, 10 * len(letters), 1 if row % 2 else 3), strict=False))
 
 
-def _other_points(both: Any, letters: list[Any], *, discrete: bool) -> Iterator[dict[Any, Any]]:
+def _other_points(expressions: Any, letters: list[Any], *, discrete: bool) -> Iterator[dict[Any, Any]]:
     """Yield points at which only pieces of a formula differ, or only numbers that are not real."""
     planes = [letter for letter in letters if letter.is_real is None]
-    if planes and not both.has(sympy.Max, sympy.Min):
+    if planes and not expressions.has(sympy.Max, sympy.Min):
         for row in range(len(_OFF_AXIS)):
-            point = {letter: sympy.Rational(3, 2 + place) for place, letter in enumerate(letters)}
-            yield point | {letter: _OFF_AXIS[(row + place) % len(_OFF_AXIS)] for place, letter in enumerate(planes)}
+            point = {letter: sympy.Rational(3, 2 + index) for index, letter in enumerate(letters)}
+            yield point | {letter: _OFF_AXIS[(row + index) % len(_OFF_AXIS)] for index, letter in enumerate(planes)}
     if letters and not discrete:  # sin(27720 pi x) vanishes at all points with small denominators
-        yield {letter: sympy.Rational(2 * place + 37, 1009) for place, letter in enumerate(letters)}
-        yield {letter: sympy.sqrt(2) / (place + 3) for place, letter in enumerate(letters)}
+        yield {letter: sympy.Rational(2 * index + 37, 1009) for index, letter in enumerate(letters)}
+        yield {letter: sympy.sqrt(2) / (index + 3) for index, letter in enumerate(letters)}
     if not letters or not (
         discrete
-        or both.has(*_PIECEWISE)
-        or any(power.exp.is_Rational and power.exp.q > 1 for power in both.atoms(sympy.Pow))
+        or expressions.has(*_PIECEWISE)
+        or any(power.exp.is_Rational and power.exp.q > 1 for power in expressions.atoms(sympy.Pow))
     ):
         return
-    numbers = sorted((number for number in both.atoms(sympy.Rational) if abs(number) > 2), key=abs)[-MAX_NUMBERS:]
-    if discrete or both.has(*_JUMPING):
+    numbers = sorted((number for number in expressions.atoms(sympy.Rational) if abs(number) > 2), key=abs)[
+        -MAX_NUMBERS:
+    ]
+    if discrete or expressions.has(*_JUMPING):
         edges = [sign * number + step for number in numbers for sign in (1, -1) for step in (0, 1)]
-        values = [*map(sympy.Integer, _FAR), *edges, *_jumps(both, letters)]
+        values = [*map(sympy.Integer, _FAR), *edges, *_jumps(expressions, letters)]
     else:
         values = [*map(sympy.Integer, _FAR[:FEW]), *(sign * number for number in numbers[-1:] for sign in (1, -1))]
     if discrete:
         values = [value for value in values if value.is_Integer and value >= 0]
     for row in range(len(values)):
-        yield {letter: values[(row + 5 * place) % len(values)] for place, letter in enumerate(letters)}
+        yield {letter: values[(row + 5 * index) % len(values)] for index, letter in enumerate(letters)}
 
 
-def _jumps(both: Any, letters: list[Any]) -> Iterator[Any]:
+def _jumps(expressions: Any, letters: list[Any]) -> Iterator[Any]:
     """Yield the points at which the floors of linear expressions of one letter jump."""
-    for floor in both.atoms(sympy.floor, sympy.ceiling):
+    for floor in expressions.atoms(sympy.floor, sympy.ceiling):
         inner = floor.args[0]
         slope = sympy.diff(inner, letters[0]) if len(letters) == 1 else None
         if slope is not None and slope.is_Rational and slope != 0:
@@ -369,20 +371,20 @@ class _Cell:
 def _pairs(node: Node) -> list[Node]:
     """Return the inequalities of a chain, ``1 < |x| < 2``."""
     signs = node.text.split()
-    return [Node(sign, node.parts[place : place + 2]) for place, sign in enumerate(signs)]
+    return [Node(sign, node.parts[index : index + 2]) for index, sign in enumerate(signs)]
 
 
-def same_set(one: Node, other: Node) -> bool:
+def same_set(gold: Node, answer: Node) -> bool:
     """Return whether both contain the same real numbers.
 
     Raises:
         Unreadable: a part is not a set of real numbers, or the order of its ends is not known.
     """
-    variables = {letter for node in (one, other) for letter in _variables(node)}
+    variables = {letter for node in (gold, answer) for letter in _variables(node)}
     if len(variables) > 1:
         return False
-    line = _Line([end for node in (one, other) for end in _ends(node)])
-    return all(line.contains(one, cell) == line.contains(other, cell) for cell in line.cells())
+    line = _Line([end for node in (gold, answer) for end in _ends(node)])
+    return all(line.contains(gold, cell) == line.contains(answer, cell) for cell in line.cells())
 
 
 def _variables(node: Node) -> set[str]:
@@ -470,8 +472,8 @@ class _Line:
             return [_Cell(1, sympy.Integer(0))]
         inner = [(low + high) / 2 for low, high in itertools.pairwise(ends)]
         samples = [ends[0] - 1, *inner, ends[-1] + 1]
-        between = [_Cell(2 * place + 1, sample) for place, sample in enumerate(samples)]
-        return between + [_Cell(2 * place + 2, end) for place, end in enumerate(ends)]
+        between = [_Cell(2 * index + 1, sample) for index, sample in enumerate(samples)]
+        return between + [_Cell(2 * index + 2, end) for index, end in enumerate(ends)]
 
     def _place(self, text: str) -> int:
         end = expression(text)[0]
@@ -479,15 +481,15 @@ class _Line:
             return 2 * len(self._ends) + 2
         if end == -sympy.oo:
             return 0
-        return 2 + 2 * next(place for place, other in enumerate(self._ends) if identical(end, other))
+        return 2 + 2 * next(index for index, other in enumerate(self._ends) if identical(end, other))
 
     def contains(self, node: Node, cell: _Cell) -> bool:
         kind = node.kind
         if kind == ALL:
             return True
         if kind in (UNION, COMMON) or (kind == LIST and node.text in ("or", "and")):
-            found = [self.contains(part, cell) for part in node.parts]
-            return any(found) if kind == UNION or node.text == "or" else all(found)
+            memberships = [self.contains(part, cell) for part in node.parts]
+            return any(memberships) if kind == UNION or node.text == "or" else all(memberships)
         if kind == WITHOUT:
             return self.contains(node.parts[0], cell) and not any(self.contains(p, cell) for p in node.parts[1:])
         if kind == BUILDER:
@@ -562,35 +564,35 @@ def _operator(text: str) -> Any:
 
 def _as_fraction(decimal: re.Match[str]) -> str:
     """Return ``0.25`` as an exact fraction: sympy would round floats before comparing them."""
-    whole, after = decimal.groups()
-    return f"(\\frac{{{int(whole + after)}}}{{{10 ** len(after)}}})"
+    integer, after = decimal.groups()
+    return f"(\\frac{{{int(integer + after)}}}{{{10 ** len(after)}}})"
 
 
 class SymbolicLeaves(Leaves):
     """sympy's opinion; expressions that cannot be read raise `Unreadable`."""
 
-    def same(self, one: str, other: str) -> bool:
-        left, _, unit = leaf(one)
-        right, _, other_unit = leaf(other)
-        return not differ(unit, other_unit, one + other) and identical(left, right)
+    def same(self, gold: str, answer: str) -> bool:
+        left, _, unit = leaf(gold)
+        right, _, other_unit = leaf(answer)
+        return not differ(unit, other_unit, gold + answer) and identical(left, right)
 
-    def same_equation(self, one: Node, other: Node) -> bool:
-        return self._ratio(one, other) is not None
+    def same_equation(self, gold: Node, answer: Node) -> bool:
+        return self._ratio(gold, answer) is not None
 
-    def same_inequality(self, one: Node, other: Node) -> bool | None:
-        ratio = self._ratio(one, other)
-        if ratio is not None and one.kind == other.kind and (one.kind == "\\ne" or ratio.is_positive):
+    def same_inequality(self, gold: Node, answer: Node) -> bool | None:
+        ratio = self._ratio(gold, answer)
+        if ratio is not None and gold.kind == answer.kind and (gold.kind == "\\ne" or ratio.is_positive):
             return True
         return None
 
-    def _ratio(self, one: Node, other: Node) -> Any | None:
+    def _ratio(self, gold: Node, answer: Node) -> Any | None:
         """Return the number by which one relation is a multiple of the other."""
-        if clash(*([leaf(text)[2] for text in node.leaves()] for node in (one, other))):
+        if clash(*([leaf(text)[2] for text in node.leaves()] for node in (gold, answer))):
             return None
-        first, second = (self._zero(node) for node in (one, other))
+        first, second = (self._zero(node) for node in (gold, answer))
         if first.free_symbols != second.free_symbols or first == 0 or second == 0 or not first.free_symbols:
             return sympy.Integer(1) if first == second else None
-        if one.kind == "=":
+        if gold.kind == "=":
             first, second = (sympy.fraction(sympy.together(zero))[0] for zero in (first, second))
         ratio = sympy.cancel(first / second)
         if ratio.free_symbols:
@@ -603,15 +605,15 @@ class SymbolicLeaves(Leaves):
         left, right = (leaf(part.text)[0] for part in node.parts)
         return right - left
 
-    def same_numbers(self, one: Node, other: Node) -> bool:
-        return same_set(one, other)
+    def same_numbers(self, gold: Node, answer: Node) -> bool:
+        return same_set(gold, answer)
 
-    def proportional(self, one: Sequence[str], other: Sequence[str]) -> bool:
-        if len(one) != len(other):
+    def proportional(self, gold: Sequence[str], answer: Sequence[str]) -> bool:
+        if len(gold) != len(answer):
             return False
-        if clash((leaf(text)[2] for text in one), (leaf(text)[2] for text in other)):
+        if clash((leaf(text)[2] for text in gold), (leaf(text)[2] for text in answer)):
             return False
-        parts = list(zip([leaf(text)[0] for text in one], [leaf(text)[0] for text in other], strict=True))
+        parts = list(zip([leaf(text)[0] for text in gold], [leaf(text)[0] for text in answer], strict=True))
         pivot = next((pair for pair in parts if pair[0] != 0), None)
         if pivot is None or all(right == 0 for _, right in parts):
             return False  # 0:0
@@ -653,12 +655,12 @@ def compare(
     """
     expected = _parsed(gold)
     for side in sides:
-        found = _parsed(side)
+        actual = _parsed(side)
         try:
             # In this order: unequal values need not be evaluated.
-            if not comparison.compare(expected, found, _LEAVES):
+            if not comparison.compare(expected, actual, _LEAVES):
                 return "is not equal"
-            if evaluated and side is sides[-1] and _left(found) > _left(expected):
+            if evaluated and side is sides[-1] and _left(actual) > _left(expected):
                 return "still has to be evaluated"
         except _UNREADABLE:
             return "cannot be read as mathematics"

@@ -103,7 +103,7 @@ def tokens(cleaned: str) -> list[str]:
     words = _WORD.findall(_COMMAND.sub(" ", cleaned))
     if _DERIVATIVE.search(cleaned) or "or" in words or not all(map(is_product, words)):
         raise Unreadable
-    found, position = [], 0
+    pieces, position = [], 0
     while position < len(cleaned):
         if cleaned[position] == " ":
             position += 1
@@ -111,9 +111,9 @@ def tokens(cleaned: str) -> list[str]:
         match = _TOKEN.match(cleaned, position)
         if match is None:
             raise Unreadable
-        found.append("°" if match[0].startswith("^{") else match[0])
+        pieces.append("°" if match[0].startswith("^{") else match[0])
         position = match.end()
-    return found
+    return pieces
 
 
 class Reader(Generic[V]):
@@ -139,8 +139,8 @@ class Reader(Generic[V]):
         return value
 
     def _next(self, ahead: int = 0) -> str:
-        place = self._position + ahead
-        return self._tokens[place] if place < len(self._tokens) else ""
+        index = self._position + ahead
+        return self._tokens[index] if index < len(self._tokens) else ""
 
     def _take(self) -> str:
         token = self._next()

@@ -306,7 +306,7 @@ def _braced(text: str) -> str:
             position = token.end()
             last = position - 1
             changes[last] = changes.get(last, text[last]) + "}"
-    return "".join(changes.get(place, character) for place, character in enumerate(text))
+    return "".join(changes.get(index, character) for index, character in enumerate(text))
 
 
 def _closing(text: str) -> dict[int, int]:
@@ -336,7 +336,7 @@ def _powers_of_groups(text: str) -> str:
         elif not match[1] and (middle := closing.get(start)) and (end := closing.get(middle + 1)):
             changes[match.start()] = "^{"
             changes[end] = "}}"
-    return "".join(changes.get(place, character) for place, character in enumerate(text))
+    return "".join(changes.get(index, character) for index, character in enumerate(text))
 
 
 def compact(cleaned: str) -> str:

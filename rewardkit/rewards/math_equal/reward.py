@@ -96,8 +96,8 @@ class Gold:
     def of(cls, text: str) -> Gold:
         box = _BOX.fullmatch(text)
         cleaned = clean(box[1] if box else text)
-        said = stated(cleaned)
-        name, text = "", said.text
+        statement = stated(cleaned)
+        name, text = "", statement.text
         parts = sides(text)
         if len(items(text)) == 1 and len(parts) > 1 and (is_name(parts[0]) or len(parts) > 2):
             name, text = parts[0] if is_name(parts[0]) else "", parts[-1]
@@ -107,10 +107,12 @@ class Gold:
         number = read(text)
         clock = words.clock(text) if not number and ":" not in name else None
         spellings, is_text = ((), False) if number else words.spellings(cleaned)
-        is_leaf = bool(number or is_text or refusal(said.text))  # a refused text is not parsed: it may be too deep
-        found = None if is_leaf else families(said.text, said.letters, is_stated=bool(said.domain))
+        is_leaf = bool(number or is_text or refusal(statement.text))  # a refused text is not parsed: it may be too deep
+        gold_families = (
+            None if is_leaf else families(statement.text, statement.letters, is_stated=bool(statement.domain))
+        )
         node = Node(LEAF, text=text) if is_leaf else parse(text)
-        return cls(cleaned, said, text, name, number, clock, spellings, is_text, node, found)
+        return cls(cleaned, statement, text, name, number, clock, spellings, is_text, node, gold_families)
 
     @property
     def is_relation(self) -> bool:
@@ -406,22 +408,22 @@ class GoldAnswer:
             value = str(value)
         if not isinstance(value, str):
             raise ValueError(f"not mathematics: {shorten(value)}")
-        found = self.extract(value) if self.extract else value
-        if found is None or not found.strip():
+        extracted = self.extract(value) if self.extract else value
+        if extracted is None or not extracted.strip():
             raise ValueError(f"no gold answer found in {shorten(value)}")
-        gold = Gold.of(found if self.extract else (in_boxes(found) or found))
+        gold = Gold.of(extracted if self.extract else (in_boxes(extracted) or extracted))
         if words.spelled(gold.cleaned) in words.MISSING:
-            raise ValueError(f"{shorten(found, 60)} is a missing value. Drop the row or fill in its gold answer")
+            raise ValueError(f"{shorten(extracted, 60)} is a missing value. Drop the row or fill in its gold answer")
         if refusal(gold.text) in (TOO_HIGH, TOWER) and not gold.is_exact and not _HIGH_TOWER.search(gold.text):
             return replace(gold, is_text=True)  # 2^{2018} is never evaluated, but equals itself
         if _KELVIN.fullmatch(gold.cleaned):
             return replace(gold, is_text=True)  # or thousands
         if reason := self._problem(gold):
-            where = 'rk.extract.after("####")' if "####" in found else "rk.extract.boxed()"
+            where = 'rk.extract.after("####")' if "####" in extracted else "rk.extract.boxed()"
             raise ValueError(
-                f"{shorten(found, 60)} {reason}. For a column of whole solutions, pass gold=, such as gold={where}; "
-                "write an answer in words as \\text{words}; for answers that only a reader can compare, pass "
-                'on_unparsable_gold="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
+                f"{shorten(extracted, 60)} {reason}. For a column of whole solutions, pass gold=, such as "
+                f"gold={where}; write an answer in words as \\text{{words}}; for answers that only a reader can "
+                'compare, pass on_unparsable_gold="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
             )
         return gold
 
@@ -505,26 +507,26 @@ class MathEqual:
         return self._formula(cleaned, gold)
 
     def _number(self, cleaned: str, gold: Gold, expected: Numeral) -> float | Score | Future[float | Score]:
-        said = stated(cleaned)
-        text = _MEMBER.sub("", said.text, count=1) if gold.cleaned.startswith("\\{") else said.text
+        statement = stated(cleaned)
+        text = _MEMBER.sub("", statement.text, count=1) if gold.cleaned.startswith("\\{") else statement.text
         exact, *rounded = split_at(text, _APPROXIMATELY)
         if rounded and is_name(exact):
             exact, *rounded = rounded  # x \approx 11
-        *others, last = sides(exact)
+        *other_sides, last = sides(exact)
         value = read(last) or read(remainder(last))
         if rounded:
-            return self._rounded(last, rounded, gold, value, others)
+            return self._rounded(last, rounded, gold, value, other_sides)
         if value is None and self.evaluated:
             return Score(0.0, f"{shorten(last, 60)} is not a number; the gold answer is {shorten(gold.cleaned, 60)}")
         if value is None:
-            stated_sides = [side for side in others if not is_about(side)]
+            stated_sides = [side for side in other_sides if not is_about(side)]
             return self._decided([*stated_sides, last], gold, evaluated=False)
-        if not expected.equals(value) or _other_variable(gold.name, others):
+        if not expected.equals(value) or _other_variable(gold.name, other_sides):
             return _unequal(cleaned, gold)
         if self.evaluated and value.divided and not expected.divided:
             return Score(0.0, f"{shorten(last, 60)} still has to be evaluated")
         unread = []
-        for side in others:
+        for side in other_sides:
             if is_about(side):
                 continue
             number = read(side)
@@ -535,7 +537,7 @@ class MathEqual:
         return self._decided(unread, gold, evaluated=False) if unread else 1.0
 
     def _rounded(
-        self, exact: str, rounded: list[str], gold: Gold, value: Numeral | None, others: list[str]
+        self, exact: str, rounded: list[str], gold: Gold, value: Numeral | None, other_sides: list[str]
     ) -> float | Score | Future[float | Score]:
         """Score ``2\\sqrt{3} \\approx 3.46``: one of the two is the gold answer, and the other is near it."""
         ends = [_rounding(side) for side in rounded]
@@ -543,7 +545,7 @@ class MathEqual:
             return Score(0.0, f"{shorten(rounded[-1], 60)} is not a rounded number")
         nearest = [end for end in ends if end is not None]
         if value is not None:
-            if gold.number is None or not gold.number.equals(value) or _other_variable(gold.name, others):
+            if gold.number is None or not gold.number.equals(value) or _other_variable(gold.name, other_sides):
                 return _unequal(exact, gold)
             is_near = all(low < value.value < high for _, low, high in nearest)
             return 1.0 if is_near else Score(0.0, f"{shorten(rounded[-1], 60)} is not near {shorten(exact, 60)}")
@@ -565,25 +567,28 @@ class MathEqual:
             return self._rounded(sides(exact)[-1], rounded, gold, None, [])
         if reason := refusal(cleaned, gold.cleaned if self.evaluated else None):
             return Score(0.0, f"{shorten(cleaned, 60)} {reason}")
-        said = stated(with_constant_of(gold.cleaned, with_argument_of(gold.cleaned, cleaned)))
-        if said.domain != gold.stated.domain and (
-            (said.domain and gold.stated.domain)
-            or ("R" not in (said.domain, gold.stated.domain) and _bounds(gold.node, said.letters + gold.stated.letters))
-            or (said.domain != "R" and _bounds(parse(said.text), said.letters))
+        statement = stated(with_constant_of(gold.cleaned, with_argument_of(gold.cleaned, cleaned)))
+        if statement.domain != gold.stated.domain and (
+            (statement.domain and gold.stated.domain)
+            or (
+                "R" not in (statement.domain, gold.stated.domain)
+                and _bounds(gold.node, statement.letters + gold.stated.letters)
+            )
+            or (statement.domain != "R" and _bounds(parse(statement.text), statement.letters))
         ):
             return _unequal(cleaned, gold)
-        if said.letters and said.letters.isalpha() and said.letters not in said.text:
-            return Score(0.0, f"{shorten(cleaned, 60)} has no {said.letters}")
-        if gold.families and said.domain in ("", "Z", gold.stated.domain):
-            theirs = families(said.text, said.letters, is_stated=True)
-            found = same_families(gold.families, theirs) if theirs else None
-            if found is not None and (
-                gold.stated.domain in ("", "Z") or (not said.domain and are_least(gold.families))
+        if statement.letters and statement.letters.isalpha() and statement.letters not in statement.text:
+            return Score(0.0, f"{shorten(cleaned, 60)} has no {statement.letters}")
+        if gold.families and statement.domain in ("", "Z", gold.stated.domain):
+            answer_families = families(statement.text, statement.letters, is_stated=True)
+            verdict = same_families(gold.families, answer_families) if answer_families else None
+            if verdict is not None and (
+                gold.stated.domain in ("", "Z") or (not statement.domain and are_least(gold.families))
             ):
-                return 1.0 if found else _unequal(cleaned, gold)
-        text = said.text
-        if gold.stated.letters and said.letters and len(gold.stated.letters) == len(said.letters) == 1:
-            text = renamed(text, said.letters, gold.stated.letters)
+                return 1.0 if verdict else _unequal(cleaned, gold)
+        text = statement.text
+        if gold.stated.letters and statement.letters and len(gold.stated.letters) == len(statement.letters) == 1:
+            text = renamed(text, statement.letters, gold.stated.letters)
         return self._value(text, gold)
 
     def _value(self, text: str, gold: Gold) -> float | Score | Future[float | Score]:
@@ -595,8 +600,8 @@ class MathEqual:
             return self._decided([text], gold, evaluated=self.evaluated)
         if _other_variable(gold.name, names) or (gold.name and len(names) == 1 and not is_name(names[0])):
             # y - 2x = 1 or x = (y - 1)/2 for y = 2x + 1
-            whole = replace(gold, text=gold.stated.text, node=parse(gold.stated.text))
-            return self._decided([text], whole, evaluated=False)
+            relation = replace(gold, text=gold.stated.text, node=parse(gold.stated.text))
+            return self._decided([text], relation, evaluated=False)
         if wrapped(names[0])[0] == "()" and wrapped(last)[0] == "()":
             return self._decided([text], gold, evaluated=self.evaluated)
         values = [side for side in names if not is_about(side)]
@@ -609,10 +614,10 @@ class MathEqual:
                 return Score(0.0, f"{shorten(side, 60)} {reason}")
         nodes = [parse(side) for side in stated]
         for side, node in zip(stated, nodes, strict=True):
-            found = decide(gold.node, node)
-            if found is False:
+            verdict = decide(gold.node, node)
+            if verdict is False:
                 return _unequal(side, gold)
-            if found is None:
+            if verdict is None:
                 return self._compared(stated, gold, evaluated=evaluated)
         left, allowed = arithmetic(nodes[-1]), arithmetic(gold.node)
         if evaluated and left is not None and allowed is not None and left > allowed:
@@ -626,9 +631,9 @@ class MathEqual:
         future = submit("compare", *arguments, timeout=self.timeout, evaluated=evaluated)
         return worker.then(future, partial(self._score, stated[-1], gold.text))
 
-    def _score(self, answer: str, gold: str, done: Future[str]) -> float | Score:
+    def _score(self, answer: str, gold: str, future: Future[str]) -> float | Score:
         try:
-            reason = done.result()
+            reason = future.result()
         except TOO_MUCH as error:
             reason = _too_much(error, self.timeout)
         if reason == "is not equal" and {True, False} == {_LOG.search(text) is not None for text in (answer, gold)}:
@@ -649,10 +654,10 @@ def _any_right(waiting: list[tuple[Gold, Future[float | Score]]], count: int) ->
     left = len(waiting)
     lock = threading.Lock()
 
-    def finish(gold: Gold, done: Future[float | Score]) -> None:
+    def finish(gold: Gold, future: Future[float | Score]) -> None:
         nonlocal left
-        error = done.exception()
-        is_right = error is None and done.result() == 1.0
+        error = future.exception()
+        is_right = error is None and future.result() == 1.0
         with lock:
             left -= 1
             if decided.done() or not (is_right or error or left == 0):
@@ -671,25 +676,25 @@ def _unequal(cleaned: str, gold: Gold) -> Score:
     return Score(0.0, f"{shorten(cleaned, 60)} is not {shorten(gold.cleaned, 60)}")
 
 
-def _other_variable(name: str, others: list[str]) -> bool:
+def _other_variable(name: str, other_sides: list[str]) -> bool:
     """Return whether the answer is about something else: ``y = 5`` for ``x = 5``, ``g(x) = x`` for ``f(x) = x``."""
-    if any(side.startswith("-") and is_about(side) for side in others):
+    if any(side.startswith("-") and is_about(side) for side in other_sides):
         return True  # -x = 5
     return any(
         is_other(name, side) if "\\text" in name + side else name and not (is_name(side) and _same_name(name, side))
-        for side in others
+        for side in other_sides
         if is_about(side)
     )
 
 
 def _same_name(gold: str, answer: str) -> bool:
     """Return whether two names can mean the same: f(x) and y, AB and BA; g(x) is not y."""
-    one, other = compact(gold), compact(answer)
-    if one == other or (other == "y" and _FUNCTION_NAME.fullmatch(one)):
+    gold_name, answer_name = compact(gold), compact(answer)
+    if gold_name == answer_name or (answer_name == "y" and _FUNCTION_NAME.fullmatch(gold_name)):
         return True
-    if one == "y" and _FUNCTION_NAME.fullmatch(other):
-        return other.startswith("f(")
-    return bool(_SEGMENT.fullmatch(one)) and one == other[::-1]
+    if gold_name == "y" and _FUNCTION_NAME.fullmatch(answer_name):
+        return answer_name.startswith("f(")
+    return bool(_SEGMENT.fullmatch(gold_name)) and gold_name == answer_name[::-1]
 
 
 def _bounds(node: Node, letters: str) -> bool:

@@ -91,17 +91,17 @@ def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
     """Return the accepted spellings of an answer in words, and whether it can only be words."""
     if (based := _BASED.fullmatch(cleaned)) and _is_in_base(based[1], int(based[2])):
         return (cleaned.casefold(), based[1].casefold()), True
-    said = spelled(cleaned)
-    if said.upper() in _OPTIONS and (said.isupper() or "(" in cleaned):
-        return (said.lower(), said.upper()), True  # the letter of an option; c alone is a variable, and not C
+    spelling = spelled(cleaned)
+    if spelling.upper() in _OPTIONS and (spelling.isupper() or "(" in cleaned):
+        return (spelling.lower(), spelling.upper()), True  # the letter of an option; c alone is a variable, and not C
     if cleaned in _SYNONYMS and cleaned.startswith("\\"):
         return _SYNONYMS[cleaned], False
     if "\\text" in cleaned and not _TEXT.sub("", cleaned).strip(" .()"):
-        return (said, *_SYNONYMS.get(said, ())), True
+        return (spelling, *_SYNONYMS.get(spelling, ())), True
     if _CHOICE.fullmatch(cleaned):
-        return (said,), True
+        return (spelling,), True
     if is_prose(cleaned):
-        return (said, *_SYNONYMS.get(said, ())), True
+        return (spelling, *_SYNONYMS.get(spelling, ())), True
     return (), False
 
 
@@ -311,7 +311,7 @@ def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None
         if period is None or not all(residues):
             return None
         return [Family(residue, period, congruent["name"] or "") for residue in residues if residue]
-    found = []
+    parsed_families = []
     listed = _parts(parse(text))
     names = {part.parts[0].text for part in listed if part.kind == "="}
     if (not is_stated and len(listed) < 2) or len(names) > 1 or not all(map(_VARIABLE.fullmatch, names)):
@@ -322,8 +322,8 @@ def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None
         family = _family(read, letters, is_stated=is_stated) if read else None
         if family is None:
             return None
-        found.append(replace(family, name=part.parts[0].text if part.kind == "=" else ""))
-    return found
+        parsed_families.append(replace(family, name=part.parts[0].text if part.kind == "=" else ""))
+    return parsed_families
 
 
 def _parts(node: Node) -> tuple[Node, ...]:
@@ -345,9 +345,9 @@ def _family(value: Formula, letters: str, *, is_stated: bool) -> Family | None:
     return Family(offset, period)
 
 
-def are_least(found: list[Family]) -> bool:
+def are_least(parsed_families: list[Family]) -> bool:
     """Return whether all offsets are from zero up to the period: then a parameter may as well start at 0."""
-    pairs = [(rational(family.offset), rational(family.period)) for family in found]
+    pairs = [(rational(family.offset), rational(family.period)) for family in parsed_families]
     return all(offset is not None and period is not None and 0 <= offset < period for offset, period in pairs)
 
 
@@ -367,10 +367,10 @@ def same_families(gold: list[Family], answer: list[Family]) -> bool | None:
     members = [
         _members(family, base, step, size) for family, step, size in zip((*gold, *answer), steps, sizes, strict=True)
     ]
-    ours = [member for row in members[: len(gold)] for member in row]
-    theirs = [member for row in members[len(gold) :] for member in row]
-    return all(_meets(one, theirs, base, shared) for one in ours) and all(
-        _meets(one, ours, base, shared) for one in theirs
+    gold_members = [member for row in members[: len(gold)] for member in row]
+    answer_members = [member for row in members[len(gold) :] for member in row]
+    return all(_meets(residue, answer_members, base, shared) for residue in gold_members) and all(
+        _meets(residue, gold_members, base, shared) for residue in answer_members
     )
 
 
@@ -379,13 +379,13 @@ def _members(family: Family, base: Formula, step: Fraction, size: int) -> list[t
 
 
 def _meets(
-    one: tuple[Formula, Fraction], others: list[tuple[Formula, Fraction]], base: Formula, shared: Fraction
+    residue: tuple[Formula, Fraction], residues: list[tuple[Formula, Fraction]], base: Formula, shared: Fraction
 ) -> bool:
     """Return whether a member equals one of the others, modulo the shared period."""
-    for other in others:
-        gap = attempted(sub, one[0], other[0])
+    for other in residues:
+        gap = attempted(sub, residue[0], other[0])
         turns = rational(attempted(truediv, gap, base)) if gap else None
-        if turns is not None and ((turns + one[1] - other[1]) / shared).denominator == 1:
+        if turns is not None and ((turns + residue[1] - other[1]) / shared).denominator == 1:
             return True
     return False
 
@@ -573,11 +573,15 @@ _CONSTANT = re.compile(r"\+\s*([CcKk])\s*\Z")
 
 def with_constant_of(gold: str, answer: str) -> str:
     """Return an antiderivative with the gold answer's constant: ``x^2 + K`` becomes ``x^2 + C``."""
-    one, other = _CONSTANT.search(gold), _CONSTANT.search(answer)
-    if one is None or other is None or any(match[0] == one[1] for match in _TOKEN.finditer(answer)):
+    gold_match, answer_match = _CONSTANT.search(gold), _CONSTANT.search(answer)
+    if (
+        gold_match is None
+        or answer_match is None
+        or any(match[0] == gold_match[1] for match in _TOKEN.finditer(answer))
+    ):
         return answer
-    is_free = sum(match[0] == other[1] for match in _TOKEN.finditer(answer)) == 1
-    return f"{answer[: other.start(1)]}{one[1]}" if is_free else answer
+    is_free = sum(match[0] == answer_match[1] for match in _TOKEN.finditer(answer)) == 1
+    return f"{answer[: answer_match.start(1)]}{gold_match[1]}" if is_free else answer
 
 
 # "f(n) =": the letter of a definition is free.
@@ -586,9 +590,14 @@ _HEAD = re.compile(r"(?<![\\A-Za-z])([A-Za-z]'*)\s*\(\s*([a-z])\s*\)\s*=")
 
 def with_argument_of(gold: str, answer: str) -> str:
     """Return a definition of a function with the gold answer's letter: ``f(m) = 2m`` becomes ``f(n) = 2n``."""
-    one, other = _HEAD.search(gold), _HEAD.search(answer)
-    if one is None or other is None or one[2] == other[2] or one[1] != other[1]:
+    gold_match, answer_match = _HEAD.search(gold), _HEAD.search(answer)
+    if (
+        gold_match is None
+        or answer_match is None
+        or gold_match[2] == answer_match[2]
+        or gold_match[1] != answer_match[1]
+    ):
         return answer
-    if any(match[0] == one[2] for match in _TOKEN.finditer(answer)):
+    if any(match[0] == gold_match[2] for match in _TOKEN.finditer(answer)):
         return answer
-    return renamed(answer, other[2], one[2])
+    return renamed(answer, answer_match[2], gold_match[2])

@@ -153,9 +153,9 @@ def _temperature(match: re.Match[str]) -> str:
 @lru_cache(maxsize=4_096)
 def _canonical(words: str) -> str:
     powers: Counter[str] = Counter()
-    for place, part in enumerate(_DIVIDER.split(words)):
+    for position, part in enumerate(_DIVIDER.split(words)):
         for name, power in _product(part.strip("() ")).items():
-            powers[name] += -power if place else power
+            powers[name] += -power if position else power
     above = [_powered(name, power) for name, power in sorted(powers.items()) if power > 0]
     below = [_powered(name, -power) for name, power in sorted(powers.items()) if power < 0]
     return "/".join(["*".join(above), *below])
@@ -204,22 +204,23 @@ def _singular(word: str) -> str:
     )
 
 
-def differ(one: str, other: str, formulas: str = "") -> bool:
+def differ(left: str, right: str, formulas: str = "") -> bool:
     """Return whether both units are there and are different; multiples of pi without a unit are not degrees."""
-    if "\\pi" in formulas and {one, other} == {"", "degree"}:
+    if "\\pi" in formulas and {left, right} == {"", "degree"}:
         return True
     # Names of units, and the signs and powers between them.
-    first, second = (re.findall(r"[a-zA-Zµ-]+|[/^0-9]+", unit) for unit in (one, other))
+    first, second = (re.findall(r"[a-zA-Zµ-]+|[/^0-9]+", unit) for unit in (left, right))
     if _changing(first) != _changing(second):
         return True
     if first == second or not first or not second:
         return False
     powers = [[part for part in parts if part[0] == "^"] for parts in (first, second)]
     if any(
-        parts[0] == "unit" and len(parts) == 1 + len(own) for parts, own in zip((first, second), powers, strict=True)
+        parts[0] == "unit" and len(parts) == 1 + len(exponents)
+        for parts, exponents in zip((first, second), powers, strict=True)
     ):
         return powers[0] != powers[1]  # square units
-    if "?" not in one + other:
+    if "?" not in left + right:
         return True
     short, long = sorted((first, second), key=len)
     is_named = any(_known(word) for word in long)
@@ -230,9 +231,9 @@ def _changing(parts: list[str]) -> set[str]:
     return set(parts) & _PROPERTIES | set(parts[:1]) & _LEADING
 
 
-def clash(one: Iterable[str], other: Iterable[str]) -> bool:
+def clash(units: Iterable[str], other_units: Iterable[str]) -> bool:
     """Return whether the units of two relations differ: ``n \\ge 3 \\text{ odd}`` and ``n \\ge 3 \\text{ even}``."""
-    return differ("*".join(filter(None, one)), "*".join(filter(None, other)))
+    return differ("*".join(filter(None, units)), "*".join(filter(None, other_units)))
 
 
 # "\text{ cm}^{2}", "\text{m}/\text{s}" or "^{\circ}" at the end of a formula.

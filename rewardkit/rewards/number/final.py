@@ -442,22 +442,22 @@ def pattern_of(units: tuple[str, ...], plain: bool) -> re.Pattern[str]:
 
 def pieces_in(text: str, start: int, end: int, pattern: re.Pattern[str]) -> list[Piece]:
     """Return the pieces of ``text[start:end]``, which is a line, from left to right."""
-    found = []
+    pieces = []
     while match := pattern.search(text, start, end):
         # A function without a digit is skipped with its arguments, which are searched once only.
         stop = _end_of_arguments(text, match.end(), end) if match["function"] else match.end()
         if piece := _piece(text, match, stop):
-            found.append(piece)
+            pieces.append(piece)
         # A root or π after a number belongs to it, but is also read by itself.
         start = max(match.start("right") if match["right"] else stop, match.start() + 1)
-    return found
+    return pieces
 
 
 def _piece(text: str, match: re.Match[str], stop: int) -> Piece | None:
     start = match.start()
     if match["function"]:
-        whole = text[start:stop]
-        return Piece(start, stop, whole, "call") if _HAS_DIGIT.search(whole) else None
+        call = text[start:stop]
+        return Piece(start, stop, call, "call") if _HAS_DIGIT.search(call) else None
     if match["call"]:
         if not _HAS_DIGIT.search(match[0]):
             return None
@@ -704,9 +704,9 @@ class _Text:
                 return self._passage(last.start, len(self.text))
         undecided = UNDECIDED.match(self.text, last.end)
         if undecided:
-            others = pieces_in(self.text, undecided.end(), undecided.end() + _NEAR, self.pattern)
-            if others and not self._same(last, others[0]):
-                return self._passage(last.start, others[0].end)
+            alternatives = pieces_in(self.text, undecided.end(), undecided.end() + _NEAR, self.pattern)
+            if alternatives and not self._same(last, alternatives[0]):
+                return self._passage(last.start, alternatives[0].end)
         passage = self._longer(last, rest, following)
         if passage:
             return passage
@@ -779,8 +779,8 @@ class _Text:
     @cached_property
     def _unclaimed(self) -> set[int]:
         """The positions at which answers of others, and answers to something else, begin."""
-        others = (statement for statement in self._statements if not is_claimed(self.text, statement))
-        return {self._opened(statement.start) for statement in others}
+        unclaimed = (statement for statement in self._statements if not is_claimed(self.text, statement))
+        return {self._opened(statement.start) for statement in unclaimed}
 
     def _opened(self, start: int) -> int:
         opened = OPENED.match(self.text, start)
@@ -881,14 +881,14 @@ class _Text:
             return None if ALONE.match(self.text, stated.end) else last
         return stated
 
-    def _same(self, one: Piece, other: Piece) -> bool:
+    def _same(self, left: Piece, right: Piece) -> bool:
         """Return whether both are the same number: 42 and $42.00, 0.6 and 3/5, 0.806 and 81%."""
-        if _value(one.found) == _value(other.found):
+        if _value(left.found) == _value(right.found):
             return True
-        if one.found.endswith("%") != other.found.endswith("%"):
-            share, percent = (other, one) if one.found.endswith("%") else (one, other)
+        if left.found.endswith("%") != right.found.endswith("%"):
+            share, percent = (right, left) if left.found.endswith("%") else (left, right)
             return _is_rounded(percent.found[:-1], share.found)
-        values = [self.reader.read(piece.found) for piece in (one, other)]
+        values = [self.reader.read(piece.found) for piece in (left, right)]
         return values[0] == values[1] and not isinstance(values[0], str)
 
     # the text that the number is part of
@@ -1001,9 +1001,9 @@ def _is_rounded(percent: str, share: str) -> bool:
     return abs(rounded - exact) <= Decimal(1).scaleb(int(rounded.as_tuple().exponent)) / 2
 
 
-def _value(found: str) -> str:
+def _value(number_text: str) -> str:
     """Return the number in one form, so that 42, $42 and 42.00 are equal."""
-    plain = found.strip("+$\u20ac\xa3\xa5\\ ").replace(",", "")
+    plain = number_text.strip("+$\u20ac\xa3\xa5\\ ").replace(",", "")
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 

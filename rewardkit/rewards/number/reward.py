@@ -45,10 +45,10 @@ class GoldNumber:
             value = str(value)
         if not isinstance(value, str):
             raise ValueError(f"not a number: {shorten(value)}")
-        found = self.extract(value) if self.extract else value
-        if found is None:
+        extracted = self.extract(value) if self.extract else value
+        if extracted is None:
             raise ValueError(f"no gold answer found in {shorten(value)}")
-        result = self.text.read(found)
+        result = self.text.read(extracted)
         if isinstance(result, str):
             raise ValueError(result)
         if math.isinf(_as_float(result)):

@@ -65,7 +65,7 @@ def _assertion(script: Script, step: Step) -> Assertion:
             )
     functions = {line.name: line for line in source if isinstance(line, ast.FunctionDef)}
     tested = {"check", *(path[0] for other in script.steps if (path := other.path))}
-    others = [
+    preceding = [
         ast.unparse(line)
         for line in source[: step.place]
         if getattr(line, "name", "") not in tested and not isinstance(line, ast.Assert)
@@ -77,7 +77,7 @@ def _assertion(script: Script, step: Step) -> Assertion:
     elif "check" in functions and lines and isinstance(lines[0], ast.Expr) and isinstance(lines[0].value, ast.Call):
         lines = _body(functions["check"], lines[0].value.args)
     imports = [line for line in lines if isinstance(line, ast.Import | ast.ImportFrom)]
-    setup = "\n".join([setup, *others, *map(ast.unparse, imports)])
+    setup = "\n".join([setup, *preceding, *map(ast.unparse, imports)])
     asserts = "\n".join(ast.unparse(line) for line in lines if line not in imports and not _is_text(line))
     return split(asserts, setup, step.shown)
 
@@ -104,14 +104,14 @@ class _Replacing(ast.NodeTransformer):
         return self._values.get(node.id, node)
 
 
-def _called(step: Step, name: str | None, given: list[Any], expected: list[Any]) -> Assertion:
+def _called(step: Step, name: str | None, arguments: list[Any], expected: list[Any]) -> Assertion:
     if name is None:
         raise ValueError("calls need the name of the function, as 'fn_name'")
     function = f"(Solution().{name} if 'Solution' in globals() else {name})"
-    return Assertion("", (f"{function}(*{given!r})",), "", f"assert _any_equal(answer_0, {expected!r})", step.shown)
+    return Assertion("", (f"{function}(*{arguments!r})",), "", f"assert _any_equal(answer_0, {expected!r})", step.shown)
 
 
-def split(source: str, setup: str = "", shown: str = "") -> Assertion:
+def split(source: str, setup: str = "", label: str = "") -> Assertion:
     """Split assertions into the program's calls and the check.
 
     ``split("assert sorted(f([2, 1])) == [1, 2]")`` has the call ``sorted(f([2, 1]))``.
@@ -121,9 +121,9 @@ def split(source: str, setup: str = "", shown: str = "") -> Assertion:
     """
     lines = parsed(source)
     before = [*scripts.needed_imports(*parsed(setup), *lines), *parsed(setup)]
-    kept, known = scripts.ground(before)
-    after = [line for line in before if line not in kept and not [*scripts.imported(line)]]
-    splitter = _Splitter(known | _BUILTINS)
+    ground_statements, ground_names = scripts.ground(before)
+    after = [line for line in before if line not in ground_statements and not [*scripts.imported(line)]]
+    splitter = _Splitter(ground_names | _BUILTINS)
     checks = []
     for line in lines:
         if not isinstance(line, ast.Assert):
@@ -134,16 +134,16 @@ def split(source: str, setup: str = "", shown: str = "") -> Assertion:
     if not checks:
         raise ValueError(f"a test must be one assertion such as 'assert f(1) == 2', got {source[:100]!r}")
     text = "\n".join(f"assert {ast.unparse(check)}" for check in checks)
-    needing, working = ("\n".join(map(ast.unparse, part)) for part in (after, kept))
-    return Assertion(needing, tuple(splitter.calls), working, text, shown or source.strip())
+    needing, working = ("\n".join(map(ast.unparse, part)) for part in (after, ground_statements))
+    return Assertion(needing, tuple(splitter.calls), working, text, label or source.strip())
 
 
 @final
 class _Splitter(ast.NodeTransformer):
     """Replace everything that the program computes with ``answer_<n>``."""
 
-    def __init__(self, known: frozenset[str]) -> None:
-        self.known = known
+    def __init__(self, known_names: frozenset[str]) -> None:
+        self.known = known_names
         self.local: frozenset[str] = frozenset()
         self.calls: list[str] = []
 
@@ -151,9 +151,9 @@ class _Splitter(ast.NodeTransformer):
         before, self.local = len(self.calls), scripts.local_names(line.test)
         check: ast.expr = self.visit(line.test)
         if len(self.calls) == before:  # the program's function has the name of a built-in, such as sum
-            known, self.known = self.known, self.known - set(scripts.called_on_the_left(line))
+            known_names, self.known = self.known, self.known - set(scripts.called_on_the_left(line))
             check = self.visit(line.test)
-            self.known = known
+            self.known = known_names
         if len(self.calls) == before:
             raise ValueError(f"no part of {ast.unparse(line)[:100]!r} calls the program")
         return check

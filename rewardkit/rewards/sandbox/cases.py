@@ -65,30 +65,30 @@ class Rule:
     def lines(self, output: bytes) -> tuple[bytes, ...]:
         if self.words:
             return tuple(output.lower().split())
-        found = lines(output)
+        output_lines = lines(output)
         if self.stripped or self.blank:
-            found = tuple(line.lstrip(_BLANKS) for line in found)
-            start = next((place for place, line in enumerate(found) if line), len(found))
-            found = tuple(filter(None, found)) if self.blank else found[start:]
-        return found
+            output_lines = tuple(line.lstrip(_BLANKS) for line in output_lines)
+            start = next((index for index, line in enumerate(output_lines) if line), len(output_lines))
+            output_lines = tuple(filter(None, output_lines)) if self.blank else output_lines[start:]
+        return output_lines
 
     def same(self, line: bytes, expected: bytes) -> bool:
         if line == expected:
             return True
-        words, others = line.split(), expected.split()
-        if self.relative is None or len(words) != len(others):
+        words, expected_words = line.split(), expected.split()
+        if self.relative is None or len(words) != len(expected_words):
             return False
-        pairs = zip(words, others, strict=True)
+        pairs = zip(words, expected_words, strict=True)
         return all((self.mixed and word == other) or self._close(word, other) for word, other in pairs)
 
     def _close(self, word: bytes, expected: bytes) -> bool:
         if self.relative is None or not (_NUMBER.fullmatch(word) and _NUMBER.fullmatch(expected)):
             return False
         number, target = Decimal(word.decode()), Decimal(expected.decode())
-        whole = _INTEGER.fullmatch(expected) is not None
-        if number == target or (whole and _INTEGER.fullmatch(word)) or not (self.relative or self.absolute):
+        is_integer = _INTEGER.fullmatch(expected) is not None
+        if number == target or (is_integer and _INTEGER.fullmatch(word)) or not (self.relative or self.absolute):
             return number == target
-        return near(float(word), int(target) if whole else float(expected), self.relative, self.absolute)
+        return near(float(word), int(target) if is_integer else float(expected), self.relative, self.absolute)
 
 
 # Decimal numbers as programs print them; no "nan", "inf" or "1_000", and exponents that stay cheap.
@@ -121,26 +121,32 @@ class Printed:
 
     def problem(self, output: bytes) -> str:
         """Describe the first difference; empty if there is none."""
-        found, what = self.rule.lines(output), "words" if self.rule.words else "lines"
-        if len(found) != len(self.expected):
-            return f"printed {_counted(found, what)}, not {_counted(self.expected, what)}"
-        for number, (line, expected) in enumerate(zip(found, self.expected, strict=True), 1):
+        output_lines, unit = self.rule.lines(output), "words" if self.rule.words else "lines"
+        if len(output_lines) != len(self.expected):
+            return f"printed {_counted(output_lines, unit)}, not {_counted(self.expected, unit)}"
+        for number, (line, expected) in enumerate(zip(output_lines, self.expected, strict=True), 1):
             if not self.rule.same(line, expected):
-                where = f" in {what[:-1]} {number}" if len(found) > 1 else ""
+                where = f" in {unit[:-1]} {number}" if len(output_lines) > 1 else ""
                 return f"printed {_shown(line)}{where}, not {_shown(expected)}"
         return ""
 
 
 def lines(output: bytes) -> tuple[bytes, ...]:
     """Split into lines without white space at their ends, and without empty lines at the very end."""
-    found = [line.rstrip(_BLANKS) for line in output.split(b"\n")]
-    while found and not found[-1]:
-        found.pop()
-    return tuple(found)
+    output_lines = [line.rstrip(_BLANKS) for line in output.split(b"\n")]
+    while output_lines and not output_lines[-1]:
+        output_lines.pop()
+    return tuple(output_lines)
 
 
-def _counted(found: tuple[bytes, ...], what: str) -> str:
-    return "nothing" if not found else _shown(found[0]) if len(found) == 1 else f"{len(found)} {what}"
+def _counted(output_lines: tuple[bytes, ...], unit: str) -> str:
+    return (
+        "nothing"
+        if not output_lines
+        else _shown(output_lines[0])
+        if len(output_lines) == 1
+        else f"{len(output_lines)} {unit}"
+    )
 
 
 def _shown(line: bytes) -> str:
@@ -291,11 +297,11 @@ def _read_mapping(cell: Mapping[str, Any]) -> Tests:
         return _read(_listed(_texts(cell[name]), name) + _texts(cell.get("challenge_test_list") or []), cell)
     if name := _first(_CODE, has):
         return _read(_opened(cell[name]), cell)
-    if found := [key for key in _CONTESTS if key in has]:
-        pairs = _some([pair for key in found for pair in _pairs(_opened(cell[key]))])
+    if present := [key for key in _CONTESTS if key in has]:
+        pairs = _some([pair for key in present for pair in _pairs(_opened(cell[key]))])
         return Tests(tuple(_printed(*pair, number, _CODE_CONTESTS) for number, pair in enumerate(pairs, 1)))
-    if found := [key for key in _LIVE if key in has]:
-        return _read_pairs(_listed([test for key in found for test in _opened(cell[key])], found[0]), cell)
+    if present := [key for key in _LIVE if key in has]:
+        return _read_pairs(_listed([test for key in present for test in _opened(cell[key])], present[0]), cell)
     if {"inputs", "outputs"} <= has:
         pairs = _some([*_pairs({"input": cell["inputs"], "output": cell["outputs"]})])
         if name := _function(cell):
@@ -360,8 +366,8 @@ def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
         kind = test.get("testtype") or test.get("type")
         name = _function(test) or _function(row)
         if kind not in (None, *_OF_OUTPUT, *_OF_CALLS):
-            known = " and ".join(map(repr, (*_OF_OUTPUT, *_OF_CALLS)))
-            raise ValueError(f"test {number} is of an unknown kind, {shorten(kind, 40)}; known are {known}")
+            known_kinds = " and ".join(map(repr, (*_OF_OUTPUT, *_OF_CALLS)))
+            raise ValueError(f"test {number} is of an unknown kind, {shorten(kind, 40)}; known are {known_kinds}")
         prelude = prelude or "testtype" in test or kind in _OF_CALLS
         if kind in _OF_CALLS or (kind is None and name):
             steps.append(_called(name, *pair, wrapped))
@@ -392,8 +398,8 @@ def _setup(row: Mapping[str, Any]) -> str:
     if isinstance(prompt, str):
         with suppress(ValueError):  # it is in English
             for line in parsed(prompt):
-                asked = isinstance(line, (ast.FunctionDef, ast.ClassDef)) and entry_point.startswith(line.name)
-                if isinstance(line, _DEFINING) and not asked:
+                is_target = isinstance(line, (ast.FunctionDef, ast.ClassDef)) and entry_point.startswith(line.name)
+                if isinstance(line, _DEFINING) and not is_target:
                     parts.append(ast.unparse(line))
     return "\n".join(parts + ["\n".join(_texts(row[name])) for name in _SETUP if row.get(name)])
 
@@ -412,32 +418,32 @@ def _wrapped(pairs: Sequence[tuple[object, object]]) -> bool:
     return all(isinstance(output, list) and len(output) == 1 for _, output in pairs)
 
 
-def _called(name: str, given: object, expected: object, wrapped: bool) -> Step:
+def _called(name: str, arguments: object, expected: object, wrapped: bool) -> Step:
     """Test a function on a list of arguments, or on text with one of them, as JSON, in each line (LiveCodeBench).
 
     If results are `wrapped`, both the list of one and its item pass; keys that JSON made text are integers.
     """
     results: list[object] = []
-    if isinstance(given, str):
+    if isinstance(arguments, str):
         try:
-            given = [_json(line) for line in given.strip().split("\n")] if given.strip() else []
+            arguments = [_json(line) for line in arguments.strip().split("\n")] if arguments.strip() else []
             results = [_json(expected) if isinstance(expected, str) else expected]
         except json.JSONDecodeError as error:
             raise ValueError(
                 f"the input and output of {name or 'a call'} must have a JSON value in each line ({error}), "
-                f"got {shorten(given, 60)} and {shorten(expected, 60)}"
+                f"got {shorten(arguments, 60)} and {shorten(expected, 60)}"
             ) from None
-    elif isinstance(given, (list, tuple)):
-        given = [_with_integers(item) for item in given]
+    elif isinstance(arguments, (list, tuple)):
+        arguments = [_with_integers(item) for item in arguments]
         expected = _with_integers(expected)
         results = [expected, *map(_with_integers, expected if wrapped and isinstance(expected, list) else ())]
     else:
-        raise ValueError(f"the inputs of {name or 'a call'} must be lists of arguments, got {shorten(given)}")
+        raise ValueError(f"the inputs of {name or 'a call'} must be lists of arguments, got {shorten(arguments)}")
     try:
-        shown = f"{name or 'the function'}({', '.join(map(repr, given))}) == {results[-1]!r}"
+        label = f"{name or 'the function'}({', '.join(map(repr, arguments))}) == {results[-1]!r}"
     except ValueError:  # an integer with more digits than Python writes
-        shown = name or "the function"
-    return Step(shown[:200], call=marshal.dumps((name or None, given, results)))
+        label = name or "the function"
+    return Step(label[:200], call=marshal.dumps((name or None, arguments, results)))
 
 
 def _with_integers(value: object) -> object:
@@ -448,11 +454,11 @@ def _with_integers(value: object) -> object:
     return {int(key): item for key, item in value.items()}
 
 
-def _printed(given: object, expected: object, number: int, rule: Rule) -> Printed:
+def _printed(stdin: object, expected: object, number: int, rule: Rule) -> Printed:
     output = _bytes(expected, number)
     if len(output) > OUTPUT_BYTES:
         raise ValueError(f"test {number} expects {len(output):,} bytes of output; the limit is {OUTPUT_BYTES:,}")
-    return Printed(_bytes(given, number), rule.lines(output), rule)
+    return Printed(_bytes(stdin, number), rule.lines(output), rule)
 
 
 def _bytes(value: object, number: int) -> bytes:
@@ -466,9 +472,9 @@ def _bytes(value: object, number: int) -> bytes:
     return value.encode()
 
 
-def _listed(value: object, what: str, least: int = 1) -> list[Any]:
+def _listed(value: object, key: str, least: int = 1) -> list[Any]:
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)) or len(value) < least:
-        raise ValueError(f"{what}: expected a non-empty list of tests, got {shorten(value)}")
+        raise ValueError(f"{key}: expected a non-empty list of tests, got {shorten(value)}")
     return list(value)
 
 

@@ -90,7 +90,7 @@ def comparison(assertion: Assertion, tolerance: float | None = None) -> Comparis
     for statement in parsed(assertion.ground):
         _define(statement, names)
     names["_equal"] = lambda value, expected: equal(value, expected, tolerance)
-    names["_any_equal"] = lambda value, expected: any(equal(value, one, tolerance) for one in expected)
+    names["_any_equal"] = lambda value, expected: any(equal(value, candidate, tolerance) for candidate in expected)
     answers = {f"answer_{number}": None for number in range(len(assertion.calls))}
     tests = []
     for line in parsed(assertion.check):
@@ -143,8 +143,8 @@ def _define(statement: ast.stmt, names: dict[str, Any]) -> None:
     if isinstance(statement, ast.Import):
         names.update((alias.asname, math) for alias in statement.names if alias.name == "math" and alias.asname)
     elif isinstance(statement, ast.ImportFrom) and statement.module == "math":
-        found = [(alias.asname or alias.name, alias.name) for alias in statement.names]
-        names.update((bound, getattr(math, name)) for bound, name in found if name in _MATH)
+        aliases = [(alias.asname or alias.name, alias.name) for alias in statement.names]
+        names.update((bound, getattr(math, name)) for bound, name in aliases if name in _MATH)
     elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
         try:
@@ -155,21 +155,21 @@ def _define(statement: ast.stmt, names: dict[str, Any]) -> None:
             names[target.id] = value
 
 
-def _evaluator(node: ast.expr, known: Mapping[str, Any], shown: str) -> Evaluator:
+def _evaluator(node: ast.expr, scope: Mapping[str, Any], label: str) -> Evaluator:
     """Return the function that evaluates `node`; raises ValueError if that needs code."""
 
     def of(child: ast.expr) -> Evaluator:
-        return _evaluator(child, known, shown)
+        return _evaluator(child, scope, label)
 
     match node:
         case ast.Constant(value=value):
             return lambda names: value
-        case ast.Name(id=name) if name in known:
+        case ast.Name(id=name) if name in scope:
             return operator.itemgetter(name)
-        case ast.Attribute(value=ast.Name(id=module), attr=name) if known.get(module) is math and name in _MATH:
+        case ast.Attribute(value=ast.Name(id=module), attr=name) if scope.get(module) is math and name in _MATH:
             value = getattr(math, name)
             return lambda names: value
-        case ast.Call(func=function, args=arguments, keywords=words) if _may_be_called(function, known) and all(
+        case ast.Call(func=function, args=arguments, keywords=words) if _may_be_called(function, scope) and all(
             word.arg in _OPTIONS for word in words
         ):
             called, positional = of(function), list(map(of, arguments))
@@ -197,14 +197,14 @@ def _evaluator(node: ast.expr, known: Mapping[str, Any], shown: str) -> Evaluato
             display, parts = _DISPLAYS[type(node)], list(map(of, elements))
             return lambda names: display([part(names) for part in parts])
     raise ValueError(
-        f"{shorten(ast.unparse(node), 60)!r} in {shorten(shown, 100)!r} needs code, and the results "
+        f"{shorten(ast.unparse(node), 60)!r} in {shorten(label, 100)!r} needs code, and the results "
         "of a service are compared without running code; compare the program's result with a literal"
     )
 
 
-def _may_be_called(function: ast.expr, known: Mapping[str, Any]) -> bool:
+def _may_be_called(function: ast.expr, scope: Mapping[str, Any]) -> bool:
     if isinstance(function, ast.Name):
-        return function.id in _EQUALITIES or any(known.get(function.id) is allowed for allowed in _CALLABLE)
+        return function.id in _EQUALITIES or any(scope.get(function.id) is allowed for allowed in _CALLABLE)
     return isinstance(function, ast.Attribute)
 
 

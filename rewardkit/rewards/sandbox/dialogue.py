@@ -43,8 +43,8 @@ class Peer:
         shared: the names of the classes whose instances are copied.
     """
 
-    def __init__(self, heard: int, out: int, scope: dict[str, Any], shared: tuple[str, ...]) -> None:
-        self._heard, self._out = heard, out
+    def __init__(self, inbox: int, out: int, scope: dict[str, Any], shared: tuple[str, ...]) -> None:
+        self._heard, self._out = inbox, out
         self._buffer = bytearray()
         self.scope = scope
         self.shared = shared
@@ -71,7 +71,7 @@ class Peer:
 
     def pack(self, value: Any, copied: list[Any]) -> list[Any]:
         """Encode `value`, with a table of the attributes of the objects that are copied, after those in `copied`."""
-        self._copied, self._places = copied, {id(item): place for place, item in enumerate(copied)}
+        self._copied, self._places = copied, {id(item): index for index, item in enumerate(copied)}
         encoded = self.encode(value)
         # The list grows meanwhile: a linked list may be of any length, but no call is nested in another one.
         return [encoded, [[type(item).__name__, self.encode(vars(item))] for item in copied]]
@@ -149,8 +149,8 @@ def _error(error: BaseException, peer: Peer) -> dict[str, Any]:
 class Answering(Peer):
     """The program's end: performs operations on the program's objects."""
 
-    def __init__(self, heard: int, out: int, scope: dict[str, Any], shared: tuple[str, ...]) -> None:
-        super().__init__(heard, out, scope, shared)
+    def __init__(self, inbox: int, out: int, scope: dict[str, Any], shared: tuple[str, ...]) -> None:
+        super().__init__(inbox, out, scope, shared)
         self._objects: list[Any] = []
         self._numbers: dict[int, int] = {}
         self._kept: dict[int, Any] = {}
@@ -166,8 +166,8 @@ class Answering(Peer):
         copied: list[Any] = []
         answer: dict[str, Any] = {}
         try:
-            name, *given = message["ask"]
-            arguments, options = self.unpack(given, copied)
+            name, *packed = message["ask"]
+            arguments, options = self.unpack(packed, copied)
             if name == "plain":
                 answer["value"] = [encode(arguments[0]), []]
             else:
@@ -180,10 +180,10 @@ class Answering(Peer):
         self.send(**answer, printed=self._printed())
 
     def _function(self, name: str) -> Callable[..., Any]:
-        own: dict[str, Any] = {"call": _call, "await": _await, "names": self._names, "pick": self._pick}
+        functions: dict[str, Any] = {"call": _call, "await": _await, "names": self._names, "pick": self._pick}
         if name in ("copy", "deepcopy"):
             return getattr(importlib.import_module("copy"), name)  # type: ignore[no-any-return]
-        return own.get(name) or getattr(operator, name, None) or getattr(builtins, name)  # type: ignore[no-any-return]
+        return functions.get(name) or getattr(operator, name, None) or getattr(builtins, name)  # type: ignore[no-any-return]
 
     def _printed(self) -> str:
         try:
@@ -234,8 +234,8 @@ class Answering(Peer):
 
     def _names(self, names: list[str]) -> dict[str, Any]:
         """Return which of these names the program has; with the classes above it, if it is a class of exceptions."""
-        found = {name: self.scope[name] for name in names if name in self.scope}
-        return {name: _classes(item) if isinstance(item, type) else [] for name, item in found.items()}
+        present = {name: self.scope[name] for name in names if name in self.scope}
+        return {name: _classes(item) if isinstance(item, type) else [] for name, item in present.items()}
 
     def _pick(self, name: str | None, count: int) -> Any:
         """Return the function for `count` arguments: a method of `Solution`, else a function of the program."""
@@ -298,9 +298,9 @@ class Asking(Peer):
     """
 
     def __init__(
-        self, heard: int, out: int, scope: dict[str, Any], shared: tuple[str, ...], makers: tuple[str, ...]
+        self, inbox: int, out: int, scope: dict[str, Any], shared: tuple[str, ...], makers: tuple[str, ...]
     ) -> None:
-        super().__init__(heard, out, scope, shared)
+        super().__init__(inbox, out, scope, shared)
         self.makers = makers
         self._callbacks: list[Any] = []
         self._remotes: dict[tuple[int, bool], Remote] = {}
@@ -313,12 +313,12 @@ class Asking(Peer):
     def ask(self, name: str, /, *arguments: Any, **options: Any) -> Any:
         copied: list[Any] = []
         keeping = _Kept if name == "call" else lambda item: item
-        given = [[*map(keeping, arguments)], {key: keeping(item) for key, item in options.items()}]
+        payload = [[*map(keeping, arguments)], {key: keeping(item) for key, item in options.items()}]
         if name not in _READING:
             for item in (*arguments, *options.values()):
                 if type(item) is Remote:
                     item._rk.read.clear()
-        self.send(ask=[name, *self.pack(given, copied)])
+        self.send(ask=[name, *self.pack(payload, copied)])
         while "call" in (message := self._heard_message()):
             self._call_back(message)
         if "raised" in message:
@@ -346,15 +346,15 @@ class Asking(Peer):
 
     def names(self, names: list[str]) -> dict[str, Any]:
         """Return the program's objects by name, those that it has."""
-        found: dict[str, Any] = {}
+        objects: dict[str, Any] = {}
         answer = self.ask("names", names)
         for name in names:  # no others: the program could pass its own `abs` to the test
             if answer.get(name):
-                found[name] = self._class(answer[name])
-                self._imported[found[name]] = name
+                objects[name] = self._class(answer[name])
+                self._imported[objects[name]] = name
             elif name in answer:
-                found[name] = Remote(self, ["name", name], label=name)
-        return found
+                objects[name] = Remote(self, ["name", name], label=name)
+        return objects
 
     def _call_back(self, message: Any) -> None:
         try:
@@ -406,10 +406,10 @@ class Asking(Peer):
         remote._rk.read.clear()
         return remote
 
-    def _remote(self, number: int, made: bool, **facts: Any) -> Remote:
-        if (number, made) not in self._remotes:
-            self._remotes[number, made] = Remote(self, ["remote", number], made=made, **facts)
-        return self._remotes[number, made]
+    def _remote(self, number: int, constructed: bool, **facts: Any) -> Remote:
+        if (number, constructed) not in self._remotes:
+            self._remotes[number, constructed] = Remote(self, ["remote", number], made=constructed, **facts)
+        return self._remotes[number, constructed]
 
     def made(self, value: Any, label: str) -> Any:
         """Return the object, if it is one, as one that the test code has made; see `Remote`."""
@@ -436,18 +436,20 @@ class Asking(Peer):
 
     def _class(self, classes: list[list[str]]) -> type[BaseException]:
         """Return the class of exceptions with these names, from the narrowest up: Python's own, or one like it."""
-        made: type[BaseException] = Exception
-        own: list[tuple[str, str]] = []
+        exception_class: type[BaseException] = Exception
+        missing: list[tuple[str, str]] = []
         for module, name in classes:
-            known = self._classes.get((module, name)) or _known_class(module, name)
-            if known is not None:
-                made = known
+            known_class = self._classes.get((module, name)) or _known_class(module, name)
+            if known_class is not None:
+                exception_class = known_class
                 break
-            own.append((module, name))
-        for module, name in reversed(own):
-            made = type(str(name), (made,), {"__str__": lambda self: vars(self).get("_rk_text", "")})
-            self._classes[module, name] = made
-        return made
+            missing.append((module, name))
+        for module, name in reversed(missing):
+            exception_class = type(
+                str(name), (exception_class,), {"__str__": lambda self: vars(self).get("_rk_text", "")}
+            )
+            self._classes[module, name] = exception_class
+        return exception_class
 
 
 def _known_class(module: str, name: str) -> type[BaseException] | None:
@@ -455,8 +457,8 @@ def _known_class(module: str, name: str) -> type[BaseException] | None:
     room = module.partition(".")[0]
     if room not in sys.stdlib_module_names or room == "unittest" or module not in sys.modules:
         return None
-    found = getattr(sys.modules[module], name, None)
-    return found if isinstance(found, type) and issubclass(found, BaseException) else None
+    candidate = getattr(sys.modules[module], name, None)
+    return candidate if isinstance(candidate, type) and issubclass(candidate, BaseException) else None
 
 
 def _change(item: Any, other: Any) -> None:
@@ -522,8 +524,10 @@ class Remote:
     def __call__(self, /, *arguments: Any, **options: Any) -> Any:
         state = self._rk
         value = _asked("call", self, *arguments, **options)
-        shown = [_shown(item) for item in arguments] + [f"{name}={_shown(item)}" for name, item in options.items()]
-        label = f"{state.label or state.kind}({', '.join(shown)})"
+        argument_texts = [_shown(item) for item in arguments] + [
+            f"{name}={_shown(item)}" for name, item in options.items()
+        ]
+        label = f"{state.label or state.kind}({', '.join(argument_texts)})"
         if state.reference[0] == "name" and state.reference[1] in state.peer.makers:
             value = state.peer.made(value, label)
         elif isinstance(value, Remote):
@@ -558,8 +562,8 @@ class Remote:
         state = self._rk
         if state.is_value:
             return iter(_value(self))
-        known: Any = {"len": None} if state.made else _measured(self)
-        return _Items(_asked("iter", self)) if known["len"] is None else iter(known["items"])
+        contents: Any = {"len": None} if state.made else _measured(self)
+        return _Items(_asked("iter", self)) if contents["len"] is None else iter(contents["items"])
 
     def __reversed__(self) -> Any:
         return _Items(_asked("reversed", self)) if self._rk.made else reversed([*self])
@@ -583,8 +587,8 @@ class Remote:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         if isinstance(error, AssertionError):
             self._rk.peer.failure = error
-        known = kind if kind is None or getattr(builtins, kind.__name__, None) is kind else Exception
-        return bool(_asked("call", self.__getattr__("__exit__"), known, None, None)) and _is_raised(trace)
+        error_type = kind if kind is None or getattr(builtins, kind.__name__, None) is kind else Exception
+        return bool(_asked("call", self.__getattr__("__exit__"), error_type, None, None)) and _is_raised(trace)
 
     def __copy__(self) -> Any:
         return _asked("copy", self)
@@ -671,17 +675,17 @@ def _value(remote: Remote) -> Any:
 
 def _measured(remote: Remote) -> dict[str, Any]:
     """Read the length of an object and its items, None if it has none, as iterators have no length."""
-    known = remote._rk.read
-    if "len" not in known:
-        known["len"] = known["items"] = None
+    contents = remote._rk.read
+    if "len" not in contents:
+        contents["len"] = contents["items"] = None
         try:
-            known["len"] = _asked("len", remote)
-            known["items"] = _asked("list", remote)
+            contents["len"] = _asked("len", remote)
+            contents["items"] = _asked("list", remote)
         except Exception:  # what remains None is an error if the test uses it
-            return known
-        if type(known["items"]) is not list or len(known["items"]) != known["len"]:
+            return contents
+        if type(contents["items"]) is not list or len(contents["items"]) != contents["len"]:
             raise TypeError(f"the length of the {remote._rk.kind} is not that of its items")
-    return known
+    return contents
 
 
 def _shown(item: Any) -> str:

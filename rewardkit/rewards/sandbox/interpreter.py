@@ -24,8 +24,8 @@ def site_packages() -> tuple[str, ...]:
 def visible(packages: tuple[str, ...]) -> list[str]:
     """Return the paths a program can see: the system's libraries, the interpreter, and `packages`."""
     paths = [path for path in _SYSTEM if os.path.lexists(path)]
-    for own in (sys.base_prefix, sys.base_exec_prefix, os.path.dirname(interpreter()), *packages):
-        path = os.path.realpath(own)
-        if not any(path == seen or path.startswith(f"{seen}/") for seen in paths):
+    for prefix in (sys.base_prefix, sys.base_exec_prefix, os.path.dirname(interpreter()), *packages):
+        path = os.path.realpath(prefix)
+        if not any(path == root or path.startswith(f"{root}/") for root in paths):
             paths.append(path)
     return paths

@@ -111,12 +111,12 @@ def _working(process: int, packages: bool, unsafe: bool) -> Isolation:
     reasons = []
     for make in [bare] if unsafe else [bubblewrap, namespaces]:
         try:
-            made = make(site_packages() if packages else ())
-            check(made, shut_in=not unsafe)
+            isolation = make(site_packages() if packages else ())
+            check(isolation, shut_in=not unsafe)
         except SandboxFailure as error:
             reasons.append(f"{make.__name__}: {error}")
         else:
-            return made
+            return isolation
     advice = "" if unsafe else f"{_ADVICE} {_ELSEWHERE} {_UNSAFE}"
     raise RewardFailure(f"no sandbox works on this machine: {'; '.join(reasons)}. {advice}".strip())
 
@@ -127,16 +127,16 @@ def check(isolation: Isolation, *, shut_in: bool = True) -> None:
     Raises:
         SandboxFailure: the program does not run, or an attempt succeeds.
     """
-    with traps() as given:
+    with traps() as trap_text:
         # Any limit: the probe takes a fraction of a second, and may start on a busy machine.
-        job = Job(PROBE, (Trial(given.encode()),), Limits(timeout=10.0), isolation.packages)
+        job = Job(PROBE, (Trial(trap_text.encode()),), Limits(timeout=10.0), isolation.packages)
         with closing(runs(job, isolation.command)) as results:
             run = next(results)
-    said = run.output.decode(errors="replace").strip()
-    if run.problem or not said.startswith("tried everything"):
-        raise SandboxFailure(f"a test program did not run: {run.problem or said or 'it wrote nothing'}")
-    if shut_in and said != "tried everything":
-        raise SandboxFailure(said.removeprefix("tried everything: "))
+    output = run.output.decode(errors="replace").strip()
+    if run.problem or not output.startswith("tried everything"):
+        raise SandboxFailure(f"a test program did not run: {run.problem or output or 'it wrote nothing'}")
+    if shut_in and output != "tried everything":
+        raise SandboxFailure(output.removeprefix("tried everything: "))
 
 
 # --- Isolations ----------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def kernel_filter() -> bytes:
         allow,
         (equal, 0, 3 + len(_SIGNALING), _FCNTL[machine]),
         (load, 0, 0, 24),  # the command
-        *((equal, len(_SIGNALING) - place, 0, command) for place, command in enumerate(_SIGNALING)),
+        *((equal, len(_SIGNALING) - index, 0, command) for index, command in enumerate(_SIGNALING)),
         allow,
         refuse,
     ]

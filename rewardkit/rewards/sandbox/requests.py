@@ -35,21 +35,21 @@ class _Outage(Exception):
     """The service did not answer, or asks to come back later."""
 
 
-def address(given: object, whose: str) -> str:
-    """Return the address of ``/run_code`` of the service at `given`, such as ``http://localhost:8080``.
+def address(sandbox: object, whose: str) -> str:
+    """Return the address of ``/run_code`` of the service at `sandbox`, such as ``http://localhost:8080``.
 
     Raises:
-        RewardDefinitionError: `given` is not an address of HTTP.
+        RewardDefinitionError: `sandbox` is not an address of HTTP.
     """
     expected = (
-        f"{whose}: sandbox must be the address of a service, such as 'http://localhost:8080', got {shorten(given)}"
+        f"{whose}: sandbox must be the address of a service, such as 'http://localhost:8080', got {shorten(sandbox)}"
     )
     try:
-        parts = urlsplit(given if isinstance(given, str) else "")
+        parts = urlsplit(sandbox if isinstance(sandbox, str) else "")
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         sound = False
-    if not sound or parts.query or parts.fragment or any(map(str.isspace, str(given))):
+    if not sound or parts.query or parts.fragment or any(map(str.isspace, str(sandbox))):
         raise RewardDefinitionError(expected)
     if "@" in parts.netloc:
         raise RewardDefinitionError(f"{whose}: remove the user name and password from sandbox; logs would show them")

@@ -83,14 +83,14 @@ class Job:
     library: tuple[CodeType, ...] = ()
     shared: Any = None
 
-    def encoded(self, channel: int = -1, whole: float = 0.0, *, asks: bool = False) -> bytes:
+    def encoded(self, channel: int = -1, wall: float = 0.0, *, asks: bool = False) -> bytes:
         """Return the input of the sandbox: the compiled supervisor, then the job.
 
-        `channel` is the descriptor of a dialogue, `whole` the seconds of a trial on both sides, and `asks` says that
+        `channel` is the descriptor of a dialogue, `wall` the seconds of a trial on both sides, and `asks` says that
         this side waits for the first message.
         """
         described = self.described(output=_QUESTION_BYTES if asks else OUTPUT_BYTES)
-        described |= {"filter": kernel_filter(), "channel": channel, "whole": whole, "asks": asks}
+        described |= {"filter": kernel_filter(), "channel": channel, "whole": wall, "asks": asks}
         return marshal.dumps(compiled("supervisor")) + marshal.dumps(described)
 
     def described(self, *, output: int = OUTPUT_BYTES, room: int = 0) -> dict[str, Any]:
@@ -155,12 +155,12 @@ def dialogues(program: Job, tester: Job, isolation: Sequence[str] = ()) -> Gener
         return
     with ExitStack() as opened:
         with ExitStack() as ends:
-            ours, theirs = (ends.enter_context(end) for end in socket.socketpair())
+            program_end, tester_end = (ends.enter_context(end) for end in socket.socketpair())
             wall = program.limits.wall + tester.limits.wall
-            jobs = program.encoded(ours.fileno(), wall), tester.encoded(theirs.fileno(), wall, asks=True)
+            jobs = program.encoded(program_end.fileno(), wall), tester.encoded(tester_end.fileno(), wall, asks=True)
             waits = [
-                _launched(opened, jobs[0], isolation, ours.fileno()),
-                _launched(opened, jobs[1], isolation, theirs.fileno()),
+                _launched(opened, jobs[0], isolation, program_end.fileno()),
+                _launched(opened, jobs[1], isolation, tester_end.fileno()),
             ]
         answers, verdicts = (_frames(wait(), wall) for wait in waits)
         yield from zip(answers, verdicts, strict=False)

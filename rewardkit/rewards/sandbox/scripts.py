@@ -83,9 +83,9 @@ def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
             raise ValueError("check(candidate) needs the name of the function that it checks, as 'entry_point'")
         steps = (Step(f"check({entry_point})", source=f"check({entry_point})"),)
         script = Script(steps, setup, source)
-        if others := set(names_of(script).program) - used(entry_point):
+        if undefined := set(names_of(script).program) - used(entry_point):
             raise ValueError(
-                f"{min(others)!r} is not defined in the test; add 'prompt' or 'setup' code that defines it"
+                f"{min(undefined)!r} is not defined in the test; add 'prompt' or 'setup' code that defines it"
             )
         return script
     if not steps:
@@ -176,42 +176,52 @@ def names_of(script: Script) -> Names:
         ValueError: a test does not use the program, or expects a value that the program would define.
     """
     setup, source = parsed(script.setup), parsed(script.source)
-    own = [parsed(step.source) for step in script.steps]
-    lines = [*setup, *source, *(line for code in own for line in code)]
+    step_statements = [parsed(step.source) for step in script.steps]
+    lines = [*setup, *source, *(line for code in step_statements for line in code)]
     nodes = [*walk(*lines)]
     needed = needed_imports(*lines)
     setup = [*needed, *setup]
     bound = frozenset(_bound(*setup, *source))
-    taken = {*imported(*lines)}
-    kept, known = ground([*setup, *source])
-    known |= _BUILTINS
+    imported_names = {*imported(*lines)}
+    ground_statements, known_names = ground([*setup, *source])
+    known_names |= _BUILTINS
     program = used(script.setup, script.source, *(step.source for step in script.steps)) - bound - _BUILTINS
-    for step, code in zip(script.steps, own, strict=True):
+    for step, code in zip(script.steps, step_statements, strict=True):
         test = code or ([source[step.place]] if step.place is not None else [])
-        if not test or {*names_in(*test)} - known - local_names(*test):
+        if not test or {*names_in(*test)} - known_names - local_names(*test):
             continue
         called = {name for line in test for name in called_on_the_left(line)}
         if not called:
             raise ValueError(f"no part of {step.shown[:100]!r} calls the program")
         program |= called  # the program's function has the name of a built-in, such as sum
-    if not program | taken and not all(step.call for step in script.steps):
+    if not program | imported_names and not all(step.call for step in script.steps):
         raise ValueError(f"no part of {script.source.strip()[:100]!r} calls the program")
     if undefined := sorted(program & _LIBRARIES):
         raise ValueError(f"{undefined[0]!r} is not defined; import it in the set-up code")
     for node in nodes:
-        _check_sides(node, program | taken)
+        _check_sides(node, program | imported_names)
     methods = [line for kind in source if isinstance(kind, ast.ClassDef) for line in kind.body]
     for line in [*source, *methods]:
-        if isinstance(line, _FUNCTION) and _is_test(line) and {*names_in(*line.decorator_list)} & (program | taken):
+        if (
+            isinstance(line, _FUNCTION)
+            and _is_test(line)
+            and {*names_in(*line.decorator_list)} & (program | imported_names)
+        ):
             raise ValueError(
                 f"the program decorates {line.name!r}, so it decides if that runs; decorate a function in it"
             )
-    _check_evaluation(nodes, bound | taken)
+    _check_evaluation(nodes, bound | imported_names)
     own_setup = {id(line) for line in setup}
-    classes = [line for line in kept if isinstance(line, ast.ClassDef) and (id(line) in own_setup or _is_plain(line))]
-    plain_imports = [line for line in kept if isinstance(line, (ast.Import, ast.ImportFrom)) and not {*_foreign(line)}]
+    classes = [
+        line
+        for line in ground_statements
+        if isinstance(line, ast.ClassDef) and (id(line) in own_setup or _is_plain(line))
+    ]
+    plain_imports = [
+        line for line in ground_statements if isinstance(line, (ast.Import, ast.ImportFrom)) and not {*_foreign(line)}
+    ]
     allowed = {id(line) for line in (*setup, *classes, *plain_imports)}
-    before = [line for line in kept if id(line) in allowed and not _is_future(line)]
+    before = [line for line in ground_statements if id(line) in allowed and not _is_future(line)]
     modules = sorted({*_foreign(*nodes)} - {"pytest"})
     return Names(
         tuple(sorted(program)),
@@ -262,17 +272,17 @@ def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
 
 def ground(statements: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozenset[str]]:
     """Return the statements that do not need the program, and the names they define."""
-    kept: list[ast.stmt] = []
-    known: set[str] = set()
+    ground_statements: list[ast.stmt] = []
+    ground_names: set[str] = set()
     for statement in statements:
         nodes = [*walk(statement)]
         bound = {*_bound(*nodes)}
-        needed = {name for name in names_in(*nodes) if name not in known and name not in _BUILTINS}
+        needed = {name for name in names_in(*nodes) if name not in ground_names and name not in _BUILTINS}
         alone = not needed or needed <= bound | local_names(*nodes)
         if alone and not {*imported(*nodes)} and not isinstance(statement, ast.Assert):
-            kept.append(statement)
-            known |= bound
-    return kept, frozenset(known)
+            ground_statements.append(statement)
+            ground_names |= bound
+    return ground_statements, frozenset(ground_names)
 
 
 def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
@@ -291,12 +301,12 @@ def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
 _EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual")
 
 
-def _check_evaluation(nodes: Sequence[ast.AST], own: frozenset[str]) -> None:
+def _check_evaluation(nodes: Sequence[ast.AST], bound_names: frozenset[str]) -> None:
     """Refuse to run code that the program returns, which could then pass any test."""
     constant = {id(node.func) for node in nodes if isinstance(node, ast.Call) and all(map(_is_constant, node.args[:1]))}
     for node in nodes:
         name = ""
-        if isinstance(node, ast.Name) and node.id not in own:
+        if isinstance(node, ast.Name) and node.id not in bound_names:
             name = node.id
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             name = f"{node.value.id}.{node.attr}".removeprefix("builtins.")
@@ -325,9 +335,9 @@ def _makers(nodes: Sequence[ast.AST]) -> Iterator[str]:
     objects = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     assigned = [(set(map(ast.unparse, node.targets)), node.value) for node in nodes if isinstance(node, ast.Assign)]
     left = assigned
-    while made := [(targets, value) for targets, value in left if not objects.isdisjoint(targets)]:
-        left = [pair for pair in left if pair not in made]
-        objects.update(name for _, value in made for name in names_in(value))
+    while used_assignments := [(targets, value) for targets, value in left if not objects.isdisjoint(targets)]:
+        left = [pair for pair in left if pair not in used_assignments]
+        objects.update(name for _, value in used_assignments for name in names_in(value))
     for node in nodes:
         if isinstance(node, ast.Attribute) and (name := _made(node.value)):
             yield name
@@ -378,8 +388,8 @@ def _exported(module: str) -> Iterator[str]:
     """Return the names that ``from module import *`` defines."""
     if module.partition(".")[0] not in sys.stdlib_module_names or module in ("antigravity", "this"):
         raise ValueError(f"'from {module} import *' hides which names belong to the program; import each name")
-    found = importlib.import_module(module)
-    yield from getattr(found, "__all__", None) or (name for name in vars(found) if not name.startswith("_"))
+    loaded = importlib.import_module(module)
+    yield from getattr(loaded, "__all__", None) or (name for name in vars(loaded) if not name.startswith("_"))
 
 
 def imported(*nodes: ast.AST) -> Iterator[str]:
@@ -446,10 +456,10 @@ def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
 def step_code(step: Step, shared: dict[str, Any]) -> bytes:
     """Return the code that the tester needs for one test, in addition to `shared_code`."""
     statements = shared["statements"]
-    place = None if step.place is None else shared["start"] + step.place
+    index = None if step.place is None else shared["start"] + step.place
     described = {
-        "after": place if place is not None else len(statements),
-        "code": [statements[place]] if place is not None else _code(step.source, "<test>", shared["tolerance"]),
+        "after": index if index is not None else len(statements),
+        "code": [statements[index]] if index is not None else _code(step.source, "<test>", shared["tolerance"]),
         "lines": step.source.strip().split("\n") if step.source else None,
         "path": step.path,
         "call": marshal.loads(step.call) if step.call else None,

@@ -64,12 +64,12 @@ class Service:
         left = job.trials
         while left:
             part = replace(job, trials=left[:at_once], limits=replace(job.limits, patience=patience))
-            found, more = self._ask(part)
-            yield from found
-            patience -= sum(run.problem.startswith(TIMED_OUT) for run in found)
-            if patience <= 0 or (not more and len(found) < len(part.trials)):
+            results, more = self._ask(part)
+            yield from results
+            patience -= sum(run.problem.startswith(TIMED_OUT) for run in results)
+            if patience <= 0 or (not more and len(results) < len(part.trials)):
                 return
-            left = left[len(found) :]
+            left = left[len(results) :]
 
     def _ask(self, job: Job) -> tuple[list[Run], bool]:
         """Return the report of one request, and whether the supervisor would have gone on."""
@@ -97,16 +97,18 @@ class Service:
         except (ValueError, zlib.error, KeyError, TypeError, AttributeError, RecursionError) as error:
             why = str(error) or type(error).__name__
             raise SandboxFailure(f"the answer of the sandbox at {self.url} cannot be used: {shorten(why)}") from None
-        found = [reported(body[: head[0]], body[head[0] :], head[2]) for head, body in zip(heads, bodies, strict=True)]
-        return found, heads[-1][3]
+        results = [
+            reported(body[: head[0]], body[head[0] :], head[2]) for head, body in zip(heads, bodies, strict=True)
+        ]
+        return results, heads[-1][3]
 
 
 def _output(answer: bytes) -> str:
     """Return what our script printed; raises ValueError if it did not run to its end."""
-    said = json.loads(answer)
-    run = said["run_result"]
-    if said["status"] == "SandboxError" or run is None:
-        raise ValueError(f"the service failed: {shorten(str(said.get('message') or 'no message'))}")
+    reply = json.loads(answer)
+    run = reply["run_result"]
+    if reply["status"] == "SandboxError" or run is None:
+        raise ValueError(f"the service failed: {shorten(str(reply.get('message') or 'no message'))}")
     if run["status"] != "Finished" or run["return_code"] != 0:
         stderr = str(run.get("stderr") or "").strip().rpartition("\n")[2]
         raise ValueError(f"its Python ended with {run['status']}, {run['return_code']}: {stderr or 'no message'}")
@@ -167,11 +169,11 @@ class _Check:
             if time.monotonic() < self._until:
                 raise SandboxFailure(self._failure)
             try:
-                found, _ = self._service._ask(Job(_PROBE, (Trial(b"works"),), Limits(timeout=10.0)))
-                if found != [Run(b"the sandbox works\n")]:
-                    said = found[0].problem or found[0].output.decode(errors="replace").strip()
+                results, _ = self._service._ask(Job(_PROBE, (Trial(b"works"),), Limits(timeout=10.0)))
+                if results != [Run(b"the sandbox works\n")]:
+                    outcome = results[0].problem or results[0].output.decode(errors="replace").strip()
                     raise SandboxFailure(
-                        f"the sandbox at {self._service.url} does not run programs as it should: {shorten(said)}"
+                        f"the sandbox at {self._service.url} does not run programs as it should: {shorten(outcome)}"
                     )
             except SandboxFailure as failure:
                 self._failure, self._until = str(failure), time.monotonic() + _SECONDS_OF_FAILURE

@@ -75,11 +75,11 @@ def serve(stream: BinaryIO) -> None:
     os.dup2(null, 1)
     os.dup2(null, 2)
     expired = 0
-    for left, (given, epilogue) in zip(reversed(range(len(job["trials"]))), job["trials"], strict=True):
-        problem, said, output, timed_out = _tried(job, given, epilogue, scope, channel, libc)
+    for left, (input_bytes, epilogue) in zip(reversed(range(len(job["trials"]))), job["trials"], strict=True):
+        problem, end_message, output, timed_out = _tried(job, input_bytes, epilogue, scope, channel, libc)
         expired += timed_out
-        more = left > 0 and expired < job["patience"] and not said.startswith(b"!")
-        frame = FRAME.pack(len(problem), len(output), said == b"+", more) + problem + output
+        more = left > 0 and expired < job["patience"] and not end_message.startswith(b"!")
+        frame = FRAME.pack(len(problem), len(output), end_message == b"+", more) + problem + output
         left_over -= _written(report, frame, room)
         if not more or (room and left_over < _LARGEST_SHARE * room):
             return
@@ -96,32 +96,32 @@ def _written(report: int, data: bytes, room: int) -> int:
 
 
 def _tried(
-    job: dict[str, Any], given: bytes, epilogue: str, scope: dict[str, Any], channel: _Channel | None, libc: Any
+    job: dict[str, Any], input_bytes: bytes, epilogue: str, scope: dict[str, Any], channel: _Channel | None, libc: Any
 ) -> tuple[bytes, bytes, bytes, bool]:
     """Run the program once; return the problem (empty if none), its end message, its output, and if it timed out."""
     out, out_end = os.pipe()
-    said, said_end = os.pipe()
-    heard_end, heard = os.pipe() if channel else (-1, -1)
+    outcome, outcome_end = os.pipe()
+    inbox_end, inbox = os.pipe() if channel else (-1, -1)
     child = os.fork()
     if child == 0:
-        _become_program(job, given, epilogue, scope, (out_end, said_end, heard_end), libc)
+        _become_program(job, input_bytes, epilogue, scope, (out_end, outcome_end, inbox_end), libc)
     os.close(out_end)
-    os.close(said_end)
+    os.close(outcome_end)
     deadline = time.monotonic() + job["wall"]
     if channel is None:
         output = _collected(out, deadline, job["output"])
     else:
-        os.close(heard_end)
-        output, seconds = channel.relay(out, heard, job, owing=not job["asks"])
+        os.close(inbox_end)
+        output, seconds = channel.relay(out, inbox, job, owing=not job["asks"])
         deadline = time.monotonic() + seconds
     status, processor = _ended(child, 0.0 if output is None else deadline)
-    os.set_blocking(said, False)
+    os.set_blocking(outcome, False)
     try:
-        word = os.read(said, 4096)
+        word = os.read(outcome, 4096)
     except BlockingIOError:  # without the filter, its own children may still hold the other end
         word = b""
     os.close(out)
-    os.close(said)
+    os.close(outcome)
     if output is None:
         return f"wrote more than {job['output']:,} bytes".encode(), word, b"", False
     if processor > job["timeout"] or status in _KILLED_FOR_TIME:
@@ -150,51 +150,51 @@ class _Channel:
         self.incoming, self.outgoing = bytearray(), bytearray()
         self.is_open = True
 
-    def relay(self, out: int, heard: int, job: dict[str, Any], *, owing: bool) -> tuple[bytes | None, float]:
+    def relay(self, out: int, inbox: int, job: dict[str, Any], *, owing: bool) -> tuple[bytes | None, float]:
         """Connect a child with its counterpart until both have ended, and return its remaining seconds.
 
         A message ends with a newline. The clock runs while the child is `owing` one: at first, if the counterpart waits
         for it, and after each message to it. Instead of b"", None is returned if it writes too much.
         """
         size, speaks, hears, waiting = 0, True, True, bytearray()
-        seconds, whole, limit = job["wall"], time.monotonic() + job["whole"], job["output"]
-        os.set_blocking(heard, False)
+        seconds, deadline, limit = job["wall"], time.monotonic() + job["whole"], job["output"]
+        os.set_blocking(inbox, False)
         while speaks or hears or self.outgoing:
-            said, ended = self._chunks() if hears else (b"", False)
-            waiting += said if speaks else b""
+            received, ended = self._chunks() if hears else (b"", False)
+            waiting += received if speaks else b""
             hears = hears and not ended and (self.is_open or bool(self.incoming))
-            owing = owing or bool(said) or not hears
-            if heard >= 0 and not (hears or waiting):
-                os.close(heard)
-                heard = -1
+            owing = owing or bool(received) or not hears
+            if inbox >= 0 and not (hears or waiting):
+                os.close(inbox)
+                inbox = -1
             reading = [self.end] * (hears and self.is_open) + [out] * speaks
-            writing = [self.end] * bool(self.outgoing) + [heard] * bool(waiting)
+            writing = [self.end] * bool(self.outgoing) + [inbox] * bool(waiting)
             if not (reading or writing):
                 break
             timed, began = owing and speaks, time.monotonic()
-            left = min(seconds, whole - began) if timed else whole - began
+            left = min(seconds, deadline - began) if timed else deadline - began
             ready, free, _ = select.select(reading, writing, [], max(0.0, left) if speaks else None)
             seconds -= time.monotonic() - began if timed else 0.0
             chunk = os.read(out, _CHUNK) if out in ready else None
             if self.end in ready or self.end in free:
                 self._exchange()
-            if heard in free:
+            if inbox in free:
                 try:
-                    del waiting[: os.write(heard, waiting[:_CHUNK])]
+                    del waiting[: os.write(inbox, waiting[:_CHUNK])]
                 except BrokenPipeError:
                     waiting.clear()
             if chunk:
                 size += len(chunk)
                 owing = owing and not chunk.endswith(b"\n")
                 self._add(chunk)
-            over = seconds <= 0.0 or time.monotonic() >= whole  # one that answers ahead may never be owing
+            over = seconds <= 0.0 or time.monotonic() >= deadline  # one that answers ahead may never be owing
             if speaks and (chunk == b"" or size > limit or over):
                 seconds = 0.0 if over else seconds
                 speaks = False
                 waiting.clear()
                 self._add(b"")
-        if heard >= 0:
-            os.close(heard)
+        if inbox >= 0:
+            os.close(inbox)
         return (b"" if size <= limit else None), seconds
 
     def _add(self, chunk: bytes) -> None:
@@ -203,16 +203,16 @@ class _Channel:
 
     def _chunks(self) -> tuple[bytes, bool]:
         """Take the received bytes off the buffer, up to the end of the trial. Return whether that was reached."""
-        said = bytearray()
+        received = bytearray()
         while len(self.incoming) >= _LENGTH.size:
             (size,) = _LENGTH.unpack_from(self.incoming)
             if len(self.incoming) < _LENGTH.size + size:
                 break
-            said += self.incoming[_LENGTH.size : _LENGTH.size + size]
+            received += self.incoming[_LENGTH.size : _LENGTH.size + size]
             del self.incoming[: _LENGTH.size + size]
             if size == 0:
-                return bytes(said), True
-        return bytes(said), False
+                return bytes(received), True
+        return bytes(received), False
 
     def _exchange(self) -> None:
         """Read and write as much as is possible at once."""
@@ -267,20 +267,20 @@ def _ended(child: int, deadline: float) -> tuple[int | None, float]:
 
 
 def _become_program(
-    job: dict[str, Any], given: bytes, epilogue: str, scope: dict[str, Any], ends: tuple[int, int, int], libc: Any
+    job: dict[str, Any], input_bytes: bytes, epilogue: str, scope: dict[str, Any], ends: tuple[int, int, int], libc: Any
 ) -> NoReturn:
     """Turn this process into the program, and end with it."""
     stdin = os.memfd_create("stdin")
-    os.write(stdin, given)
+    os.write(stdin, input_bytes)
     os.lseek(stdin, 0, os.SEEK_SET)
     # Move them to high numbers first: any of these may already have one of the target numbers.
     in_dialogue = ends[2] >= 0
-    stdin, out, said, heard = (_moved(end) if end >= 0 else -1 for end in (stdin, *ends))
+    stdin, out, outcome, inbox = (_moved(end) if end >= 0 else -1 for end in (stdin, *ends))
     os.dup2(stdin, 0)
-    os.dup2(said, SAID)
+    os.dup2(outcome, SAID)
     os.dup2(out, OUT if epilogue else 1)
     if in_dialogue:
-        os.dup2(heard, IN)
+        os.dup2(inbox, IN)
         sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)  # the other process may ask for it
     os.closerange(OUT + bool(epilogue), SAID)
     # Below 256: the supervisor opens a handful.
@@ -406,6 +406,6 @@ def _say(mark: bytes, error: BaseException) -> NoReturn:
     except BaseException:  # its __str__ may also be the program's code
         message = ""
     kind = type(error).__name__[:100]
-    said = f"{kind}{f': {message}' if message else ''}{f' (line {line})' if line else ''}"
-    os.write(SAID, mark + said.encode(errors="replace"))
+    description = f"{kind}{f': {message}' if message else ''}{f' (line {line})' if line else ''}"
+    os.write(SAID, mark + description.encode(errors="replace"))
     _end(1)

@@ -30,21 +30,21 @@ _TESTED = ("solution", "program", "main", "submission")
 """The names by which test code imports the program, as in `scripts`."""
 
 
-def run(heard: int, out: int, said: int, shared: dict[str, Any], given: bytes) -> None:
-    """Run the test `given` after the statements of `shared`; return if it holds."""
+def run(inbox: int, out: int, outcome: int, shared: dict[str, Any], packed_test: bytes) -> None:
+    """Run the test `packed_test` after the statements of `shared`; return if it holds."""
     scope: dict[str, Any] = {"__name__": "test", "_same": same}
     scope["_equal"] = lambda value, expected: equal(value, expected, shared["tolerance"])
-    peer = Asking(heard, out, scope, tuple(shared["classes"]), tuple(shared["makers"]))
+    peer = Asking(inbox, out, scope, tuple(shared["classes"]), tuple(shared["makers"]))
     if peer.receive() is None:  # the program could not be loaded
         os._exit(1)
-    test = marshal.loads(given)
+    test = marshal.loads(packed_test)
     sys.addaudithook(_guard)
     try:
         if shared["numpy"]:
             _compare_sizes(importlib.import_module("numpy"))
-        found = peer.names(shared["names"])
-        _import(peer, found)
-        scope.update(found)
+        objects = peer.names(shared["names"])
+        _import(peer, objects)
+        scope.update(objects)
         for number, code in enumerate(shared["statements"][: test["after"]]):
             if number not in shared["tests"]:
                 exec(code, scope)
@@ -57,7 +57,7 @@ def run(heard: int, out: int, said: int, shared: dict[str, Any], given: bytes) -
         if peer.failure is not None:
             raise peer.failure
     except BaseException as error:
-        _fail(error, peer, test["lines"] or shared["lines"], said)
+        _fail(error, peer, test["lines"] or shared["lines"], outcome)
 
 
 def _guard(event: str, arguments: Any) -> None:
@@ -118,10 +118,10 @@ def _run_call(
     if type(function) is Remote:
         function._rk.label = name or function.__name__
     value = function(*arguments)
-    assert any(equal(value, one, tolerance) for one in expected)
+    assert any(equal(value, candidate, tolerance) for candidate in expected)
 
 
-def _fail(error: BaseException, peer: Asking, lines: list[str], said: int) -> NoReturn:
+def _fail(error: BaseException, peer: Asking, lines: list[str], outcome: int) -> NoReturn:
     """Report the program's exception, or its last result and the statement that failed."""
     text = str(vars(error).get("_rk_shown", ""))
     if not text and peer.last is None and not isinstance(error, AssertionError):
@@ -137,7 +137,7 @@ def _fail(error: BaseException, peer: Asking, lines: list[str], said: int) -> No
         if peer.last is not None:
             text = f"{peer.last[0][:80]} is {_described(peer.last[1])}{f': {text}' if text else ''}"
     # Any limit: the note of a verdict is shorter still.
-    os.write(said, b"-" + text.encode(errors="replace")[:4_000])
+    os.write(outcome, b"-" + text.encode(errors="replace")[:4_000])
     os._exit(1)
 
 
@@ -184,26 +184,26 @@ def _run_function(function: Any, fixtures: dict[str, Any], case: dict[str, Any],
     for setup in ("setup_module", "setup_function"):
         if setup in scope:
             scope[setup](*[None for needed in _parameters(scope[setup]).values() if needed])
-    made: dict[str, Any] = dict(case)
+    fixture_values: dict[str, Any] = dict(case)
     with contextlib.ExitStack() as ending:
 
         def get(name: str) -> Any:
-            if name not in made:
+            if name not in fixture_values:
                 fixture = fixtures.get(name) or _BUILT_IN.get(name)
                 if fixture is None:
                     raise LookupError(f"there is no fixture {name!r}")
                 value = fixture(**{key: get(key) for key, needed in _parameters(fixture).items() if needed})
                 if type(value).__name__ == "generator":
-                    made[name] = next(value)
+                    fixture_values[name] = next(value)
                     ending.callback(next, value, None)
                 else:
-                    made[name] = value
-            return made[name]
+                    fixture_values[name] = value
+            return fixture_values[name]
 
         for name, fixture in fixtures.items():
             if fixture._fixture["autouse"]:
                 get(name)
-        names = [name for name, needed in _parameters(function).items() if needed or name in made]
+        names = [name for name, needed in _parameters(function).items() if needed or name in fixture_values]
         result = function(**{name: get(name) for name in names})
         if hasattr(result, "__await__"):
             importlib.import_module("asyncio").run(result)
@@ -258,23 +258,23 @@ def _run_case(unittest: ModuleType, kind: Any, method: str) -> None:
 # --- The program as a module, and pytest ---------------------------------------------------------------------------
 
 
-def _import(peer: Asking, known: dict[str, Any]) -> None:
+def _import(peer: Asking, objects: dict[str, Any]) -> None:
     """Make the program, with its names that are known, and pytest available to ``import``."""
 
     def get(name: str) -> Any:
-        found = {} if name.startswith("__") else peer.names([name])
-        if name not in found:
+        lookup = {} if name.startswith("__") else peer.names([name])
+        if name not in lookup:
             raise AttributeError(name)
-        return found[name]
+        return lookup[name]
 
     for name in _TESTED:
         module: Any = ModuleType(name)
         module.__getattr__ = get
-        module.__all__ = [*known]
+        module.__all__ = [*objects]
         sys.modules[name] = module
     pytest: Any = ModuleType("pytest")
-    given = {"raises": raises, "approx": approx, "fixture": fixture, "param": param, "fail": fail, "skip": skip}
-    vars(pytest).update(given, mark=_Mark(), importorskip=importlib.import_module, main=lambda *_, **__: 0)
+    helpers = {"raises": raises, "approx": approx, "fixture": fixture, "param": param, "fail": fail, "skip": skip}
+    vars(pytest).update(helpers, mark=_Mark(), importorskip=importlib.import_module, main=lambda *_, **__: 0)
     sys.modules["pytest"] = pytest
 
 
@@ -299,8 +299,8 @@ class raises:  # noqa: N801 (pytest's name)
         return True
 
     def match(self, pattern: str) -> bool:
-        found = importlib.import_module("re").search(pattern, str(self.value))
-        assert found, f"{str(self.value)[:100]!r} does not match {pattern!r}"
+        hit = importlib.import_module("re").search(pattern, str(self.value))
+        assert hit, f"{str(self.value)[:100]!r} does not match {pattern!r}"
         return True
 
 
@@ -415,8 +415,8 @@ class _Patches:
 
     def setattr(self, target: Any, *value: Any, **_: Any) -> None:
         patch = importlib.import_module("unittest.mock").patch
-        made = patch(target, value[0]) if isinstance(target, str) else patch.object(target, *value)
-        self._undo.enter_context(made)
+        patcher = patch(target, value[0]) if isinstance(target, str) else patch.object(target, *value)
+        self._undo.enter_context(patcher)
 
     def setitem(self, mapping: Any, key: Any, value: Any) -> None:
         self._undo.enter_context(importlib.import_module("unittest.mock").patch.dict(mapping, {key: value}))

@@ -44,15 +44,15 @@ MAKERS: dict[str, Any] = {
 }
 
 
-def encode(value: Any, other: Callable[[Any], Any] | None = None, own: str = "") -> Any:
+def encode(value: Any, other: Callable[[Any], Any] | None = None, module_name: str = "") -> Any:
     """Return `value` as JSON; raises TypeError if it is not of one of Python's own types.
 
-    Instances of classes of the module `own`, even if they are subclasses of these types, and all other values are
-    encoded by `other`.
+    Instances of classes of the module `module_name`, even if they are subclasses of these types, and all other values
+    are encoded by `other`.
     """
     if value is None or value is True or value is False:
         return value
-    if own and type(value).__module__ == own and other is not None:
+    if module_name and type(value).__module__ == module_name and other is not None:
         return other(value)
     if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
         value = value.item()
@@ -68,14 +68,17 @@ def encode(value: Any, other: Callable[[Any], Any] | None = None, own: str = "")
         return ["bytes", value.hex()]
     if isinstance(value, dict):
         name = type(value).__name__ if type(value) in (Counter, OrderedDict) else "dict"
-        return [name, *([encode(key, other, own), encode(item, other, own)] for key, item in value.items())]
+        return [
+            name,
+            *([encode(key, other, module_name), encode(item, other, module_name)] for key, item in value.items()),
+        ]
     for kind, name in _SEQUENCES.items():
         if isinstance(value, kind):
-            return [name, *(encode(item, other, own) for item in value)]
+            return [name, *(encode(item, other, module_name) for item in value)]
     if isinstance(value, range):
         return ["range", *map(encode, (value.start, value.stop, value.step))]
     if type(value) in _VIEWS:
-        return [_VIEWS[type(value)], *(encode(item, other, own) for item in value)]
+        return [_VIEWS[type(value)], *(encode(item, other, module_name) for item in value)]
     if _is(value, "decimal", "Decimal"):
         return ["Decimal", str(value)]
     if _is(value, "fractions", "Fraction"):

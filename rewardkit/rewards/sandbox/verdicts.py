@@ -37,20 +37,20 @@ Place: TypeAlias = Isolation | Service
 """The place where programs run."""
 
 
-def launched(job: Job, place: Place) -> Generator[Run, None, None]:
+def launched(job: Job, sandbox: Place) -> Generator[Run, None, None]:
     """Yield the results of the trials; see `runs`. Close it to end early."""
-    if isinstance(place, Service):
-        return place.runs(job)
-    return runs(replace(job, path=place.packages), place.command)
+    if isinstance(sandbox, Service):
+        return sandbox.runs(job)
+    return runs(replace(job, path=sandbox.packages), sandbox.command)
 
 
-def problems(program: str, tests: Tests, limits: Limits, place: Place) -> Generator[str, None, None]:
+def problems(program: str, tests: Tests, limits: Limits, sandbox: Place) -> Generator[str, None, None]:
     """Yield the problem of `program` with each test; empty if there is none."""
-    yield from _printed(program, tests, limits, place)
-    if isinstance(place, Service):
-        yield from _compared(program, tests, limits, place)
+    yield from _printed(program, tests, limits, sandbox)
+    if isinstance(sandbox, Service):
+        yield from _compared(program, tests, limits, sandbox)
     else:
-        yield from _asked(program, tests, limits, place)
+        yield from _asked(program, tests, limits, sandbox)
 
 
 def prepared(program: str, trials: tuple[Trial, ...], limits: Limits, tests: Tests) -> Job:
@@ -58,17 +58,17 @@ def prepared(program: str, trials: tuple[Trial, ...], limits: Limits, tests: Tes
     return Job(program, trials, limits, setup=tests.before, modules=PRELUDE_MODULES if tests.prelude else ())
 
 
-def _printed(program: str, tests: Tests, limits: Limits, place: Place) -> Generator[str, None, None]:
+def _printed(program: str, tests: Tests, limits: Limits, sandbox: Place) -> Generator[str, None, None]:
     if not tests.printed:
         return
     job = prepared(program, tuple(Trial(test.given) for test in tests.printed), limits, tests)
-    with closing(launched(job, place)) as results:
+    with closing(launched(job, sandbox)) as results:
         for test in tests.printed:
             run = next(results, None)
             yield NOT_TRIED if run is None else run.problem or test.problem(run.output)
 
 
-def _asked(program: str, tests: Tests, limits: Limits, place: Isolation) -> Generator[str, None, None]:
+def _asked(program: str, tests: Tests, limits: Limits, sandbox: Isolation) -> Generator[str, None, None]:
     """Run test code in a second sandbox, from which it asks the program for values."""
     script = tests.script
     if not script.steps:
@@ -77,11 +77,11 @@ def _asked(program: str, tests: Tests, limits: Limits, place: Isolation) -> Gene
     answers = prepared(program, (Trial(epilogue=_ANSWER),) * len(script.steps), limits, tests)
     modules = (*answers.modules, *_MODULES)
     library = tuple(map(compiled, ("values", "dialogue")))
-    job = replace(answers, path=place.packages, modules=modules, library=library, shared=shared["classes"])
+    job = replace(answers, path=sandbox.packages, modules=modules, library=library, shared=shared["classes"])
     steps = tuple(Trial(scripts.step_code(step, shared), _TEST) for step in script.steps)
     library = (*library, compiled("tester"))
-    tester = Job("", steps, _TESTER, place.packages, _MODULES, library=library, shared=shared)
-    with closing(dialogues(job, tester, place.command)) as results:
+    tester = Job("", steps, _TESTER, sandbox.packages, _MODULES, library=library, shared=shared)
+    with closing(dialogues(job, tester, sandbox.command)) as results:
         for step in script.steps:
             run, verdict = next(results, (None, None))
             if run is None or verdict is None:
@@ -103,10 +103,10 @@ _TEST = "run(heard, out, said, shared, open(0, 'rb').read())"
 # --- In a service ----------------------------------------------------------------------------------------------
 
 
-def _compared(program: str, tests: Tests, limits: Limits, place: Service) -> Generator[str, None, None]:
+def _compared(program: str, tests: Tests, limits: Limits, sandbox: Service) -> Generator[str, None, None]:
     """Ask the program for all values at once, and compare them here."""
     split = assertions(tests.script)
-    for test, run in zip(split, _answers(program, split, tests, limits, place), strict=True):
+    for test, run in zip(split, _answers(program, split, tests, limits, sandbox), strict=True):
         if run.problem or not run.finished:
             yield run.problem or "ended before it had answered"
             continue
@@ -118,7 +118,7 @@ def _compared(program: str, tests: Tests, limits: Limits, place: Service) -> Gen
 
 
 def _answers(
-    program: str, split: Sequence[Assertion], tests: Tests, limits: Limits, place: Service
+    program: str, split: Sequence[Assertion], tests: Tests, limits: Limits, sandbox: Service
 ) -> Generator[Run, None, None]:
     """Yield the program's answers to the calls of each test, as `values.encode` writes them."""
     trials = tuple(Trial(epilogue=_QUESTION.format(values=source("values"), test=test)) for test in split)
@@ -126,7 +126,7 @@ def _answers(
     # If a module is missing there, that is not the program's fault.
     modules = (*job.modules, *_MODULES, *(scripts.names_of(tests.script).modules if split else ()))
     size = 0
-    with closing(launched(replace(job, modules=modules), place)) as results:
+    with closing(launched(replace(job, modules=modules), sandbox)) as results:
         for _ in split:
             run = next(results, Run(b"", NOT_TRIED))
             size += len(run.output)

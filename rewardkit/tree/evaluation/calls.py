@@ -84,8 +84,8 @@ class Pending:
         work = gathered(function, arguments, binding.timeout)
         if not binding.measures:
             return await work, None
-        found: tuple[list[Any], Measured] = await binding.function.measured(work)  # type: ignore[attr-defined]
-        return found
+        outcome: tuple[list[Any], Measured] = await binding.function.measured(work)  # type: ignore[attr-defined]
+        return outcome
 
     def made(self) -> Made:
         """Return the results, once all futures are done."""
@@ -93,7 +93,7 @@ class Pending:
         if self._calls.binding.asynchronous:
             self._results, measured = self.futures[0].result()
         else:
-            self._results = [_settled(one) if isinstance(one, Future) else one for one in self._results]
+            self._results = [_settled(result) if isinstance(result, Future) else result for result in self._results]
             if self._calls.binding.timeout is not None:
                 self._results = observers.told(self._results, self._name, self._calls.rows)
         return Made(self._results, time.perf_counter() - self._started, measured)

@@ -35,18 +35,18 @@ def without(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, 
     """
     if not names:
         return reward, (), ()
-    left, gone = omitted(reward, lambda name, node: name in names)
+    left, removed = omitted(reward, lambda name, node: name in names)
     if EXPENSIVE not in names:
-        return left, gone, gone
+        return left, removed, removed
     left, costly = omitted(left, lambda name, node: _is_costly(node))
-    return left, (EXPENSIVE, *gone), (*gone, *costly)
+    return left, (EXPENSIVE, *removed), (*removed, *costly)
 
 
 def omitted(reward: Reward, is_gone: Callable[[str, Reward], bool]) -> tuple[Reward, tuple[str, ...]]:
     """Return `reward` with the components for which `is_gone` is true replaced by abstaining ones, and their names."""
-    gone = {node: name for name, node in Scorer(reward).names.components if is_gone(name, node)}
-    left: Reward = changed(reward, lambda node: _absent(node, gone[node]) if node in gone else node)
-    return left, tuple(gone.values())
+    removed = {node: name for name, node in Scorer(reward).names.components if is_gone(name, node)}
+    left: Reward = changed(reward, lambda node: _absent(node, removed[node]) if node in removed else node)
+    return left, tuple(removed.values())
 
 
 def counted(reward: Reward) -> Iterator[Reward]:

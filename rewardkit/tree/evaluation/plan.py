@@ -94,13 +94,13 @@ class Plan:
 
     def first(self, reward: Reward) -> Reward:
         """Return the node that is evaluated for all nodes equal to `reward`."""
-        known = self._by_identity.get(id(reward))
-        return self._first[reward] if known is None else known[1]
+        entry = self._by_identity.get(id(reward))
+        return self._first[reward] if entry is None else entry[1]
 
     def label(self, reward: Reward) -> str:
         """Return the name of `reward` in this tree; a renamed one has its new name."""
-        known = self._labels.get(id(reward))
-        return self._labels.get(id(self.first(reward)), reward.name) if known is None else known
+        node_label = self._labels.get(id(reward))
+        return self._labels.get(id(self.first(reward)), reward.name) if node_label is None else node_label
 
     def _labelled(self) -> dict[int, str]:
         """Return the names of all nodes, by their ids."""
@@ -108,8 +108,8 @@ class Plan:
         for name, node in self.names.components:
             if node.facts.stands_for is not None:
                 names.setdefault(id(self.first(node.facts.stands_for)), name)
-        own = {id(node): names.get(id(first), node.name) for node, first in self._by_identity.values()}
-        return names | own
+        labels = {id(node): names.get(id(first), node.name) for node, first in self._by_identity.values()}
+        return names | labels
 
     def _followed(self) -> list[Reward]:
         nodes = dict(self.names.components)
@@ -156,8 +156,8 @@ class Plan:
                     "a small weight"
                 )
             yield from node.facts.traps
-            others = {limit for other in self.nodes if other is not node for limit in other.facts.limits}
-            yield from (trap for limit, trap in node.facts.traps_unless.items() if limit not in others)
+            other_limits = {limit for other in self.nodes if other is not node for limit in other.facts.limits}
+            yield from (trap for limit, trap in node.facts.traps_unless.items() if limit not in other_limits)
 
     def late(self, max_steps: int) -> Iterator[str]:
         """Yield a sentence for each schedule or stage that first changes after the last step of a training."""

@@ -107,16 +107,16 @@ class Run:
         try:
             while True:
                 try:
-                    asked = advanced(steps, answer)
+                    demand = advanced(steps, answer)
                 except StopIteration as end:
                     return self.keep(memo, missing, end.value)
-                if isinstance(asked, Calls):
-                    answer = self.taken(asked.reward, memo, make(asked, self.label(asked.reward)))
-                elif isinstance(asked, SubBatch):
-                    answer = self.of_pieces(asked, memo, lambda inner: inner.evaluated)
+                if isinstance(demand, Calls):
+                    answer = self.taken(demand.reward, memo, make(demand, self.label(demand.reward)))
+                elif isinstance(demand, SubBatch):
+                    answer = self.of_pieces(demand, memo, lambda inner: inner.evaluated)
                 else:
                     answer = columns = []
-                    for child, needed in asked:
+                    for child, needed in demand:
                         columns.append(self.evaluated(child, needed))
         except RewardKitError as error:
             self.plan.blame(error, reward)
@@ -133,9 +133,9 @@ class Run:
             return None
         sees = reward.facts.sees
         if sees != "sample":
-            seen = self.batch.whole_groups(missing) if sees == "group" else np.ones_like(missing)
-            if (seen & ~missing).any():  # the whole group or batch, without the rows of other routes
-                missing = missing | seen & self.applied[self.plan.first(reward)]
+            visible = self.batch.whole_groups(missing) if sees == "group" else np.ones_like(missing)
+            if (visible & ~missing).any():  # the whole group or batch, without the rows of other routes
+                missing = missing | visible & self.applied[self.plan.first(reward)]
                 if memo.covered is not None:
                     missing &= ~memo.covered
         memo.covered = missing if memo.covered is None else memo.covered | missing
@@ -151,36 +151,36 @@ class Run:
             memo.column.extended(rows, column)
         return memo.column
 
-    def taken(self, reward: Reward, memo: Memo, made: Made) -> list[object]:
+    def taken(self, reward: Reward, memo: Memo, outcome: Made) -> list[object]:
         """Return the results of calls, and record their measurements."""
-        memo.seconds += made.seconds
-        if made.measured is not None:
-            self.measured(reward, made.measured)
-        return made.results
+        memo.seconds += outcome.seconds
+        if outcome.measured is not None:
+            self.measured(reward, outcome.measured)
+        return outcome.results
 
     def of_pieces(
-        self, asked: SubBatch, memo: Memo, way: Callable[[Run], Callable[[Reward, Rows], Column]]
+        self, sub_batch: SubBatch, memo: Memo, evaluator_of: Callable[[Run], Callable[[Reward, Rows], Column]]
     ) -> tuple[Column, list[Fault]]:
         """Evaluate a child on pieces of completions, which are a separate batch; return its column and faults."""
-        inner = Run(self.plan, asked.batch, self.strict, self._stops, self.on_unparsable_gold)
+        inner = Run(self.plan, sub_batch.batch, self.strict, self._stops, self.on_unparsable_gold)
         with observers.observed_by(None):  # its rows are not those of the batch
-            column = way(inner)(asked.reward, asked.batch.everywhere)
-        for reward, found in inner.measures.items():
-            self.measured(reward, found)
-        memo.seconds += sum({id(own): own.seconds for own in inner._memos.values()}.values())
+            column = evaluator_of(inner)(sub_batch.reward, sub_batch.batch.everywhere)
+        for reward, usage in inner.measures.items():
+            self.measured(reward, usage)
+        memo.seconds += sum({id(inner_memo): inner_memo.seconds for inner_memo in inner._memos.values()}.values())
         return column, inner.faults
 
     @cached_property
     def applied(self) -> dict[Reward, Rows]:
         """The rows where each node applies: those of its routes, whether gates are open or not."""
-        found: dict[Reward, Rows] = {}
+        rows_by_node: dict[Reward, Rows] = {}
         stack = [(self.plan.root, self.batch.everywhere)]
         while stack:
             node, rows = stack.pop()
             first = self.plan.first(node)
-            found[first] = found.get(first, False) | rows
+            rows_by_node[first] = rows_by_node.get(first, False) | rows
             stack += zip(node.children, applied(node, self.batch, rows), strict=True)
-        return found
+        return rows_by_node
 
     # For nodes: the `Evaluation` protocol
 
@@ -204,8 +204,8 @@ class Run:
                 raise RunStopped(fault.reason)
         self.faults += faults
 
-    def measured(self, reward: Reward, found: Measured) -> None:
-        self.measures[reward] = self.measures[reward] + found if reward in self.measures else found
+    def measured(self, reward: Reward, usage: Measured) -> None:
+        self.measures[reward] = self.measures[reward] + usage if reward in self.measures else usage
 
     def overflow(self) -> None:
         """Raise RewardFailure if a node, such as a product, scored a row with a number too large for a float."""
@@ -226,15 +226,15 @@ class Run:
     def component(self, memo: Memo) -> Column:
         """Return the column of one component for the table, without rows where its value was not needed."""
         column = memo.column or Column.empty(self.batch.size)
-        asked = np.zeros(self.batch.size, dtype=np.bool_) if memo.asked is None else memo.asked
-        if asked is self.batch.everywhere or asked.all():
+        needed = np.zeros(self.batch.size, dtype=np.bool_) if memo.asked is None else memo.asked
+        if needed is self.batch.everywhere or needed.all():
             return column
         absent = SKIPPED if memo.unrouted is None else np.where(memo.unrouted, ABSTAINED, SKIPPED)
-        codes = np.where(asked, column.codes, absent).astype(np.int8)
-        notes = {row: note for row, note in column.notes.items() if asked[row]}
-        parts = {name: np.where(asked, part, np.nan) for name, part in column.parts.items()}
-        turns = {row: shares for row, shares in column.turns.items() if asked[row]}
-        return Column(np.where(asked, column.values, np.nan), codes, notes, parts, turns=turns)
+        codes = np.where(needed, column.codes, absent).astype(np.int8)
+        notes = {row: note for row, note in column.notes.items() if needed[row]}
+        parts = {name: np.where(needed, part, np.nan) for name, part in column.parts.items()}
+        turns = {row: shares for row, shares in column.turns.items() if needed[row]}
+        return Column(np.where(needed, column.values, np.nan), codes, notes, parts, turns=turns)
 
 
 # Scheduler: evaluates trees with rewards that wait: async rewards, judges, worker processes.
@@ -305,22 +305,22 @@ class Scheduler:
 
     def _step(self, task: _Task, answer: Any) -> None:
         try:
-            asked = advanced(task.steps, answer)
+            demand = advanced(task.steps, answer)
         except StopIteration as end:
             self._finish(task, end.value)
             return
         except RewardKitError as error:
             self._blame(error, task)
             raise
-        if isinstance(asked, SubBatch):
-            found = self._run.of_pieces(asked, task.memo, lambda inner: Scheduler(inner).evaluated)
-            self._ready.append((task, found))
-        elif not isinstance(asked, Calls):
-            self._ask(task, asked)
-        elif asked.binding.waits and asked.make is None:
-            self._wait(task, asked)
+        if isinstance(demand, SubBatch):
+            outcome = self._run.of_pieces(demand, task.memo, lambda inner: Scheduler(inner).evaluated)
+            self._ready.append((task, outcome))
+        elif not isinstance(demand, Calls):
+            self._ask(task, demand)
+        elif demand.binding.waits and demand.make is None:
+            self._wait(task, demand)
         else:
-            task.calls = asked
+            task.calls = demand
             self._turns.append(task)
 
     def _blame(self, error: RewardKitError, task: _Task) -> None:
@@ -330,7 +330,7 @@ class Scheduler:
 
     def _ask(self, task: _Task, requests: Sequence[Request]) -> None:
         task.requests = requests
-        running = [one for reward, rows in requests for one in self._started(reward, rows).running]
+        running = [subtask for reward, rows in requests for subtask in self._started(reward, rows).running]
         task.left = len(running)
         for other in running:
             other.waiters.append(task)
@@ -408,23 +408,29 @@ _Part = tuple["float | Floats", "Rows | None"]
 
 def terms_of(run: Run, root: Column) -> Terms:
     """Return the terms of an evaluation, given the column of its root."""
-    found = Terms({}, {}, {})
+    terms = Terms({}, {}, {})
     parts = _parts(run)
     size = run.batch.size
     for name, node in run.plan.names.terms:
-        own, column = parts.get(id(run.plan.first(node)), []), run.column(node)
-        if root.complete and column.complete and len(own) == 1 and own[0][1] is None and isinstance(own[0][0], float):
-            weight = own[0][0]  # one weight for all rows, and nothing has to be masked
-            found.values[name] = weight * column.values + 0.0  # -0.0 + 0.0 is 0.0
-            found.weights[name], found.reached[name] = float(weight), size
+        node_parts, column = parts.get(id(run.plan.first(node)), []), run.column(node)
+        if (
+            root.complete
+            and column.complete
+            and len(node_parts) == 1
+            and node_parts[0][1] is None
+            and isinstance(node_parts[0][0], float)
+        ):
+            weight = node_parts[0][0]  # one weight for all rows, and nothing has to be masked
+            terms.values[name] = weight * column.values + 0.0  # -0.0 + 0.0 is 0.0
+            terms.weights[name], terms.reached[name] = float(weight), size
             continue
-        masked = [(weight, run.batch.everywhere if rows is None else rows) for weight, rows in own]
-        found.values[name] = _values(masked, column, root.contributing)
+        masked = [(weight, run.batch.everywhere if rows is None else rows) for weight, rows in node_parts]
+        terms.values[name] = _values(masked, column, root.contributing)
         counting = _counting(masked)
-        found.reached[name] = 0 if counting is None else int(counting.sum())
-        if counting is not None and found.reached[name]:
-            found.weights[name] = _mean_weight(masked, counting)
-    return found
+        terms.reached[name] = 0 if counting is None else int(counting.sum())
+        if counting is not None and terms.reached[name]:
+            terms.weights[name] = _mean_weight(masked, counting)
+    return terms
 
 
 def _parts(run: Run) -> dict[int, list[_Part]]:
@@ -438,10 +444,10 @@ def _parts(run: Run) -> dict[int, list[_Part]]:
             parts.setdefault(id(run.plan.first(node)), []).append((weight, reached))
             continue
         for addend, share in zip(addends, run.column(node).shares or _unevaluated(run, node), strict=False):
-            both = share.reached if reached is None else reached
+            joint = share.reached if reached is None else reached
             if reached is not None and share.reached is not None:
-                both = reached & share.reached
-            stack.append((addend, weight * share.weight, both))
+                joint = reached & share.reached
+            stack.append((addend, weight * share.weight, joint))
     return parts
 
 
@@ -650,7 +656,7 @@ def score(
     if isinstance(environments, (str, bytes)) or not isinstance(environments, Iterable | None):
         raise BindingError(f"environments= takes a list, one for each completion, got {shorten(environments)}")
     live = None if environments is None else list(environments)
-    kind = next((one for one in live or () if isinstance(one, type)), None)
+    kind = next((environment for environment in live or () if isinstance(environment, type)), None)
     if kind is not None:
         raise BindingError(f"environments= takes environments after their rollouts, got the class {kind.__name__!r}")
     recorded: Mapping[str, Any] = {}

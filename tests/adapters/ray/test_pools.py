@@ -115,7 +115,7 @@ def test_sizes_share_the_cores() -> None:
     assert sizes_of(MATHS, cpus=8, gpus=0) == {"mathematics": 4}
     assert sizes_of(0.5 * MATHS + 0.5 * code, cpus=9, gpus=0) == {"mathematics": 3, "sandboxes": 3}
     assert sizes_of(judge, cpus=8, gpus=0) == {"judges": 1}
-    assert sizes_of(MATHS, cpus=8, gpus=0, asked={"mathematics": 7}) == {"mathematics": 7}
+    assert sizes_of(MATHS, cpus=8, gpus=0, pool_sizes={"mathematics": 7}) == {"mathematics": 7}
     assert actors_left(8, {"mathematics": 4, "judges": 1}) == 4
     assert actors_left(2, {"mathematics": 2}) == 1
 
@@ -123,10 +123,10 @@ def test_sizes_share_the_cores() -> None:
 @pytest.mark.parametrize("asked", [{"sandboxes": 2}, {"judge": 1}, {"": 1}])
 def test_a_pool_that_is_not_needed_is_an_error(asked: dict[str, int]) -> None:
     with pytest.raises(DataError, match="mathematics"):
-        sizes_of(MATHS, cpus=8, gpus=0, asked=asked)
+        sizes_of(MATHS, cpus=8, gpus=0, pool_sizes=asked)
 
 
 def test_the_limits_of_an_endpoint_need_one_actor() -> None:
     judge = rk.judge(rubric="Is it polite?", model=rk.Endpoint("m", "http://localhost:1/v1"))
     with pytest.raises(DataError, match="one actor"):
-        sizes_of(judge, cpus=8, gpus=0, asked={"judges": 2})
+        sizes_of(judge, cpus=8, gpus=0, pool_sizes={"judges": 2})

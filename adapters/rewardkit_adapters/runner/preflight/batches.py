@@ -102,44 +102,46 @@ class Batches:
 
 def batches_of(config: RunConfig, rows: int) -> tuple[Batches | None, list[Finding]]:
     """Return the arithmetic (None if the settings contradict each other) and the findings."""
-    given = grpo_settings(config)
-    per_device, processes = int(given["per_device_train_batch_size"]), config.processes
-    wrong = list(_impossible(given, per_device * processes))
+    settings = grpo_settings(config)
+    per_device, processes = int(settings["per_device_train_batch_size"]), config.processes
+    wrong = list(_impossible(settings, per_device * processes))
     if wrong:
         return None, wrong
-    slices = given["steps_per_generation"] or int(given["gradient_accumulation_steps"])
-    if given["generation_batch_size"] is not None:
-        slices = given["generation_batch_size"] // (per_device * processes)
+    slices = settings["steps_per_generation"] or int(settings["gradient_accumulation_steps"])
+    if settings["generation_batch_size"] is not None:
+        slices = settings["generation_batch_size"] // (per_device * processes)
     batches = Batches(
         per_device=per_device,
         processes=processes,
-        accumulation=int(given["gradient_accumulation_steps"]),
+        accumulation=int(settings["gradient_accumulation_steps"]),
         slices=int(slices),
-        iterations=int(given["num_iterations"]),
-        generations=int(given["num_generations"]),
+        iterations=int(settings["num_iterations"]),
+        generations=int(settings["num_generations"]),
         rows=rows,
-        max_steps=int(given["max_steps"]),
-        epochs=float(given["num_train_epochs"]),
+        max_steps=int(settings["max_steps"]),
+        epochs=float(settings["num_train_epochs"]),
     )
     wrong = list(_indivisible(batches))
-    return (None, wrong) if wrong else (batches, list(_told(batches, given)))
+    return (None, wrong) if wrong else (batches, list(_told(batches, settings)))
 
 
-def _impossible(given: Mapping[str, Any], at_once: int) -> Iterator[Finding]:
-    if given["num_generations"] is None or given["num_generations"] < 2:
-        what = f"num_generations is {given['num_generations']}: GRPO compares the completions of a prompt"
-        yield Finding("error", "grpo", what, "write at least 2; 8 is usual")
+def _impossible(settings: Mapping[str, Any], at_once: int) -> Iterator[Finding]:
+    if settings["num_generations"] is None or settings["num_generations"] < 2:
+        problem = f"num_generations is {settings['num_generations']}: GRPO compares the completions of a prompt"
+        yield Finding("error", "grpo", problem, "write at least 2; 8 is usual")
     for name in ("per_device_train_batch_size", "gradient_accumulation_steps", "num_iterations"):
-        if given[name] < 1:
-            yield Finding("error", "grpo", f"{name} is {given[name]}", "write at least 1")
-    size, slices = given["generation_batch_size"], given["steps_per_generation"]
+        if settings[name] < 1:
+            yield Finding("error", "grpo", f"{name} is {settings[name]}", "write at least 1")
+    size, slices = settings["generation_batch_size"], settings["steps_per_generation"]
     if size is not None and slices is not None:
-        what = "generation_batch_size and steps_per_generation set the same thing"
-        yield Finding("error", "grpo", what, "delete one of them")
+        problem = "generation_batch_size and steps_per_generation set the same thing"
+        yield Finding("error", "grpo", problem, "delete one of them")
     elif at_once > 0 and size is not None and (size < 1 or size % at_once):
-        what = f"generation_batch_size is {size}, which is not a multiple of the {at_once} sequences of all processes"
+        problem = (
+            f"generation_batch_size is {size}, which is not a multiple of the {at_once} sequences of all processes"
+        )
         nearest = max(1, round(size / at_once)) * at_once
-        yield Finding("error", "grpo", what, f"write {nearest}, or change per_device_train_batch_size")
+        yield Finding("error", "grpo", problem, f"write {nearest}, or change per_device_train_batch_size")
     elif slices is not None and slices < 1:
         yield Finding("error", "grpo", f"steps_per_generation is {slices}", "write at least 1")
 
@@ -148,8 +150,8 @@ def _indivisible(batches: Batches) -> Iterator[Finding]:
     generated, generations = batches.generated, batches.generations
     if generated % generations:
         divisors = [number for number in range(2, generated + 1) if generated % number == 0]
-        others = sorted(divisors, key=lambda number: abs(number - generations))[:2]
-        instead = f"num_generations: {' or '.join(map(str, sorted(others)))}, or " if others else ""
+        nearest = sorted(divisors, key=lambda number: abs(number - generations))[:2]
+        instead = f"num_generations: {' or '.join(map(str, sorted(nearest)))}, or " if nearest else ""
         per_device = _per_device(batches)
         yield Finding(
             "error",
@@ -173,8 +175,8 @@ def _indivisible(batches: Batches) -> Iterator[Finding]:
 
 def _per_device(batches: Batches) -> int:
     """Return the nearest size that divides into whole groups."""
-    others = batches.processes * batches.slices
-    unit = batches.generations // math.gcd(batches.generations, others)
+    factor = batches.processes * batches.slices
+    unit = batches.generations // math.gcd(batches.generations, factor)
     return max(1, round(batches.per_device / unit)) * unit
 
 
@@ -187,7 +189,7 @@ def _product(batches: Batches) -> str:
     return " x ".join(f"{name} {number}" for name, number in parts.items())
 
 
-def _told(batches: Batches, given: Mapping[str, Any]) -> Iterator[Finding]:
+def _told(batches: Batches, settings: Mapping[str, Any]) -> Iterator[Finding]:
     yield Finding(
         "fact",
         "batches",
@@ -201,8 +203,8 @@ def _told(batches: Batches, given: Mapping[str, Any]) -> Iterator[Finding]:
         f"{batches.steps:,} steps, {batches.completions:,} completions, {batches.epochs_trained:.3g} epochs of "
         f"{batches.rows:,} prompts" + (f" (each epoch skips {left_out}, at random)" if left_out else ""),
     )
-    every = given["save_steps"]
-    if given["save_strategy"] == "steps" and every >= 1 and int(every) % batches.aligned:
+    every = settings["save_steps"]
+    if settings["save_strategy"] == "steps" and every >= 1 and int(every) % batches.aligned:
         nearest = math.ceil(every / batches.aligned) * batches.aligned
         yield Finding(
             "fact",
@@ -214,12 +216,12 @@ def _told(batches: Batches, given: Mapping[str, Any]) -> Iterator[Finding]:
 
 def split_groups(batches: Batches, compares: bool) -> Iterator[Finding]:
     """Find groups that are split over processes although the reward compares their completions."""
-    own = batches.per_device * batches.slices
-    if compares and batches.processes > 1 and own % batches.generations:
+    share = batches.per_device * batches.slices
+    if compares and batches.processes > 1 and share % batches.generations:
         yield Finding(
             "warning",
             "grpo",
-            f"the reward compares the {batches.generations} completions of a prompt, and each process has {own}: "
+            f"the reward compares the {batches.generations} completions of a prompt, and each process has {share}: "
             "groups are split over processes, so one process scores for all",
             f"set per_device_train_batch_size so that its product with {batches.slices} is a multiple of "
             f"{batches.generations}",
@@ -301,18 +303,18 @@ def _shape(text: Any, parameters: int, trainable: int, described: Any) -> Shape:
 
 def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int | None, list[Finding]]:
     """Return the longest prompt in tokens (None: unknown) and the findings about lengths."""
-    found = list(_characters(table))
+    findings = list(_characters(table))
     tokenizer = _tokenizer(config)
     if tokenizer is None:
-        return None, found
-    counts = [len(one.ids) for one in tokenizer.encode_batch(table.prompt_texts)]
+        return None, findings
+    counts = [len(encoding.ids) for encoding in tokenizer.encode_batch(table.prompt_texts)]
     longest = max(counts)
     span = f"{min(counts):,} to {longest:,} tokens (median {median(counts):,.0f})"
-    found.append(Finding("fact", "prompts", f"{span}{_without(table)}"))
+    findings.append(Finding("fact", "prompts", f"{span}{_without(table)}"))
     answer = grpo_settings(config)["max_completion_length"]
     if shape is not None and shape.context is not None and answer is not None and longest + answer > shape.context:
         row = counts.index(longest)
-        found.append(
+        findings.append(
             Finding(
                 "error",
                 "grpo",
@@ -321,7 +323,7 @@ def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int |
                 "lower max_completion_length, or exclude long prompts with dataset.filter",
             )
         )
-    return longest, found
+    return longest, findings
 
 
 def _without(table: Table) -> str:

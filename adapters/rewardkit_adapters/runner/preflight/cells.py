@@ -46,18 +46,18 @@ def cells(tree: Reward, table: Table) -> Iterator[Finding]:
     Rows that a ready reward cannot read are noted in ``table.unreadable``.
     """
     batch = Batch([""] * table.size, prompts=table.prompts, columns={name: table.values(name) for name in table.named})
-    seen: set[tuple[Parameter, str, bool, bytes]] = set()
+    checked_keys: set[tuple[Parameter, str, bool, bytes]] = set()
     for node, rows in _applied(tree, batch):
         if node.facts.choose is not None:
             yield from _unrouted(node, batch, rows, table)
         binding = node.facts.binding
-        if binding is None or any(one.source not in batch.columns for one in binding.columns):
+        if binding is None or any(column.source not in batch.columns for column in binding.columns):
             continue
         where = np.flatnonzero(rows).tolist()
         for parameter in binding.columns:
             key = (parameter, repr(parameter.annotation), binding.trusted, rows.tobytes())
-            if key not in seen:
-                seen.add(key)
+            if key not in checked_keys:
+                checked_keys.add(key)
                 yield from _cells_of(node.name, parameter, where, table, gold=binding.trusted)
         if binding.trusted and len(binding.columns) > 1:
             yield from _together(node, binding, where, table)
@@ -65,17 +65,17 @@ def cells(tree: Reward, table: Table) -> Iterator[Finding]:
 
 def _applied(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
     """Return each node with the rows that its routes select."""
-    found: dict[Reward, Rows] = {}
+    rows_by_node: dict[Reward, Rows] = {}
     stack = [(tree, np.ones(batch.size, dtype=np.bool_))]
     while stack:
         node, rows = stack.pop()
-        found[node] = found[node] | rows if node in found else rows
+        rows_by_node[node] = rows_by_node[node] | rows if node in rows_by_node else rows
         try:
             parts = applied(node, batch, rows)
         except BindingError:  # a route by a missing column, which another check reports
             continue
         stack += zip(node.children, parts, strict=True)
-    return list(found.items())
+    return list(rows_by_node.items())
 
 
 @dataclass
@@ -156,16 +156,16 @@ def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, t
         lost = f"so {_count(bad):,} row{'s get' if _count(bad) != 1 else ' gets'} no score"
         if parameter.on_unparsable_gold == "raise":
             lost = 'and on_unparsable_gold="raise" stops the run there'
-        what = f"{name!r} cannot read {len(bad):,} of {len(cells):,} distinct cells, {lost}"
+        problem = f"{name!r} cannot read {len(bad):,} of {len(cells):,} distinct cells, {lost}"
         remedy = "fix these cells, or exclude the rows with dataset.filter; if the answer is a part of them, pass gold="
         if much and not stops:
-            what += f": more than {_MOST_UNREADABLE:.0%}"
+            problem += f": more than {_MOST_UNREADABLE:.0%}"
             remedy += '. rk.number, rk.choice and rk.math_equal accept them with on_unparsable_gold="fail"'
         most = _SHOWN_GOLDS
         if len(bad) == len(cells):  # it is the wrong column, and a few cells show that
             most, remedy = SHOWN, "name the column of the gold answers; if the answer is a part of the cell, pass gold="
         listed = _listed(bad, most, "problem")
-        yield Finding("error" if stops or much else "warning", where, what, remedy, listed)
+        yield Finding("error" if stops or much else "warning", where, problem, remedy, listed)
     slow = sorted((cell for cell in cells if cell.seconds > _SLOW and not cell.problem), key=lambda cell: -cell.seconds)
     if slow:
         yield Finding(
@@ -185,12 +185,12 @@ def _exceeds(bad: int, total: int) -> bool:
     return bad > _MOST_UNREADABLE * total
 
 
-def _listed(cells: Sequence[_Cell], most: int, what: Literal["problem", "seconds"]) -> tuple[str, ...]:
+def _listed(cells: Sequence[_Cell], most: int, detail: Literal["problem", "seconds"]) -> tuple[str, ...]:
     """Return a line for each cell: ``row 3 (and 2 more): 'N/A' is not a number``."""
     lines = []
     for cell in cells[:most]:
         more = f" (and {len(cell.rows) - 1:,} more)" if len(cell.rows) > 1 else ""
-        after = f"takes {cell.seconds:.1f} s" if what == "seconds" else _reason(cell)
+        after = f"takes {cell.seconds:.1f} s" if detail == "seconds" else _reason(cell)
         lines.append(f"row {cell.rows[0]}{more}: {shorten(cell.value, _VALUE)} {after}")
     return (*lines, f"... and {len(cells) - most:,} more") if len(cells) > most else tuple(lines)
 
@@ -213,13 +213,13 @@ def _together(node: Reward, binding: Binding, rows: list[int], table: Table) -> 
     """Find rows whose cells do not fit each other, such as instructions with the arguments of others."""
     if binding.expensive or binding.waits or binding.scope != "sample":
         return
-    known = [row for row in rows if row not in table.unreadable]
+    readable = [row for row in rows if row not in table.unreadable]
     columns = {
-        parameter.source: [table.values(parameter.source)[row] for row in known] for parameter in binding.columns
+        parameter.source: [table.values(parameter.source)[row] for row in readable] for parameter in binding.columns
     }
-    batch = Batch([""] * len(known), prompts=[""] * len(known), columns=columns)
-    faults = Scorer(node).score(batch, strict=False, on_unparsable_gold="fail").faults if known else ()
-    bad = {known[fault.row]: _cut(fault.reason) for fault in faults if fault.unparsable}
+    batch = Batch([""] * len(readable), prompts=[""] * len(readable), columns=columns)
+    faults = Scorer(node).score(batch, strict=False, on_unparsable_gold="fail").faults if readable else ()
+    bad = {readable[fault.row]: _cut(fault.reason) for fault in faults if fault.unparsable}
     table.unreadable |= bad.keys()
     if bad:
         yield Finding(
@@ -238,11 +238,11 @@ def _unrouted(route: Reward, batch: Batch, rows: Rows, table: Table) -> Iterator
     lost = rows & ~np.logical_or.reduce(applied(route, batch, rows))
     where = np.flatnonzero(lost).tolist()
     if where:
-        known = ", ".join(map(repr, route.facts.prefixes))
+        branches = ", ".join(map(repr, route.facts.prefixes))
         yield Finding(
             "error",
             f"column {by!r} ({table.name})",
-            f"{len(where):,} rows have a value without a branch (branches: {known}), which stops the run",
+            f"{len(where):,} rows have a value without a branch (branches: {branches}), which stops the run",
             "add a branch or default=, or exclude these rows with dataset.filter",
             shown({row: shorten(batch.columns[by][row], _VALUE) for row in where}),
         )
@@ -272,9 +272,9 @@ def prompts(table: Table) -> Iterator[Finding]:
         )
 
 
-def _about(table: Table, kind: Any, rows: Sequence[int], what: str, remedy: str) -> Finding:
+def _about(table: Table, kind: Any, rows: Sequence[int], problem: str, remedy: str) -> Finding:
     listed = ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
-    return Finding(kind, f"prompts ({table.name})", f"{len(rows):,} {what}: rows {listed}", remedy)
+    return Finding(kind, f"prompts ({table.name})", f"{len(rows):,} {problem}: rows {listed}", remedy)
 
 
 def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -> Iterator[Finding]:
@@ -290,7 +290,9 @@ def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -
         if first != row:
             again += 1
             names = [
-                one for one in training.named if not acts and training.values(one)[row] != training.values(one)[first]
+                column
+                for column in training.named
+                if not acts and training.values(column)[row] != training.values(column)[first]
             ]
             if names:
                 contradicting[row] = (

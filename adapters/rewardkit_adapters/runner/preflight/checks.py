@@ -61,24 +61,24 @@ def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Findi
     """
     for name in table.columns:
         yield from _trap(name)
-    taken = {*_TWICE, *_OVERWRITTEN}
-    given: dict[str, list[Any]] = {name: [] for name in table.given if name not in taken}
+    reserved = {*_TWICE, *_OVERWRITTEN}
+    batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
     rollouts = RolloutInfo(environments=[] if acts else None)
-    batch = Batch([], prompts=[], completion_ids=[], columns=given, rollouts=rollouts)
-    for what in dict.fromkeys(_lacking(tree, batch)):
+    batch = Batch([], prompts=[], completion_ids=[], columns=batch_columns, rollouts=rollouts)
+    for problem in dict.fromkeys(_lacking(tree, batch)):
         yield Finding(
             "error",
             f"{table.name} data",
-            what,
+            problem,
             "rename a column with dataset.columns: {ours: theirs}, or add it to the data",
         )
     yield from _mappings(table)
-    others = [name for name in table.given if name not in table.read]
+    unused = [name for name in table.given if name not in table.read]
     unnamed = " and possibly others" if table.read != table.named else ""
     if table.name == "training":
         unread = "only the environment gets" if acts else "unused"
-        said = f"the reward reads {', '.join(table.named) or 'none'}{unnamed}"
-        yield Finding("fact", "columns", said + (f"; {unread}: {', '.join(others)}" if others else ""))
+        summary = f"the reward reads {', '.join(table.named) or 'none'}{unnamed}"
+        yield Finding("fact", "columns", summary + (f"; {unread}: {', '.join(unused)}" if unused else ""))
 
 
 def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:
@@ -106,8 +106,8 @@ def _trap(name: str) -> Iterator[Finding]:
     elif name in HIDDEN:
         yield Finding("warning", where, "TRL does not pass a column of this name to rewards", rename)
     elif name in _PICTURES:
-        what = "TRL treats data with this column as multimodal and loads an image processor"
-        yield Finding("warning", where, what, f"keep it only for a vision model; else {rename}")
+        problem = "TRL treats data with this column as multimodal and loads an image processor"
+        yield Finding("warning", where, problem, f"keep it only for a vision model; else {rename}")
 
 
 def _mappings(table: Table) -> Iterator[Finding]:
@@ -137,7 +137,7 @@ _TRACKERS = {"tensorboard": ("tensorboard", "tensorboardX"), "wandb": ("wandb",)
 
 def packages(config: RunConfig) -> Iterator[Finding]:
     """Find missing packages that the settings need."""
-    wanted = {
+    requirements = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
         "vllm": (config.vllm is not None, ("vllm",), "; or write vllm: null to generate with transformers"),
@@ -145,8 +145,8 @@ def packages(config: RunConfig) -> Iterator[Finding]:
         "grpo.use_liger_kernel": (bool(config.grpo.get("use_liger_kernel")), ("liger_kernel",), ""),
         **{f"report_to {name}": (name in config.report_to, modules, "") for name, modules in _TRACKERS.items()},
     }
-    for key, (asked, modules, instead) in wanted.items():
-        if asked and all(find_spec(module) is None for module in modules):
+    for key, (is_needed, modules, instead) in requirements.items():
+        if is_needed and all(find_spec(module) is None for module in modules):
             package = modules[0].replace("_", "-")
             yield Finding("error", key, f"needs {package}, which is not installed", f"pip install {package}{instead}")
 
@@ -170,7 +170,9 @@ def output(config: RunConfig) -> Iterator[Finding]:
 
 def asks(tree: Reward) -> bool:
     """Return whether the reward calls a judge or a model, which would cost money or time."""
-    return any(node.facts.measures for node, _, _ in walk(tree)) or any(one.asynchronous for _, one in bindings(tree))
+    return any(node.facts.measures for node, _, _ in walk(tree)) or any(
+        binding.asynchronous for _, binding in bindings(tree)
+    )
 
 
 def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
@@ -208,10 +210,10 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
             )
         elif budget.calls is None:
             limits = {"tokens": budget.tokens, "money": budget.money}
-            there = {name: limit for name, limit in limits.items() if limit is not None}
-            told = " and ".join(f"{limit:g} {name}" for name, limit in there.items())
-            each = " and ".join(f"{limit / max(calls, 1):.3g} {name}" for name, limit in there.items())
-            yield Finding("fact", f"judge {names}", f"the budget of {told} allows {each} per call")
+            finite_limits = {name: limit for name, limit in limits.items() if limit is not None}
+            allowance = " and ".join(f"{limit:g} {name}" for name, limit in finite_limits.items())
+            each = " and ".join(f"{limit / max(calls, 1):.3g} {name}" for name, limit in finite_limits.items())
+            yield Finding("fact", f"judge {names}", f"the budget of {allowance} allows {each} per call")
 
 
 # Test the laws of ``rewardkit check`` on a few rows, in a few seconds.
@@ -247,7 +249,7 @@ def laws(
         yield Finding("error", "laws", str(error), "fix EXAMPLES, GOOD and BAD next to the reward")
         return
     yield Finding("fact", "laws", _summary(report, "examples" in constants))
-    slow = next((one for one in report.merged if one.law == "time_linear"), None)
+    slow = next((result for result in report.merged if result.law == "time_linear"), None)
     if slow is not None and slow.outcome == "unfinished":
         yield Finding(
             "warning",
@@ -284,18 +286,18 @@ def _finding(broken: Broken) -> Finding:
     )
 
 
-def _summary(report: Report, own: bool) -> str:
+def _summary(report: Report, has_examples: bool) -> str:
     counts = {
         outcome: sum(result.outcome == outcome for result in report.results)
         for outcome in ("held", "broken", "unfinished", "skipped")
     }
-    told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+    tally = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
     source = (
         "the module's examples"
-        if own
+        if has_examples
         else "rows of the data; EXAMPLES, GOOD and BAD next to the reward would test more"
     )
-    return f"{told} in {report.seconds:.0f} s, on {source}"
+    return f"{tally} in {report.seconds:.0f} s, on {source}"
 
 
 # Check the environment that the policy acts in: can it be loaded, what are its tools, do the data fit it?
@@ -323,27 +325,27 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
             yield from _tools(kind)
     texts = [row for row, prompt in enumerate(table.prompts) if isinstance(prompt, str)]
     if texts:
-        what = (
+        problem = (
             f"{len(texts):,} prompts are texts, and TRL's tools need chats: it ends with AttributeError: 'str' object "
             "has no attribute 'get'"
         )
-        yield Finding("error", f"prompts ({table.name})", what, "write dataset.messages instead of dataset.prompt")
+        yield Finding("error", f"prompts ({table.name})", problem, "write dataset.messages instead of dataset.prompt")
 
 
 def _unchosen(kinds: Mapping[Any, Any], table: Table) -> Iterator[Finding]:
     """Find rows that choose none of several environments."""
     if None in kinds:
         return
-    known = ", ".join(map(repr, kinds))
+    kind_names = ", ".join(map(repr, kinds))
     if CHOICE not in table.columns:
-        what = f"the data has no column {CHOICE!r}, which chooses from {known}"
-        yield Finding("error", "environment", what, "add it to the data, or name one class")
+        problem = f"the data has no column {CHOICE!r}, which chooses from {kind_names}"
+        yield Finding("error", "environment", problem, "add it to the data, or name one class")
         return
     lost = {row: shorten(name) for row, name in enumerate(table.values(CHOICE)) if name not in kinds}
     if lost:
-        what = f"{len(lost):,} rows choose none of the environments ({known})"
+        problem = f"{len(lost):,} rows choose none of the environments ({kind_names})"
         remedy = "fix these rows, or exclude them with dataset.filter"
-        yield Finding("error", f"column {CHOICE!r} ({table.name})", what, remedy, shown(lost))
+        yield Finding("error", f"column {CHOICE!r} ({table.name})", problem, remedy, shown(lost))
 
 
 def _reset(kind: type, table: Table) -> Iterator[Finding]:
@@ -352,8 +354,8 @@ def _reset(kind: type, table: Table) -> Iterator[Finding]:
     try:
         inspect.signature(MethodType(kind.reset, object())).bind(**dict.fromkeys(columns))  # type: ignore[attr-defined]
     except TypeError as error:
-        what = f"reset cannot take a row with the columns {', '.join(columns)}: {error}"
-        yield Finding("error", f"environment {kind.__name__}", what, "write def reset(self, **row)")
+        problem = f"reset cannot take a row with the columns {', '.join(columns)}: {error}"
+        yield Finding("error", f"environment {kind.__name__}", problem, "write def reset(self, **row)")
 
 
 def _tools(kind: type) -> Iterator[Finding]:
@@ -366,9 +368,9 @@ def _tools(kind: type) -> Iterator[Finding]:
             get_json_schema(function if static else MethodType(function, object()))
             names.append(name)
         except Exception as error:
-            what = f"the tool {name!r} cannot be described to the model: {' '.join(str(error).split())}"
+            problem = f"the tool {name!r} cannot be described to the model: {' '.join(str(error).split())}"
             remedy = "add type hints and a docstring with a description of each argument under Args:"
-            yield Finding("error", f"environment {kind.__name__}", what, f"{remedy}; or put _ before its name")
+            yield Finding("error", f"environment {kind.__name__}", problem, f"{remedy}; or put _ before its name")
     if names:
         yield Finding("fact", f"environment {kind.__name__}", f"its tools are {', '.join(names)}")
 
@@ -422,20 +424,20 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
         prompt: tokens of the longest prompt.
         gpu: whether the run computes in 16 bits and recomputes activations.
     """
-    given = grpo_settings(config)
+    settings = grpo_settings(config)
     stored = config.quantize or _dtype(config, shape, gpu)
     # Adapters are trained in float32.
     trained = 4.0 if config.lora is not None else _BYTES[stored]
-    working = 2.0 if gpu or given["bf16"] or given["fp16"] else 4.0
-    answer = given["max_completion_length"] or 0
+    working = 2.0 if gpu or settings["bf16"] or settings["fp16"] else 4.0
+    answer = settings["max_completion_length"] or 0
     tokens = batches.per_device * (prompt + answer)
     checkpointing = config.grpo.get("gradient_checkpointing", gpu and shape.parameters > LARGE)
     layer = tokens * (_WIDTHS * shape.hidden + _INNER * shape.inner) * working
-    kept = tokens * shape.hidden * working * shape.layers + layer if checkpointing else layer * shape.layers
+    activations = tokens * shape.hidden * working * shape.layers + layer if checkpointing else layer * shape.layers
     copies = shape.parameters * working if working < _BYTES[stored] else 0.0
-    reference = shape.parameters * _BYTES[stored] if given["beta"] and config.lora is None else 0.0
-    per_state = 2.0 if "8bit" in str(given["optim"]) else 2 * trained
-    liger = given["use_liger_kernel"]
+    reference = shape.parameters * _BYTES[stored] if settings["beta"] and config.lora is None else 0.0
+    per_state = 2.0 if "8bit" in str(settings["optim"]) else 2 * trained
+    liger = settings["use_liger_kernel"]
     logits = 0.0 if liger else 2.0 * batches.per_device * (answer + 1) * shape.vocabulary * working
     cached = batches.per_device * batches.slices * (prompt + answer)
     return Memory(
@@ -445,7 +447,7 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
         reference=reference,
         copies=copies,
         logits=logits,
-        activations=kept,
+        activations=activations,
         cache=0.0 if config.vllm is not None else cached * shape.cached * shape.layers * working,
         how={
             "weights": f"{shape.parameters:,} parameters x {_BYTES[stored]:g} bytes",
@@ -478,27 +480,27 @@ def memory(config: RunConfig, shape: Shape | None, batches: Batches, prompt: int
 
     gpu = torch.cuda.is_available()
     # Without a GPU here, estimate for the GPU that the run will use.
-    found = memory_of(config, shape, batches, prompt or 0, gpu=True)
-    parts = {name: getattr(found, name) for name in found.how}
-    said = [f"{name} {size / GIB:.2f} GiB = {found.how[name]}" for name, size in parts.items() if size]
-    whole = f"about {found.peak / GIB:.1f} GiB per process on a GPU, an estimate that may be off by a third"
+    estimate = memory_of(config, shape, batches, prompt or 0, gpu=True)
+    parts = {name: getattr(estimate, name) for name in estimate.how}
+    details = [f"{name} {size / GIB:.2f} GiB = {estimate.how[name]}" for name, size in parts.items() if size]
+    summary = f"about {estimate.peak / GIB:.1f} GiB per process on a GPU, an estimate that may be off by a third"
     if prompt is None:
-        whole += " (without prompts, whose tokens are unknown)"
+        summary += " (without prompts, whose tokens are unknown)"
     yield Finding(
         "fact",
         "memory",
-        f"{whole}: {found.kept / GIB:.1f} always, then the larger of updating and generating",
-        rows=tuple(said),
+        f"{summary}: {estimate.kept / GIB:.1f} always, then the larger of updating and generating",
+        rows=tuple(details),
     )
-    there = torch.cuda.get_device_properties(0).total_memory if gpu else None
-    if there is not None:
-        own = float(grpo_settings(config)["vllm_gpu_memory_utilization"]) if _colocated(config) else 0.0
-        if found.peak > there * (1 - own):
-            beside = f", of which vLLM takes {own:.0%}" if own else ""
+    capacity = torch.cuda.get_device_properties(0).total_memory if gpu else None
+    if capacity is not None:
+        vllm_share = float(grpo_settings(config)["vllm_gpu_memory_utilization"]) if _colocated(config) else 0.0
+        if estimate.peak > capacity * (1 - vllm_share):
+            vllm_note = f", of which vLLM takes {vllm_share:.0%}" if vllm_share else ""
             yield Finding(
                 "warning",
                 "memory",
-                f"the estimate is {found.peak / GIB:.1f} GiB, but the GPU has {there / GIB:.1f} GiB{beside}",
+                f"the estimate is {estimate.peak / GIB:.1f} GiB, but the GPU has {capacity / GIB:.1f} GiB{vllm_note}",
                 "halve per_device_train_batch_size and double gradient_accumulation_steps, shorten "
                 "max_completion_length, or write lora: true",
             )
@@ -537,13 +539,13 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         return Preflight((Finding("error", where, str(error), remedy),))
     table = Table(training, tree, "training", options.rows)
     other = None if held_out is None else Table(held_out, tree, "held out", options.rows)
-    found = [*_tried("settings", packages(config)), *_tried("data", _data(config, tree, table, other))]
-    found += _tried("environment", tools(config, tree, table))
-    if not any(finding.kind == "error" for finding in found):
-        found += _tried("reward", _reward(config, options, reward, tree, table))
-    found += _tried("training", _training(config, tree, table, other))
-    found += _tried("output", output(config))
-    return Preflight(tuple(dict.fromkeys(found)))  # a problem of both training and held-out rows is reported once
+    findings = [*_tried("settings", packages(config)), *_tried("data", _data(config, tree, table, other))]
+    findings += _tried("environment", tools(config, tree, table))
+    if not any(finding.kind == "error" for finding in findings):
+        findings += _tried("reward", _reward(config, options, reward, tree, table))
+    findings += _tried("training", _training(config, tree, table, other))
+    findings += _tried("output", output(config))
+    return Preflight(tuple(dict.fromkeys(findings)))  # a problem of both training and held-out rows is reported once
 
 
 def _tried(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
@@ -551,48 +553,48 @@ def _tried(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
     try:
         yield from check
     except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        what = f"the check itself failed: {type(error).__name__}: {error} ({place.name}:{place.lineno})"
-        yield Finding("warning", where, what, "report it as a bug; the run can start")
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        problem = f"the check itself failed: {type(error).__name__}: {error} ({frame.name}:{frame.lineno})"
+        yield Finding("warning", where, problem, "report it as a bug; the run can start")
 
 
 def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
     acts = config.environment is not None
-    for one in (table, other) if other is not None else (table,):
-        yield from columns(tree, one, acts=acts)
-        yield from prompts(one)
-        yield from cells(tree, one)
+    for checked_table in (table, other) if other is not None else (table,):
+        yield from columns(tree, checked_table, acts=acts)
+        yield from prompts(checked_table)
+        yield from cells(tree, checked_table)
     yield from duplicates(table, other, acts=acts)
 
 
 def _reward(config: RunConfig, options: PreflightConfig, reward: Any, tree: Reward, table: Table) -> Iterator[Finding]:
     """Score the gold answers and test the laws, unless the reward calls a judge."""
     if asks(tree):
-        what = "gold answers and laws were not tested, because the reward calls judges or models. Use rewardkit check"
-        yield Finding("fact", "reward", what)
+        note = "gold answers and laws were not tested, because the reward calls judges or models. Use rewardkit check"
+        yield Finding("fact", "reward", note)
         return
     if any(binding.reads(ENVIRONMENT) for _, binding in bindings(tree)):
-        what = "gold answers and laws were not tested, because the reward reads the environment. Use rewardkit check"
-        yield Finding("fact", "reward", what)
+        note = "gold answers and laws were not tested, because the reward reads the environment. Use rewardkit check"
+        yield Finding("fact", "reward", note)
         return
-    found: Golds = golds(tree, table, options.budget * _GOLD_SHARE)
-    yield from found.findings
-    if options.laws and not any(finding.kind == "error" for finding in found.findings):
+    gold_check: Golds = golds(tree, table, options.budget * _GOLD_SHARE)
+    yield from gold_check.findings
+    if options.laws and not any(finding.kind == "error" for finding in gold_check.findings):
         constants = load(config.reward_target())[0].constants
-        yield from laws(reward, tree, table, constants, found.best, options.budget, config.seed)
+        yield from laws(reward, tree, table, constants, gold_check.best, options.budget, config.seed)
 
 
 def _training(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
-    batches, found = batches_of(config, table.total)
+    batches, batch_findings = batches_of(config, table.total)
     shape = shape_of(config)
-    longest, said = lengths(config, table, shape)
-    yield from said
-    yield from found
+    longest, length_findings = lengths(config, table, shape)
+    yield from length_findings
+    yield from batch_findings
     if batches is None:
         return
     for late in Scorer(tree).late(batches.steps):
-        what, _, remedy = late.rpartition(". ")
-        yield Finding("error", "reward", what, remedy[:1].lower() + remedy[1:])
+        problem, _, remedy = late.rpartition(". ")
+        yield Finding("error", "reward", problem, remedy[:1].lower() + remedy[1:])
     yield from split_groups(batches, any(node.facts.together == "group" for node, _, _ in walk(tree)))
     yield from memory(config, shape, batches, longest)
     every = config.eval.every if config.eval is not None else None

@@ -52,8 +52,8 @@ class Table:
     def values(self, name: str) -> list[Any]:
         """Return the cells of a column, shape (n,)."""
         if name not in self._values:
-            found = self.dataset[name] if self.size == self.total else self.dataset[: self.size][name]
-            self._values[name] = list(found)
+            cells = self.dataset[name] if self.size == self.total else self.dataset[: self.size][name]
+            self._values[name] = list(cells)
         return self._values[name]
 
     @property
@@ -105,7 +105,7 @@ class Table:
         readable = [row for row in range(self.size) if row not in self.unreadable]
         if count >= len(readable):
             return readable
-        return [readable[place * len(readable) // count] for place in range(count)]
+        return [readable[index * len(readable) // count] for index in range(count)]
 
 
 def _text(prompt: Any) -> str:
@@ -142,9 +142,9 @@ class Finding:
 
     def lines(self) -> list[str]:
         """Return the lines of the report."""
-        said = _wrapped(f"{self.where}: {self.what}", "  ")
-        said += [f"      {visible(row)}" for row in self.rows]
-        return said + (_wrapped(f"-> {self.remedy}", "    ") if self.remedy else [])
+        report_lines = _wrapped(f"{self.where}: {self.what}", "  ")
+        report_lines += [f"      {visible(row)}" for row in self.rows]
+        return report_lines + (_wrapped(f"-> {self.remedy}", "    ") if self.remedy else [])
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
@@ -171,9 +171,9 @@ class Preflight:
         """Return the report: errors, warnings, facts."""
         lines = []
         for kind, title in _TITLES.items():
-            found = self.of(kind)
-            if found:
-                lines += ["", f"{title} ({len(found)})" if kind != "fact" else title]
-                lines += [line for finding in found for line in finding.lines()]
+            findings = self.of(kind)
+            if findings:
+                lines += ["", f"{title} ({len(findings)})" if kind != "fact" else title]
+                lines += [line for finding in findings for line in finding.lines()]
         verdict = "ok" if self.ok else "errors found: the run would crash or train on the wrong thing"
         return "\n".join([f"preflight: {verdict}", *lines])

@@ -61,8 +61,8 @@ class Form:
         return [{"role": "assistant", "content": text}] if conversational else text
 
     def __str__(self) -> str:
-        what = f"what follows #### in {self.column}" if self.tail else self.column
-        return shorten(self.template.format(f"[{what}]"), 120)
+        slot = f"what follows #### in {self.column}" if self.tail else self.column
+        return shorten(self.template.format(f"[{slot}]"), 120)
 
 
 @dataclass(frozen=True)
@@ -107,17 +107,17 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
     if best is None or not (scores[best] > nothing + TOLERANCE).any():
         if not scores:
             return Golds(())
-        what = f"none of {len(scores)} usual formats of the gold earns more than an empty completion"
-        return Golds((Finding("fact", "golds", f"{what}. Define EXAMPLES and GOOD next to the reward"),))
+        note = f"none of {len(scores)} usual formats of the gold earns more than an empty completion"
+        return Golds((Finding("fact", "golds", f"{note}. Define EXAMPLES and GOOD next to the reward"),))
     started = time.monotonic()
     earned = _earned(scorer, table, best, rows, conversational)
     needed = (time.monotonic() - started) * table.size / len(rows)
     if started + needed < deadline:
         rows = table.spread(table.size)
         earned = _earned(scorer, table, best, rows, conversational)
-    told = tuple(_told(best, table, rows, earned, nothing, high))
+    findings = tuple(_told(best, table, rows, earned, nothing, high))
     is_right = not np.isfinite(high) or float(np.nanmax(earned)) >= (nothing + high) / 2
-    return Golds(told, best) if is_right else Golds(told[:1])
+    return Golds(findings, best) if is_right else Golds(findings[:1])
 
 
 def _told(form: Form, table: Table, rows: list[int], earned: Floats, nothing: float, high: float) -> Iterator[Finding]:
@@ -157,14 +157,14 @@ def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: 
     for when, progress in (("in the first batch", _START), ("at its end", None)):
         try:
             batch = table.batch(twice, completions, num_generations=len(texts), progress=progress)
-            found = scorer.score(batch, on_unparsable_gold="fail")
+            scores = scorer.score(batch, on_unparsable_gold="fail")
         except RewardKitError as error:
-            what = f"it stops the training {when}: {' '.join(map(str.strip, str(error).splitlines()))}"
+            problem = f"it stops the training {when}: {' '.join(map(str.strip, str(error).splitlines()))}"
             remedy = "fix the reward; rewardkit check finds more errors like this"
             if isinstance(error.__cause__, ModuleNotFoundError):
                 remedy = "install what it imports, and list it in run.yaml: reward: {path: ..., packages: [...]}"
-            return [Finding("error", "reward", what, remedy)]
-        failed |= {fault.component: fault.reason for fault in found.faults if fault.outcome is Outcome.FAILED}
+            return [Finding("error", "reward", problem, remedy)]
+        failed |= {fault.component: fault.reason for fault in scores.faults if fault.outcome is Outcome.FAILED}
     return [
         Finding("error", f"component {name!r}", f"it fails in the first batch: {reason}", "fix what it needs to run")
         for name, reason in failed.items()

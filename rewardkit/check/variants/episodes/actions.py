@@ -49,8 +49,8 @@ def in_messages(subject: RewardUnderTest, right: Judged) -> Judged:
     if len(trajectory.turns) != 1 or not calls or len(calls) < len(trajectory.calls):
         return right
     messages = [calling(*calls)]
-    (seen,) = subject.see([Trial(messages, right.example)])
-    return replace(right, completion=messages, seen=seen) if seen.same(right.seen) else right
+    (score,) = subject.see([Trial(messages, right.example)])
+    return replace(right, completion=messages, seen=score) if score.same(right.seen) else right
 
 
 def reads_state(subject: RewardUnderTest) -> bool:
@@ -68,13 +68,13 @@ def gold_calls(subject: RewardUnderTest, right: Judged) -> list[ToolCall]:
         return calls[:1]
     columns = subject.examples[right.example].columns
     read = [columns[name] for name in sorted(subject.columns_read & set(columns))]
-    held = json.dumps(read, default=str).replace('\\"', '"')
+    columns_json = json.dumps(read, default=str).replace('\\"', '"')
     return [
         call
         for call in calls
         if call.arguments is not None
-        and f'"{call.name}"' in held
-        and all(json.dumps(value, default=str).strip('"') in held for value in call.arguments.values())
+        and f'"{call.name}"' in columns_json
+        and all(json.dumps(value, default=str).strip('"') in columns_json for value in call.arguments.values())
     ]
 
 
@@ -84,51 +84,51 @@ def acts(subject: RewardUnderTest, right: Judged) -> bool:
 
     def looked() -> bool:
         trials = [Trial(messages, right.example) for messages in variants(subject, right)]
-        return any(seen.scored and not right.paid(seen) for seen in subject.see(trials))
+        return any(score.scored and not right.paid(score) for score in subject.see(trials))
 
-    found: bool = subject.remembered(("acts", right.example, repr(right.completion)), looked)
-    return found
+    is_judged: bool = subject.remembered(("acts", right.example, repr(right.completion)), looked)
+    return is_judged
 
 
 def variants(subject: RewardUnderTest, right: Judged) -> list[Messages]:
     """Return the right completion with other arguments, other tools, or a failed call; its text stays."""
     if not has_calls(right.completion):
         return []
-    found = []
+    changed_episodes = []
     for change in (_other_arguments, _other_tool):
         messages = messages_of(right.completion)
-        for place, message in enumerate(messages):
+        for index, message in enumerate(messages):
             calls = Trajectory.of([message]).calls if is_assistant(message) else ()
             if calls:
                 again = calling(*(change(call) for call in made(calls)))
-                messages[place] = {**message, "tool_calls": again["tool_calls"]}
+                messages[index] = {**message, "tool_calls": again["tool_calls"]}
         answer = known_results(right.completion)
-        found.append(_with_results(messages, answer))
-    return [*found, *_of_others(subject, right)]
+        changed_episodes.append(_with_results(messages, answer))
+    return [*changed_episodes, *_of_others(subject, right)]
 
 
 def _of_others(subject: RewardUnderTest, right: Judged) -> Iterator[Messages]:
     """Yield the calls of other examples with the words of this one."""
-    own = made(Trajectory.of(right.completion).calls)
+    right_calls = made(Trajectory.of(right.completion).calls)
     for number, example in enumerate(subject.examples):
         for other in example.good[:1]:
             calls = made(Trajectory.of(other).calls)
-            if number != right.example and calls and calls != own:
+            if number != right.example and calls and calls != right_calls:
                 yield inserted(without_calls(right.completion), calls, known_results(other))
 
 
 def _with_results(messages: Messages, answer: Any) -> Messages:
     """Give each result the text that its changed call would have."""
     calls: list[Made] = []
-    found: Messages = []
+    updated: Messages = []
     for message in messages:
         if is_assistant(message):
             calls = made(Trajectory.of([message]).calls)
         elif is_result(message) and calls:
             name, arguments = calls.pop(0)
             message = {**message, "name": name, "content": answer(name, arguments)}
-        found.append(message)
-    return found
+        updated.append(message)
+    return updated
 
 
 def _other_arguments(call: Made) -> Made:
@@ -146,11 +146,13 @@ def further_calls(subject: RewardUnderTest, again: Sequence[Made]) -> Iterator[l
         yield list(again)
     yield [UNKNOWN_TOOL]
     if not subject.stage.real:
-        known = {call.name for example in subject.examples for one in example.good for call in Trajectory.of(one).calls}
-        for name in sorted(known)[:2]:
+        tool_names = {
+            call.name for example in subject.examples for entry in example.good for call in Trajectory.of(entry).calls
+        }
+        for name in sorted(tool_names)[:2]:
             yield [(name, {})]
         return
     for name, signature in list(subject.stage.names().items())[:4]:
         arguments = least_arguments(signature)
-        if json.dumps(arguments, default=str) not in {json.dumps(dict(one), default=str) for _, one in again}:
+        if json.dumps(arguments, default=str) not in {json.dumps(dict(entry), default=str) for _, entry in again}:
             yield [(name, arguments)]

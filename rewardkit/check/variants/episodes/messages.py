@@ -24,8 +24,8 @@ def messages_of(completion: Any) -> Messages:
     """Return a copy of a completion as messages, which may be changed."""
     if isinstance(completion, str):
         return [{"role": "assistant", "content": completion}]
-    given = completion if isinstance(completion, (list, tuple)) else [completion]
-    return [dict(message) for message in given if isinstance(message, Mapping)]
+    entries = completion if isinstance(completion, (list, tuple)) else [completion]
+    return [dict(message) for message in entries if isinstance(message, Mapping)]
 
 
 def has_calls(completion: Any) -> bool:
@@ -48,8 +48,8 @@ def is_result(message: Mapping[str, Any]) -> bool:
 
 def last_turn(messages: Sequence[Mapping[str, Any]]) -> int:
     """Return the place of the last assistant message; the number of messages if there is none."""
-    places = [place for place, message in enumerate(messages) if is_assistant(message)]
-    return places[-1] if places else len(messages)
+    indices = [index for index, message in enumerate(messages) if is_assistant(message)]
+    return indices[-1] if indices else len(messages)
 
 
 def answering(completion: Any, text: str) -> Messages:
@@ -91,29 +91,29 @@ def inserted(completion: Any, calls: Sequence[Made], result: Callable[[str, Mapp
 
 def known_results(completion: Any) -> Callable[[str, Mapping[str, Any]], str]:
     """Return the answers of a completion's tools: the same to the same call, an error to an unknown tool."""
-    seen = {
+    answers = {
         (call.name, json.dumps(dict(call.arguments), sort_keys=True)): call.result.text
         for call in Trajectory.of(completion).calls
         if call.arguments is not None and call.result is not None
     }
-    names = {name for name, _ in seen}
+    names = {name for name, _ in answers}
 
     def result(name: str, arguments: Mapping[str, Any]) -> str:
-        known = seen.get((name, json.dumps(dict(arguments), sort_keys=True)))
-        if known is not None:
-            return known
+        answer = answers.get((name, json.dumps(dict(arguments), sort_keys=True)))
+        if answer is not None:
+            return answer
         return "{'error': 'not found'}" if name in names else str({"error": f"Tool {name} not found."})
 
     return result
 
 
-def only(completion: Any, kept: ToolCall) -> Messages:
+def only(completion: Any, call: ToolCall) -> Messages:
     """Return the completion with one of its calls alone, and its result; the text of the last turn stays."""
     last = without_calls(completion)
-    if kept.arguments is None:
+    if call.arguments is None:
         return last
-    result = [] if kept.result is None else [{"role": "tool", "name": kept.name, "content": kept.result.text}]
-    return [calling((kept.name, kept.arguments)), *result, *last]
+    result = [] if call.result is None else [{"role": "tool", "name": call.name, "content": call.result.text}]
+    return [calling((call.name, call.arguments)), *result, *last]
 
 
 def permuted(completion: Any) -> Messages | None:
@@ -121,53 +121,53 @@ def permuted(completion: Any) -> Messages | None:
     messages = messages_of(completion)
     trajectory = Trajectory.of(completion)
     changed = False
-    found: Messages = []
-    place = number = 0
-    while place < len(messages):
-        message = messages[place]
-        place += 1
+    reordered: Messages = []
+    index = number = 0
+    while index < len(messages):
+        message = messages[index]
+        index += 1
         if not is_assistant(message):
-            found.append(message)
+            reordered.append(message)
             continue
         turn = trajectory.turns[number]
         number += 1
         results = []
-        while place < len(messages) and is_result(messages[place]):
-            results.append(messages[place])
-            place += 1
+        while index < len(messages) and is_result(messages[index]):
+            results.append(messages[index])
+            index += 1
         calls = message.get("tool_calls")
         if isinstance(calls, list) and 1 < len(calls) == len(turn.calls) and len(results) in (0, len(calls)):
             changed = True
-            found += [{**message, "tool_calls": calls[::-1]}, *results[::-1]]
+            reordered += [{**message, "tool_calls": calls[::-1]}, *results[::-1]]
         else:
-            found += [message, *results]
-    return found if changed else None
+            reordered += [message, *results]
+    return reordered if changed else None
 
 
 def split(completion: Any) -> Messages | None:
     """Return the completion with each parallel call in a separate turn; None if there are none."""
     messages = messages_of(completion)
     trajectory = Trajectory.of(completion)
-    found: Messages = []
+    separated: Messages = []
     changed, number = False, 0
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if is_result(message):
-            before = next((one for one in reversed(messages[:place]) if is_assistant(one)), {})
+            before = next((entry for entry in reversed(messages[:index]) if is_assistant(entry)), {})
             if len(before.get("tool_calls") or []) < 2:
-                found.append(message)
+                separated.append(message)
             continue
         if not is_assistant(message):
-            found.append(message)
+            separated.append(message)
             continue
         turn = trajectory.turns[number]
         number += 1
         calls = message.get("tool_calls")
         if not isinstance(calls, list) or len(calls) < 2 or len(calls) != len(turn.calls):
-            found.append(message)
+            separated.append(message)
             continue
         changed = True
-        for one, call in zip(calls, turn.calls, strict=True):
-            found.append({**message, "tool_calls": [one]})
+        for entry, call in zip(calls, turn.calls, strict=True):
+            separated.append({**message, "tool_calls": [entry]})
             if call.result is not None:
-                found.append({"role": "tool", "name": call.name, "content": call.result.text})
-    return found if changed else None
+                separated.append({"role": "tool", "name": call.name, "content": call.result.text})
+    return separated if changed else None

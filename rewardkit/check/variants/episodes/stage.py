@@ -56,22 +56,22 @@ class Stage:
 
     def functions(self, environment: Any) -> dict[str, Callable[..., Any]]:
         """Return the tools by name."""
-        known = {getattr(tool, "__name__", type(tool).__name__): tool for tool in self.tools}
+        tools = {getattr(tool, "__name__", type(tool).__name__): tool for tool in self.tools}
         if environment is not None:
-            known |= {name: getattr(environment, name) for name, _ in tools_of(type(environment))}
-        return known
+            tools |= {name: getattr(environment, name) for name, _ in tools_of(type(environment))}
+        return tools
 
     def names(self) -> dict[str, inspect.Signature]:
         """Return the signatures of the tools by name, without `self`."""
-        known = {getattr(tool, "__name__", type(tool).__name__): tool for tool in self.tools}
-        found = {name: _signature(tool) for name, tool in known.items()}
+        tools = {getattr(tool, "__name__", type(tool).__name__): tool for tool in self.tools}
+        signatures = {name: _signature(tool) for name, tool in tools.items()}
         if self.environment is not None:
             kind = self.environment if isinstance(self.environment, type) else type(self.environment())
             for name, function in tools_of(kind):
                 bound = not isinstance(inspect.getattr_static(kind, name), staticmethod)
                 parameters = list(_signature(function).parameters.values())[bound:]
-                found[name] = inspect.Signature(parameters)
-        return found
+                signatures[name] = inspect.Signature(parameters)
+        return signatures
 
     def played(self, completion: Any, row: Mapping[str, Any], environment: Any = None) -> tuple[Any, Any]:
         """Return a completion with the real results of its calls, and the environment after them."""
@@ -80,8 +80,8 @@ class Stage:
             return completion, environment
         functions = self.functions(environment)
         messages: Messages = []
-        given = messages_of(completion)
-        for message in given:
+        original_messages = messages_of(completion)
+        for message in original_messages:
             if not is_result(message):
                 messages.append(message)
                 calls = Trajectory.of([message]).calls if is_assistant(message) else ()
@@ -163,7 +163,7 @@ def least_arguments(signature: inspect.Signature) -> dict[str, Any]:
     """Return the least arguments that a tool takes: the smallest value of each type."""
     smallest: dict[Any, Any] = {int: 0, float: 0.0, bool: False, list: [], dict: {}}
     names = {kind.__name__: kind for kind in smallest}
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, parameter in signature.parameters.items():
         if (
             parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
@@ -175,5 +175,5 @@ def least_arguments(signature: inspect.Signature) -> dict[str, Any]:
             annotation = names.get(annotation.partition("[")[0], str)
         kind = typing.get_origin(annotation) or annotation
         choices = typing.get_args(annotation) if kind is typing.Literal else ()
-        found[name] = choices[0] if choices else smallest.get(kind, "")
-    return found
+        arguments[name] = choices[0] if choices else smallest.get(kind, "")
+    return arguments

@@ -30,9 +30,9 @@ def wrong_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Trial]:
     if right.paid(subject.see([Trial(silent, right.example)])[0]):
         return
     columns = subject.examples[right.example].columns
-    held = json.dumps([columns[name] for name in sorted(subject.columns_read & set(columns))], default=str)
-    named = {call.name for call in Trajectory.of(completion).calls if _stands(call.name, held)}
-    for changed in _changed(completion, held, named):
+    columns_json = json.dumps([columns[name] for name in sorted(subject.columns_read & set(columns))], default=str)
+    named = {call.name for call in Trajectory.of(completion).calls if _stands(call.name, columns_json)}
+    for changed in _changed(completion, columns_json, named):
         yield Trial(changed, right.example)
 
 
@@ -42,55 +42,59 @@ def changeable_calls(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[
         return
     completion: Any = right.completion
     columns = subject.examples[right.example].columns
-    held = json.dumps([columns[name] for name in sorted(subject.columns_read & set(columns))], default=str)
-    for place, message in enumerate(completion):
+    columns_json = json.dumps([columns[name] for name in sorted(subject.columns_read & set(columns))], default=str)
+    for index, message in enumerate(completion):
         for number, call in enumerate(message.get("tool_calls") or []):
             function = call.get("function") if isinstance(call, Mapping) else None
             arguments = _arguments(function) if isinstance(function, Mapping) else None
-            if isinstance(arguments, dict) and arguments and all(_stands(one, held) for one in arguments.values()):
-                yield arguments, partial(_calling, right, place, number)
+            if (
+                isinstance(arguments, dict)
+                and arguments
+                and all(_stands(argument, columns_json) for argument in arguments.values())
+            ):
+                yield arguments, partial(_calling, right, index, number)
 
 
-def _calling(right: Judged, place: int, number: int, arguments: Any) -> Trial:
+def _calling(right: Judged, index: int, number: int, arguments: Any) -> Trial:
     """Return the right completion with other arguments in one call."""
-    messages: list[dict[str, Any]] = [dict(one) for one in cast("list[Any]", right.completion)]
-    calls = list(messages[place]["tool_calls"])
+    messages: list[dict[str, Any]] = [dict(message) for message in cast("list[Any]", right.completion)]
+    calls = list(messages[index]["tool_calls"])
     function = calls[number]["function"]
     written = json.dumps(arguments) if isinstance(function.get("arguments"), str) else arguments
     calls[number] = {**calls[number], "function": {**function, "arguments": written}}
-    messages[place]["tool_calls"] = calls
+    messages[index]["tool_calls"] = calls
     return Trial(messages, right.example)
 
 
-def _changed(completion: list[Mapping[str, Any]], held: str, named: set[str]) -> Iterator[list[dict[str, Any]]]:
+def _changed(completion: list[Mapping[str, Any]], columns_json: str, named: set[str]) -> Iterator[list[dict[str, Any]]]:
     """Yield the completion with one other call; if the column names tools, only their calls are changed."""
-    for place, message in enumerate(completion):
+    for index, message in enumerate(completion):
         for number, call in enumerate(message.get("tool_calls") or []):
             function = call.get("function") if isinstance(call, Mapping) else None
             if not isinstance(function, Mapping) or (named and function.get("name") not in named):
                 continue
-            for changed in _other_calls(function, held):
+            for changed in _other_calls(function, columns_json):
                 calls = list(message["tool_calls"])
                 calls[number] = {**call, "function": changed}
-                messages = [dict(one) for one in completion]
-                messages[place]["tool_calls"] = calls
+                messages = [dict(original) for original in completion]
+                messages[index]["tool_calls"] = calls
                 yield messages
 
 
-def _other_calls(function: Mapping[str, Any], held: str) -> Iterator[dict[str, Any]]:
-    given, arguments = function.get("arguments"), _arguments(function)
-    if isinstance(arguments, dict) and arguments and all(_stands(value, held) for value in arguments.values()):
-        others = {name: other_value(value) for name, value in arguments.items()}
-        for changed in (others, {}):
-            yield {**function, "arguments": json.dumps(changed) if isinstance(given, str) else changed}
-    if isinstance(function.get("name"), str) and _stands(function["name"], held):
+def _other_calls(function: Mapping[str, Any], columns_json: str) -> Iterator[dict[str, Any]]:
+    raw_arguments, arguments = function.get("arguments"), _arguments(function)
+    if isinstance(arguments, dict) and arguments and all(_stands(value, columns_json) for value in arguments.values()):
+        changed_arguments = {name: other_value(value) for name, value in arguments.items()}
+        for changed in (changed_arguments, {}):
+            yield {**function, "arguments": json.dumps(changed) if isinstance(raw_arguments, str) else changed}
+    if isinstance(function.get("name"), str) and _stands(function["name"], columns_json):
         yield {**function, "name": "another_tool"}
 
 
 def _arguments(function: Mapping[str, Any]) -> Any:
-    given = function.get("arguments")
-    return parsed_json(given) if isinstance(given, str) else given
+    raw_arguments = function.get("arguments")
+    return parsed_json(raw_arguments) if isinstance(raw_arguments, str) else raw_arguments
 
 
-def _stands(value: Any, held: str) -> bool:
-    return json.dumps(value, default=str).strip('"') in held.replace('\\"', '"')
+def _stands(value: Any, columns_json: str) -> bool:
+    return json.dumps(value, default=str).strip('"') in columns_json.replace('\\"', '"')

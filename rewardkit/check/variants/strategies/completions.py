@@ -86,20 +86,20 @@ _BOX = Form("\\boxed{", "}", "\\boxed")
 _HASHES = Form("#### ", "", "####")
 
 
-def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
+def forms_for(view: Any, known_marks: Sequence[str] = ()) -> list[Form]:
     """Return the ways to mark an answer for an extractor, the simplest first.
 
     Args:
         view: an extractor of ``rk.extract``, a user's function, or None for the completion's text.
-        known: tags and marks in the reward's code.
+        known_marks: tags and marks in the reward's code.
     """
     if isinstance(view, Json):
-        return forms_for(view.where, known)
+        return forms_for(view.where, known_marks)
     if isinstance(view, JsonValue):
         inside = partial(_nested, view.path)
-        return [Form(form.start, form.end, form.mark, inside) for form in forms_for(view.where, known)]
+        return [Form(form.start, form.end, form.mark, inside) for form in forms_for(view.where, known_marks)]
     if isinstance(view, Prefilled):
-        inner = forms_for(view.where, known)
+        inner = forms_for(view.where, known_marks)
         closing = view.where.thinking.closings[0]
         return [Form(f"6*7{closing}{form.start}", form.end, closing, form.write) for form in inner]
     if isinstance(view, Tagged):
@@ -121,7 +121,7 @@ def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
         return [_BARE, _ANSWER, _BOX, _HASHES, Form("The answer is ", ".")]
     if name == "Program":
         return [Form("```python\n", "\n```"), _BARE, Form("<answer>\n", "\n</answer>", "<answer>")]
-    return [_ANSWER, _BOX, _HASHES, _BARE, *map(guessed, known)]
+    return [_ANSWER, _BOX, _HASHES, _BARE, *map(guessed, known_marks)]
 
 
 def guessed(text: str) -> Form:
@@ -134,21 +134,21 @@ def guessed(text: str) -> Form:
 def shown_to(view: Any, text: str) -> Any:
     """Return what an extractor finds in a completion: text, a parsed value, or None. Does not raise."""
     try:
-        found: Any = text if view is None else view(text)
+        content: Any = text if view is None else view(text)
     except Exception:
         return None
-    return None if isinstance(found, Parsed) and found.error else found
+    return None if isinstance(content, Parsed) and content.error else content
 
 
 def finds(view: Any, text: str, answer: str) -> bool:
     """Whether an extractor finds exactly `answer` in a completion."""
-    found = shown_to(view, text)
-    if isinstance(found, Parsed):
+    content = shown_to(view, text)
+    if isinstance(content, Parsed):
         try:
-            return json.dumps(found.value) == json.dumps(json.loads(answer))
+            return json.dumps(content.value) == json.dumps(json.loads(answer))
         except ValueError:
             return False
-    return isinstance(found, str) and found.strip() == answer.strip()
+    return isinstance(content, str) and content.strip() == answer.strip()
 
 
 def _nested(path: tuple[str | int, ...], answer: str) -> str:
@@ -191,8 +191,8 @@ def tagged(
     if not names:
         raise RewardDefinitionError('tagged: no names. Pass at least one: tagged("think", "answer")')
     pairs = tuple(Marks.of(name, "tagged: a name") for name in names)
-    whole = blocks(pairs, body, anchored, prefilled is not None)
-    return whole.map(lambda drawn: drawn.text) if valid else violated(whole, anchored)
+    valid_blocks = blocks(pairs, body, anchored, prefilled is not None)
+    return valid_blocks.map(lambda drawn: drawn.text) if valid else violated(valid_blocks, anchored)
 
 
 def blocks(
@@ -226,9 +226,9 @@ def blocks(
 
 
 @st.composite
-def violated(draw: DrawFn, whole: SearchStrategy[Blocks], anchored: Anchored) -> str:
+def violated(draw: DrawFn, valid_blocks: SearchStrategy[Blocks], anchored: Anchored) -> str:
     """Draw blocks with one violation."""
-    drawn = draw(whole)
+    drawn = draw(valid_blocks)
     # One choice among all texts: two choices would shrink toward violations with few texts.
     return draw(st.sampled_from(violations(drawn, anchored)))
 
@@ -248,8 +248,8 @@ class Placed:
 
     def wrong(self) -> SearchStrategy[str]:
         pairs = st.tuples(st.sampled_from(self.forms), self.part.contents.wrong.filter(_quiet))
-        kept = pairs.filter(lambda pair: not pair[0].mark or _stays_wrong(self.part, *pair))
-        return kept.map(lambda pair: pair[0].around(pair[1]))
+        wrong_pairs = pairs.filter(lambda pair: not pair[0].mark or _stays_wrong(self.part, *pair))
+        return wrong_pairs.map(lambda pair: pair[0].around(pair[1]))
 
 
 def composed(frame: Tags | None, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
@@ -266,17 +266,17 @@ def _framed(frame: Tags, parts: Sequence[Part], *, valid: bool) -> SearchStrateg
     for part in parts:
         name, forms = _home(frame, part.view)
         placed.setdefault(name, Placed(part, forms))
-    right = {name: one.right() for name, one in placed.items()}
+    right = {name: placement.right() for name, placement in placed.items()}
     prefilled = frame.prefilled
-    whole = blocks(frame.pairs, right, frame.anchored, prefilled, right.get(""))
+    valid_blocks = blocks(frame.pairs, right, frame.anchored, prefilled, right.get(""))
     if valid:
-        return whole.map(lambda drawn: drawn.text)
-    ways = [violated(whole, frame.anchored)]
-    for name, one in placed.items():
-        spoilt = {**right, name: one.wrong()}
+        return valid_blocks.map(lambda drawn: drawn.text)
+    alternatives = [violated(valid_blocks, frame.anchored)]
+    for name, placement in placed.items():
+        spoilt = {**right, name: placement.wrong()}
         inside = blocks(frame.pairs, spoilt, frame.anchored, prefilled, spoilt.get(""))
-        ways.append(inside.map(lambda drawn: drawn.text))
-    return st.one_of(ways)
+        alternatives.append(inside.map(lambda drawn: drawn.text))
+    return st.one_of(alternatives)
 
 
 def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
@@ -284,11 +284,11 @@ def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
     inner = view.where if isinstance(view, (Json, Prefilled)) else view
     names = [pair.name for pair in frame.pairs]
     thinking = inner.thinking.blocks if isinstance(inner, TextExtractor) else ()
-    said = [pair.name for pair in frame.pairs if pair.name.lower() not in THINKING and pair not in thinking]
-    home = said[-1] if said else "" if frame.anchored is not True else names[-1]
+    answer_names = [pair.name for pair in frame.pairs if pair.name.lower() not in THINKING and pair not in thinking]
+    home = answer_names[-1] if answer_names else "" if frame.anchored is not True else names[-1]
     if isinstance(inner, Tagged) and inner.marks in frame.pairs:
         return inner.marks.name, (_BARE,)
-    if isinstance(inner, Raw) and names[0] not in said:
+    if isinstance(inner, Raw) and names[0] not in answer_names:
         return names[0], (_BARE,)
     if (
         type(inner).__name__
@@ -297,26 +297,26 @@ def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
     ):
         return "answer", (_BARE,)
     forms = tuple(form for form in forms_for(inner) if form.mark) or (_BARE,)
-    whole = isinstance(inner, Whole) or not said
-    return home, (_BARE,) if whole and home == "" else forms
+    is_whole = isinstance(inner, Whole) or not answer_names
+    return home, (_BARE,) if is_whole and home == "" else forms
 
 
 @st.composite
 def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
     """Draw parts without tags around them."""
     main = parts[0]
-    beside = [part for part in parts[1:] if part.view != main.view and isinstance(part.view, (Tagged, Fenced))]
-    seen = {repr(main.view)}
+    secondary = [part for part in parts[1:] if part.view != main.view and isinstance(part.view, (Tagged, Fenced))]
+    views = {repr(main.view)}
     chosen = [main]
-    for part in beside:
-        if repr(part.view) not in seen:
-            seen.add(repr(part.view))
+    for part in secondary:
+        if repr(part.view) not in views:
+            views.add(repr(part.view))
             chosen.append(part)
     broken = -1 if valid else draw(st.integers(0, len(chosen) - 1))
     texts = [draw(_placed(part, wrong=number == broken)) for number, part in enumerate(chosen)]
     source = main.view.where if isinstance(main.view, (Json, JsonValue)) else main.view
-    known = source.thinking.blocks[:1] if isinstance(source, TextExtractor) else ()
-    opening = draw(st.sampled_from(["", *(f"{start}6*7{end}\n" for start, end in known)]))
+    thinking_marks = source.thinking.blocks[:1] if isinstance(source, TextExtractor) else ()
+    opening = draw(st.sampled_from(["", *(f"{start}6*7{end}\n" for start, end in thinking_marks)]))
     return opening + "\n".join([*texts[1:], texts[0]])
 
 
@@ -445,8 +445,13 @@ def completions(
     code = mined(tree)
     if kind == "wild":
         return wild_texts(max_size=max_size, pieces=_pieces(code))
-    made = [contents for example in rows[:_MOST_EXAMPLES] for contents in _for_example(tree, example, rows, code)]
-    valid, nearly = st.one_of([one.right for one in made]), st.one_of([one.wrong for one in made])
+    all_contents = [
+        contents for example in rows[:_MOST_EXAMPLES] for contents in _for_example(tree, example, rows, code)
+    ]
+    valid, nearly = (
+        st.one_of([content.right for content in all_contents]),
+        st.one_of([content.wrong for content in all_contents]),
+    )
     if kind is not None:
         return valid if kind == "valid" else nearly
     return st.one_of(valid, nearly, wild_texts(max_size=max_size, pieces=_pieces(code)))
@@ -454,22 +459,22 @@ def completions(
 
 def _for_example(reward: Reward, example: Example, examples: Sequence[Example], code: Mined) -> list[Contents]:
     row = example.columns
-    made = []
+    contents = []
     if example.good:
-        made.append(from_good([completion_text(one) for one in example.good], row))
+        contents.append(from_good([completion_text(entry) for entry in example.good], row))
     for leaves in _ways(reward):
-        frame = next((one.function for one in leaves if isinstance(one.function, Tags)), None)
-        others = [other for other in examples if other is not example]
-        parts = [part for leaf in leaves if (part := asked_by(leaf, row, _golds(leaf, others))) is not None]
+        frame = next((entry.function for entry in leaves if isinstance(entry.function, Tags)), None)
+        other_examples = [other for other in examples if other is not example]
+        parts = [part for leaf in leaves if (part := asked_by(leaf, row, _golds(leaf, other_examples))) is not None]
         if frame is not None or parts:
-            made.append(Contents(composed(frame, parts, valid=True), composed(frame, parts, valid=False)))
-    return made or [from_code(code, row)]
+            contents.append(Contents(composed(frame, parts, valid=True), composed(frame, parts, valid=False)))
+    return contents or [from_code(code, row)]
 
 
-def _golds(binding: Binding, others: Sequence[Example]) -> list[str]:
+def _golds(binding: Binding, other_examples: Sequence[Example]) -> list[str]:
     """Return the gold answers of other examples, which are wrong for this one."""
-    names = [one.source for one in binding.columns]
-    cells = [other.columns.get(name) for name in names for other in others]
+    names = [column.source for column in binding.columns]
+    cells = [other.columns.get(name) for name in names for other in other_examples]
     return [gold_text(cell) for cell in cells if cell is not None]
 
 
@@ -481,7 +486,7 @@ def _ways(reward: Reward) -> list[list[Binding]]:
         return [[]]
     below = [_ways(child) for child in _wanted(reward)]
     if reward.facts.wants == "any":
-        return [leaves for ways in below for leaves in ways if leaves][:_MOST_WAYS] or [[]]
+        return [leaves for alternatives in below for leaves in alternatives if leaves][:_MOST_WAYS] or [[]]
     joined = [[leaf for leaves in chosen for leaf in leaves] for chosen in islice(product(*below), _MOST_WAYS)]
     return [list({id(leaf): leaf for leaf in leaves}.values()) for leaves in joined]
 

@@ -104,8 +104,8 @@ def rows(reward: Reward, *, given: Mapping[str, Any] | None = None) -> SearchStr
         for parameter in binding.columns:
             if parameter.source not in cells:
                 cells[parameter.source] = columns(parameter.annotation)
-    for name, own in (given or {}).items():
-        cells[name] = own if isinstance(own, SearchStrategy) else st.just(own)
+    for name, cell in (given or {}).items():
+        cells[name] = cell if isinstance(cell, SearchStrategy) else st.just(cell)
     return st.fixed_dictionaries(cells)
 
 
@@ -117,7 +117,7 @@ def _values(annotation: Any) -> SearchStrategy[Any]:
     if origin is Annotated:
         return _annotated(annotation)
     if origin in (Union, types.UnionType):
-        return st.one_of([_values(one) for one in inner])
+        return st.one_of([_values(argument) for argument in inner])
     if origin is Literal:
         return st.sampled_from(inner)
     if annotation in (None, type(None)):
@@ -130,10 +130,10 @@ def _values(annotation: Any) -> SearchStrategy[Any]:
     if kind is tuple and inner and inner[-1] is not Ellipsis:
         return st.tuples(*map(_values, inner))
     if kind in _LISTS:
-        made: Any = _LISTS[kind]
-        return st.lists(_values(inner[0] if inner else str), max_size=5).map(made)
+        container: Any = _LISTS[kind]
+        return st.lists(_values(inner[0] if inner else str), max_size=5).map(container)
     if kind in (dict, Mapping):
-        return st.dictionaries(*(_values(one) for one in (inner or (str, int))), max_size=4)
+        return st.dictionaries(*(_values(argument) for argument in (inner or (str, int))), max_size=4)
     return _described(annotation)
 
 
@@ -147,8 +147,8 @@ def _annotated(annotation: Any) -> SearchStrategy[Any]:
             return _values(get_args(annotation)[0])
     lists = st.lists(st.one_of(numbers(), st.sampled_from(["red", "blue", "x"])), min_size=1, max_size=4, unique=True)
     letters = st.sampled_from(["A", "B", "C", "D", "yes", "no"])
-    found = st.one_of(numbers(), letters, sentences(), lists, lists.map(json.dumps), json_values().map(json.dumps))
-    return found.filter(lambda cell: _takes(coercer, cell))
+    cells = st.one_of(numbers(), letters, sentences(), lists, lists.map(json.dumps), json_values().map(json.dumps))
+    return cells.filter(lambda cell: _takes(coercer, cell))
 
 
 def _takes(coercer: Coercer, cell: Any) -> bool:
@@ -265,10 +265,10 @@ def _spoilt(draw: DrawFn, texts: SearchStrategy[str], holds: Callable[[str], boo
     """Draw a text with one character missing, added or replaced, so that `holds` is false."""
     text = draw(texts)[:_LONGEST]
     # Any limit: a change further on shows the same.
-    places = range(min(len(text), 60))
+    indices = range(min(len(text), 60))
     changed = [text[:-1], text[1:], f"{text}?", f"?{text}"]
-    changed += [text[:place] + other + text[place + 1 :] for other in ("", "?", "\n") for place in places]
-    wrong = [one for one in dict.fromkeys(changed) if not holds(one.strip())]
+    changed += [text[:index] + other + text[index + 1 :] for other in ("", "?", "\n") for index in indices]
+    wrong = [candidate for candidate in dict.fromkeys(changed) if not holds(candidate.strip())]
     assume(wrong)
     return draw(st.sampled_from(wrong))
 
@@ -279,7 +279,7 @@ def _(function: FencedBlock) -> Contents:
     inside = bodies().filter(lambda text: "`" not in text and "~" not in text)
     spoken = st.sampled_from(["", "So:\n"])
     right = st.builds("{}```{}\n{}\n```".format, spoken, st.just(language), inside)
-    ways = [
+    templates = [
         "```{0}\n{1}\n",
         "```{0}\n{1}```",
         "{1}\n```",
@@ -288,8 +288,8 @@ def _(function: FencedBlock) -> Contents:
         "```{0}\n \n```",
         "{1}",
     ]
-    ways += ["```{0}\n{1}\n```\n```{0}\n{1}\n```"] * function.single
-    wrong = st.builds(lambda way, body: way.format(language, body), st.sampled_from(ways), inside)
+    templates += ["```{0}\n{1}\n```\n```{0}\n{1}\n```"] * function.single
+    wrong = st.builds(lambda template, body: template.format(language, body), st.sampled_from(templates), inside)
     return Contents(right, wrong)
 
 
@@ -352,27 +352,27 @@ def _(function: FixedLanguage) -> Contents:
 
 def _in_scripts(scripts: tuple[str, ...], shortest: int, most: int) -> Contents:
     """Return words of a script, and words of another one."""
-    own = "".join(map(_letters, scripts))
+    letters = "".join(map(_letters, scripts))
     foreign = next(_letters(script) for script in _SCRIPTS if script not in scripts)
-    words = st.lists(st.text(own, min_size=shortest, max_size=6), min_size=1, max_size=most).map(" ".join)
+    words = st.lists(st.text(letters, min_size=shortest, max_size=6), min_size=1, max_size=most).map(" ".join)
     return Contents(words, st.text(foreign, min_size=shortest, max_size=6), loose=True)
 
 
 @lru_cache(maxsize=64)
 def _letters(script: str) -> str:
     """Return the first letters of a script, by their Unicode names."""
-    found = []
+    letters = []
     # From "A" to the last syllable of Hangul.
     for number in range(0x41, 0xD7A4):
         character = chr(number)
         if unicodedata.category(character)[0] == "L" and unicodedata.name(character, "").split(" ")[0] == script:
             # Without the ordinal signs and the micro sign, which are no letters of words.
             if unicodedata.normalize("NFKC", character) == character and number not in (0xAA, 0xB5, 0xBA):
-                found.append(character)
+                letters.append(character)
             # Any number: enough for different words.
-            if len(found) == 40:
+            if len(letters) == 40:
                 break
-    return "".join(found)
+    return "".join(letters)
 
 
 _PROGRAMS = ("print(0)", "print(input())", "def f(x):\n    return x", "n = int(input())\nprint(n + 1)")
@@ -396,25 +396,29 @@ class Part:
     rank: int = 0
 
 
-def asked_by(binding: Binding, row: Mapping[str, Any], others: Iterable[str] = ()) -> Part | None:
+def asked_by(binding: Binding, row: Mapping[str, Any], other_golds: Iterable[str] = ()) -> Part | None:
     """Return the content that a leaf asks for; None for a user's function, and for rewards that count tokens.
 
     Args:
         binding: the binding of a leaf of the tree.
         row: columns; without the column of the gold answer, right contents are only of the right kind.
-        others: gold answers of other rows.
+        other_golds: gold answers of other rows.
     """
-    place = next((one for one in binding.parameters if one.source == "completion"), None)
-    gold = next((one for one in binding.parameters if one.is_column), None)
-    if not binding.trusted or place is None:
+    completion_parameter = next(
+        (parameter for parameter in binding.parameters if parameter.source == "completion"), None
+    )
+    gold = next((parameter for parameter in binding.parameters if parameter.is_column), None)
+    if not binding.trusted or completion_parameter is None:
         return None
-    known = of_wording(binding.function)
-    if known is not None:
-        return Part(place.view, known, 1 if known.loose else 5)
-    made = of(binding.function, _Gold(gold, row, tuple(others)))
-    if made is not None:
-        return Part(place.view, made, 4 if gold is not None else 3)
-    return Part(place.view, _against(_Gold(gold, row, tuple(others))), 2) if gold is not None else None
+    wording = of_wording(binding.function)
+    if wording is not None:
+        return Part(completion_parameter.view, wording, 1 if wording.loose else 5)
+    contents = of(binding.function, _Gold(gold, row, tuple(other_golds)))
+    if contents is not None:
+        return Part(completion_parameter.view, contents, 4 if gold is not None else 3)
+    return (
+        Part(completion_parameter.view, _against(_Gold(gold, row, tuple(other_golds))), 2) if gold is not None else None
+    )
 
 
 @dataclass(frozen=True)
@@ -527,10 +531,10 @@ def _(function: JsonMatch, gold: _Gold) -> Contents:
 def _(function: Number, gold: _Gold) -> Contents:
     if gold.text is None:
         return Contents(numbers(), st.sampled_from(["seven", "1/0", "nan", "?", "12 or 13"]))
-    meant = gold.meant
-    plain = number_text(meant) if isinstance(meant, Exact) else gold.text
+    target = gold.meant
+    plain = number_text(target) if isinstance(target, Exact) else gold.text
     # With slowly falling credit, near numbers are hardly violations; these are far away.
-    far = [number_text(Fraction(meant) * 10 + step) for step in (7, 1000)] if isinstance(meant, Exact) else []
+    far = [number_text(Fraction(target) * 10 + step) for step in (7, 1000)] if isinstance(target, Exact) else []
     return Contents(st.sampled_from([plain, gold.text]), st.one_of(gold.wrong(), *map(st.just, far)))
 
 
@@ -538,11 +542,11 @@ def _(function: Number, gold: _Gold) -> Contents:
 def _(function: Choice, gold: _Gold) -> Contents:
     names = list(function.options.names)
     right = gold.meant if isinstance(gold.meant, str) else None
-    one = st.sampled_from(names) if right is None else st.just(right)
+    right_answer = st.sampled_from(names) if right is None else st.just(right)
     several = st.permutations(names).map(lambda order: " or ".join(order))
     nothing = st.one_of(several, st.sampled_from(_NO_ANSWERS))
-    others = [name for name in names if name != right]
-    return Contents(one, st.one_of(st.sampled_from(others), nothing) if right is not None else nothing)
+    wrong_names = [name for name in names if name != right]
+    return Contents(right_answer, st.one_of(st.sampled_from(wrong_names), nothing) if right is not None else nothing)
 
 
 @of.register
@@ -559,8 +563,8 @@ def _(function: CodeRuns | CodeTests, gold: _Gold) -> Contents:
 @of.register
 def _(function: FixedMilestones, gold: _Gold) -> Contents:
     steps = list(function.milestones)
-    fewer = [steps[:place] + steps[place + 1 :] for place in range(len(steps))]
+    fewer = [steps[:index] + steps[index + 1 :] for index in range(len(steps))]
     return Contents(
         st.sampled_from(["\n", ", then "]).map(lambda joint: joint.join(steps)),
-        st.sampled_from([", then ".join(some) or "?" for some in fewer]),
+        st.sampled_from([", then ".join(subset) or "?" for subset in fewer]),
     )

@@ -75,22 +75,26 @@ class Asked:
     @property
     def types(self) -> list[str]:
         """The allowed types; if none are given, those that the other keywords imply."""
-        said = [{one} if isinstance(one, str) else set(one) for one in self.all("type")]
-        if said:
+        type_sets = [{entry} if isinstance(entry, str) else set(entry) for entry in self.all("type")]
+        if type_sets:
             allowed = [
-                kind for kind in _TYPES if all(kind in one or (kind == "integer" and "number" in one) for one in said)
+                kind
+                for kind in _TYPES
+                if all(kind in entry or (kind == "integer" and "number" in entry) for entry in type_sets)
             ]
             return [kind for kind in allowed if kind != "integer" or "number" not in allowed]
-        hinted = [kind for kind, words in _HINTS.items() if any(word in one for one in self.members for word in words)]
+        hinted = [
+            kind for kind, words in _HINTS.items() if any(word in entry for entry in self.members for word in words)
+        ]
         return hinted or ["null", "boolean", "integer", "string"]
 
 
-def integers(asked: Asked) -> SearchStrategy[int]:
+def integers(requirements: Asked) -> SearchStrategy[int]:
     """Draw integers within the bounds."""
-    low, high = _limits(asked)
-    steps = [step for step in asked.all("multipleOf") if isinstance(step, int)]
-    first = None if low is None else math.floor(low) + 1 if _open(asked, "minimum", low) else math.ceil(low)
-    last = None if high is None else math.ceil(high) - 1 if _open(asked, "maximum", high) else math.floor(high)
+    low, high = _limits(requirements)
+    steps = [step for step in requirements.all("multipleOf") if isinstance(step, int)]
+    first = None if low is None else math.floor(low) + 1 if _open(requirements, "minimum", low) else math.ceil(low)
+    last = None if high is None else math.ceil(high) - 1 if _open(requirements, "maximum", high) else math.floor(high)
     start = first if first is not None else (min(0, last) - _SPREAD if last is not None else -_SPREAD)
     end = last if last is not None else max(0, start) + _SPREAD
     if not steps:
@@ -100,11 +104,11 @@ def integers(asked: Asked) -> SearchStrategy[int]:
     return st.integers(least, most).map(lambda count: count * step) if least <= most else st.nothing()
 
 
-def floats(asked: Asked) -> SearchStrategy[float]:
+def floats(requirements: Asked) -> SearchStrategy[float]:
     """Draw numbers within the bounds."""
-    low, high = _limits(asked)
-    if asked.all("multipleOf"):
-        step = asked.all("multipleOf")[0]
+    low, high = _limits(requirements)
+    if requirements.all("multipleOf"):
+        step = requirements.all("multipleOf")[0]
         return (
             st.integers(-1000, 1000)
             .map(lambda n: n * step)
@@ -114,39 +118,47 @@ def floats(asked: Asked) -> SearchStrategy[float]:
     end = float(high) if high is not None else max(0.0, start) + _SPREAD
     if start > end:
         return st.nothing()
-    above = low is not None and _open(asked, "minimum", low)
-    under = high is not None and _open(asked, "maximum", high)
+    above = low is not None and _open(requirements, "minimum", low)
+    under = high is not None and _open(requirements, "maximum", high)
     if start == end and (above or under):
         return st.nothing()
     return st.floats(start, end, allow_nan=False, allow_subnormal=False, exclude_min=above, exclude_max=under)
 
 
-def _limits(asked: Asked) -> tuple[Any, Any]:
-    lows = [one for one in (asked.most("minimum"), asked.most("exclusiveMinimum")) if one is not None]
-    highs = [one for one in (asked.least("maximum"), asked.least("exclusiveMaximum")) if one is not None]
+def _limits(requirements: Asked) -> tuple[Any, Any]:
+    lows = [
+        limit for limit in (requirements.most("minimum"), requirements.most("exclusiveMinimum")) if limit is not None
+    ]
+    highs = [
+        limit for limit in (requirements.least("maximum"), requirements.least("exclusiveMaximum")) if limit is not None
+    ]
     return max(lows, default=None), min(highs, default=None)
 
 
-def _open(asked: Asked, side: str, limit: Any) -> bool:
+def _open(requirements: Asked, side: str, limit: Any) -> bool:
     """Whether the limit itself is excluded; in draft 4, a separate flag says so."""
     word = f"exclusive{side.capitalize()}"
-    return limit in [one for one in asked.all(word) if not isinstance(one, bool)] or True in asked.all(word)
+    return limit in [
+        bound for bound in requirements.all(word) if not isinstance(bound, bool)
+    ] or True in requirements.all(word)
 
 
-def strings(asked: Asked) -> SearchStrategy[str]:
+def strings(requirements: Asked) -> SearchStrategy[str]:
     """Draw texts with a format, a pattern or a length."""
-    least, most = asked.most("minLength") or 0, asked.least("maxLength")
-    for name in asked.all("format"):
+    least, most = requirements.most("minLength") or 0, requirements.least("maxLength")
+    for name in requirements.all("format"):
         if name in _FORMATS:
             return _FORMATS[name]
-    patterns = asked.all("pattern")
+    patterns = requirements.all("pattern")
     if not patterns:
         return st.text(
             st.characters(exclude_categories=["Cs"]), min_size=least, max_size=least + 20 if most is None else most
         )
-    made = matching(patterns[0])
+    texts = matching(patterns[0])
     top = math.inf if most is None else most
-    return made.filter(lambda text: least <= len(text) <= top and all(found_in(one, text) for one in patterns[1:]))
+    return texts.filter(
+        lambda text: least <= len(text) <= top and all(found_in(pattern, text) for pattern in patterns[1:])
+    )
 
 
 def matching(pattern: str) -> SearchStrategy[str]:
@@ -188,50 +200,54 @@ class SchemaValues:
         """Draw values that fit all of `nodes`."""
         if depth > _DEEPEST_SCHEMA:
             return st.nothing()
-        choices = [self._of_one(asked, depth) for asked in self._asked(nodes) if not asked.impossible]
+        choices = [
+            self._of_one(requirements, depth) for requirements in self._asked(nodes) if not requirements.impossible
+        ]
         return st.one_of(choices)
 
     def _asked(self, nodes: Sequence[Any]) -> Iterator[Asked]:
         """Yield the requirements for each combination of branches."""
-        asked = Asked()
+        requirements = Asked()
         unions: list[list[Any]] = []
         waiting = list(nodes)
         while waiting:
             node = waiting.pop(0)
             if not isinstance(node, dict):
-                asked.impossible = asked.impossible or node is False
+                requirements.impossible = requirements.impossible or node is False
                 continue
             waiting += self.document.targets(node)
             if self.document.only_reference(node):
                 continue
-            asked.members.append(node)
+            requirements.members.append(node)
             waiting += node.get("allOf", [])
             unions += [node[word] for word in ("anyOf", "oneOf") if word in node]
             if "if" in node:
                 unions.append([{"allOf": [node["if"], node.get("then", True)]}, node.get("else", True)])
         if not unions:
-            yield asked
+            yield requirements
             return
         for branches in islice(product(*unions), _COMBINATIONS):
-            for one in self._asked(branches):
-                yield Asked([*asked.members, *one.members], asked.impossible or one.impossible)
+            for branch in self._asked(branches):
+                yield Asked([*requirements.members, *branch.members], requirements.impossible or branch.impossible)
 
-    def _of_one(self, asked: Asked, depth: int) -> Value:
-        fixed = asked.all("const")
+    def _of_one(self, requirements: Asked, depth: int) -> Value:
+        fixed = requirements.all("const")
         if fixed:
             return st.just(fixed[0])
-        if listed := asked.all("enum"):
-            return st.sampled_from([one for one in listed[0] if all(one in other for other in listed[1:])] or listed[0])
+        if listed := requirements.all("enum"):
+            return st.sampled_from(
+                [choice for choice in listed[0] if all(choice in other for other in listed[1:])] or listed[0]
+            )
         makers: dict[str, Callable[[], Value]] = {
             "null": lambda: st.none(),
             "boolean": lambda: st.booleans(),
-            "integer": lambda: integers(asked),
-            "number": lambda: st.one_of(integers(asked), floats(asked)),
-            "string": lambda: strings(asked),
-            "array": lambda: self._arrays(asked, depth),
-            "object": lambda: self._objects(asked, depth),
+            "integer": lambda: integers(requirements),
+            "number": lambda: st.one_of(integers(requirements), floats(requirements)),
+            "string": lambda: strings(requirements),
+            "array": lambda: self._arrays(requirements, depth),
+            "object": lambda: self._objects(requirements, depth),
         }
-        return st.one_of([makers[kind]() for kind in asked.types])
+        return st.one_of([makers[kind]() for kind in requirements.types])
 
     def _below(self, nodes: Sequence[Any], depth: int) -> Value:
         """Draw a part of the value; deferred, because schemas may be recursive."""
@@ -240,84 +256,93 @@ class SchemaValues:
             self._memory[key] = st.deferred(lambda: self.of(nodes, depth + 1))
         return self._memory[key]
 
-    def _arrays(self, asked: Asked, depth: int) -> Value:
-        least, most = asked.most("minItems") or 0, asked.least("maxItems")
-        heads, rest = _items(asked)
+    def _arrays(self, requirements: Asked, depth: int) -> Value:
+        least, most = requirements.most("minItems") or 0, requirements.least("maxItems")
+        heads, rest = _items(requirements)
         count = min(max(map(len, heads), default=0), math.inf if most is None else most)
-        first = [[head[place] for head in heads if place < len(head)] for place in range(int(count))]
+        first = [[head[index] for head in heads if index < len(head)] for index in range(int(count))]
         parts = [st.tuples(*(self._below(nodes, depth) for nodes in first)).map(list)]
-        found = asked.all("contains")
-        wanted = (asked.most("minContains") or 1) if found else 0
-        if found:
-            parts.append(st.lists(self._below([*rest, *found], depth), min_size=wanted, max_size=wanted))
-        lower = max(0, least - len(first) - wanted)
+        contained = requirements.all("contains")
+        contained_count = (requirements.most("minContains") or 1) if contained else 0
+        if contained:
+            parts.append(
+                st.lists(self._below([*rest, *contained], depth), min_size=contained_count, max_size=contained_count)
+            )
+        lower = max(0, least - len(first) - contained_count)
         # Any numbers: a few items show what a list is.
         room = lower + (1 if depth > _DEEP else 3)
-        upper = room if most is None else min(room, most - len(first) - wanted)
+        upper = room if most is None else min(room, most - len(first) - contained_count)
         if False not in rest and upper >= max(lower, 1):
             parts.append(st.lists(self._below(rest, depth), min_size=lower, max_size=upper))
-        whole = st.tuples(*parts).map(lambda lists: [item for one in lists for item in one])
-        return whole.map(_distinct) if True in asked.all("uniqueItems") else whole
+        arrays = st.tuples(*parts).map(lambda lists: [item for segment in lists for item in segment])
+        return arrays.map(_distinct) if True in requirements.all("uniqueItems") else arrays
 
-    def _objects(self, asked: Asked, depth: int) -> Value:
-        required = list(dict.fromkeys(_flat(asked.all("required"))))
-        known = list(dict.fromkeys(_flat(asked.all("properties"))))
-        must = {name: self._below(self._property(asked, name), depth) for name in required}
-        may = {name: self._below(self._property(asked, name), depth) for name in known if name not in must}
-        may = {name: values for name, values in may.items() if False not in self._property(asked, name)}
+    def _objects(self, requirements: Asked, depth: int) -> Value:
+        required = list(dict.fromkeys(_flat(requirements.all("required"))))
+        property_names = list(dict.fromkeys(_flat(requirements.all("properties"))))
+        must = {name: self._below(self._property(requirements, name), depth) for name in required}
+        may = {
+            name: self._below(self._property(requirements, name), depth) for name in property_names if name not in must
+        }
+        may = {name: values for name, values in may.items() if False not in self._property(requirements, name)}
         fields = st.fixed_dictionaries(must, optional=may if depth <= _DEEP else {})
-        least, most = asked.most("minProperties") or 0, asked.least("maxProperties")
-        wanted = max(0, least - len(must) - (len(may) if depth <= _DEEP else 0))
-        made = fields
-        extra = self._extra(asked, {*must, *may}, wanted, depth)
+        least, most = requirements.most("minProperties") or 0, requirements.least("maxProperties")
+        extra_count = max(0, least - len(must) - (len(may) if depth <= _DEEP else 0))
+        objects = fields
+        extra = self._extra(requirements, {*must, *may}, extra_count, depth)
         if extra is not None:
-            made = st.builds(lambda own, more: {**more, **own}, fields, extra)
+            objects = st.builds(lambda named, more: {**more, **named}, fields, extra)
         if least or most is not None:
             top = math.inf if most is None else most
-            made = made.filter(lambda value: least <= len(value) <= top)
-        return made
+            objects = objects.filter(lambda value: least <= len(value) <= top)
+        return objects
 
-    def _property(self, asked: Asked, name: str) -> list[Any]:
+    def _property(self, requirements: Asked, name: str) -> list[Any]:
         """Return the schemas of the property `name`."""
         nodes: list[Any] = []
-        for member in asked.members:
-            own = [member["properties"][name]] if name in member.get("properties", {}) else []
-            own += [node for pattern, node in member.get("patternProperties", {}).items() if found_in(pattern, name)]
-            nodes += own or [member[word] for word in ("additionalProperties",) if word in member]
+        for member in requirements.members:
+            schemas = [member["properties"][name]] if name in member.get("properties", {}) else []
+            schemas += [
+                node for pattern, node in member.get("patternProperties", {}).items() if found_in(pattern, name)
+            ]
+            nodes += schemas or [member[word] for word in ("additionalProperties",) if word in member]
         return nodes
 
-    def _extra(self, asked: Asked, taken: set[str], wanted: int, depth: int) -> Value | None:
+    def _extra(self, requirements: Asked, used_names: set[str], extra_count: int, depth: int) -> Value | None:
         """Draw properties that the schema does not name; None if it allows none."""
-        patterns = [pattern for member in asked.members for pattern in member.get("patternProperties", {})]
-        behind = asked.all("additionalProperties")
-        names = asked.all("propertyNames")
+        patterns = [pattern for member in requirements.members for pattern in member.get("patternProperties", {})]
+        behind = requirements.all("additionalProperties")
+        names = requirements.all("propertyNames")
         kinds: list[SearchStrategy[dict[str, Any]]] = []
-        most = wanted + (2 if depth <= _DEEP else 0)
+        most = extra_count + (2 if depth <= _DEEP else 0)
         for pattern in patterns:
-            keys = matching(pattern).filter(lambda key: key not in taken)
+            keys = matching(pattern).filter(lambda key: key not in used_names)
             kinds.append(
                 st.dictionaries(
-                    keys, self._below(self._property(asked, example(pattern)), depth), min_size=wanted, max_size=most
+                    keys,
+                    self._below(self._property(requirements, example(pattern)), depth),
+                    min_size=extra_count,
+                    max_size=most,
                 )
             )
-        if False not in behind and (any(isinstance(one, dict) for one in behind) or wanted or depth == 0):
+        if False not in behind and (any(isinstance(entry, dict) for entry in behind) or extra_count or depth == 0):
             letters = "abcdefghijklmnopqrstuvwxyz"
             keys = self._below(names, depth) if names else st.text(letters, min_size=1, max_size=8)
-            keys = keys.filter(lambda key: isinstance(key, str) and key not in taken)
-            keys = keys.filter(lambda key: not any(found_in(one, key) for one in patterns))
-            kinds.append(st.dictionaries(keys, self._below(behind, depth), min_size=wanted, max_size=most))
+            keys = keys.filter(lambda key: isinstance(key, str) and key not in used_names)
+            keys = keys.filter(lambda key: not any(found_in(entry, key) for entry in patterns))
+            kinds.append(st.dictionaries(keys, self._below(behind, depth), min_size=extra_count, max_size=most))
         return st.one_of(kinds) if kinds and most else None
 
 
 def _flat(lists: Sequence[Any]) -> list[Any]:
-    return [item for one in lists for item in (one if isinstance(one, (list, dict, tuple)) else [one])]
+    return [item for entry in lists for item in (entry if isinstance(entry, (list, dict, tuple)) else [entry])]
 
 
-def _items(asked: Asked) -> tuple[list[list[Any]], list[Any]]:
+def _items(requirements: Asked) -> tuple[list[list[Any]], list[Any]]:
     """Return the schemas of the first items, and those of the rest."""
     heads: list[list[Any]] = []
     rest: list[Any] = []
-    for member in asked.members:
+    for member in requirements.members:
         listed = isinstance(member.get("items"), list)  # up to draft 2019-09
         heads.append(member["items"] if listed else member.get("prefixItems", []))
         rest += [member[word] for word in ("additionalItems" if listed else "items",) if word in member]
@@ -327,7 +352,8 @@ def _items(asked: Asked) -> tuple[list[list[Any]], list[Any]]:
 def _distinct(items: list[Any]) -> list[Any]:
     """Remove duplicates as JSON compares: 1 equals 1.0, but not true."""
     written = (
-        json.dumps(int(one) if isinstance(one, float) and one.is_integer() else one, sort_keys=True) for one in items
+        json.dumps(int(item) if isinstance(item, float) and item.is_integer() else item, sort_keys=True)
+        for item in items
     )
     return list(dict(zip(written, items, strict=True)).values())
 
@@ -362,14 +388,14 @@ def json_values(schema: Any = True, *, valid: bool = True) -> SearchStrategy[Any
         return _anything() if valid else st.nothing()
     checker = JsonSchema.of(schema)
     document = SchemaDocument(json.loads(checker.schema))
-    made = SchemaValues(document).of([document.root])
-    if made.is_empty:
+    values = SchemaValues(document).of([document.root])
+    if values.is_empty:
         raise RewardDefinitionError(f"json_documents: no value fits the schema {shorten(schema)}")
 
     def fits(value: Any) -> bool:
         return _depth(value) <= _DEEPEST and checker.credit_of(value)[0] == 1.0
 
-    return made.filter(fits) if valid else _broken(made.filter(fits), checker, document.root)
+    return values.filter(fits) if valid else _broken(values.filter(fits), checker, document.root)
 
 
 def unlike(value: Any) -> SearchStrategy[Any]:
@@ -382,11 +408,11 @@ def _broken(draw: DrawFn, values: SearchStrategy[Any], checker: JsonSchema, root
     value = draw(values)
     candidates = list(changed_values(value, root))
     # Each candidate differs in one place; the schema decides which ones are violations.
-    places = list(range(len(candidates)))
+    indices = list(range(len(candidates)))
     for first in (True, False):
-        tried = [draw(st.sampled_from(places)) for _ in range(4)] if first and places else places
-        for place in tried:
-            other = candidates[place]
+        drawn = [draw(st.sampled_from(indices)) for _ in range(4)] if first and indices else indices
+        for index in drawn:
+            other = candidates[index]
             if checker.credit_of(other)[0] < 1.0:
                 return other
     assume(False)
@@ -394,14 +420,14 @@ def _broken(draw: DrawFn, values: SearchStrategy[Any], checker: JsonSchema, root
 
 def _unparsable(text: str) -> SearchStrategy[str]:
     """Draw the text with one thing that JSON does not allow."""
-    ways = [f"{text},", f"JSON: {text}", f"{text}\nDone.", f"{text} {text}", f"/* */{text}"]
+    invalid_texts = [f"{text},", f"JSON: {text}", f"{text}\nDone.", f"{text} {text}", f"/* */{text}"]
     if text[-1:] in "]}":
-        ways += [text[:-1], f"{text}{text[-1]}", text.replace('"', "'") if '"' in text else text[1:]]
-        ways += [f"{text[:-1]},{text[-1]}"]
+        invalid_texts += [text[:-1], f"{text}{text[-1]}", text.replace('"', "'") if '"' in text else text[1:]]
+        invalid_texts += [f"{text[:-1]},{text[-1]}"]
     if text.startswith('{"'):
         key = text[1 : text.find('":') + 2]
-        ways += [f"{{{key} 0, {text[1:]}", f"{{{key} NaN}}"]
-    return st.sampled_from(ways)
+        invalid_texts += [f"{{{key} 0, {text[1:]}", f"{{{key} NaN}}"]
+    return st.sampled_from(invalid_texts)
 
 
 _STYLES: list[Callable[[Any], str]] = [

@@ -40,9 +40,9 @@ def edited(messages: Iterable[Mapping[str, Any]], *edits: Edit) -> SearchStrateg
     for edit in edits:
         if edit not in get_args(Edit):
             raise RewardDefinitionError(f"edited: an edit is one of {', '.join(get_args(Edit))}, got {shorten(edit)}")
-    given = [dict(message) for message in messages]
+    copies = [dict(message) for message in messages]
     return st.sampled_from(edits or get_args(Edit)).flatmap(
-        lambda edit: st.tuples(st.just(edit), _EDITS[edit](given)),
+        lambda edit: st.tuples(st.just(edit), _EDITS[edit](copies)),
     )
 
 
@@ -53,7 +53,11 @@ def _further_calls(draw: DrawFn, messages: Messages) -> Messages:
     further: Messages = []
     # A few calls, or so many that a limit on calls must act.
     for _ in range(draw(st.sampled_from([1, 2, 20]))):
-        call = draw(st.sampled_from([unknown, *({"type": "function", "function": one["function"]} for one in calls)]))
+        call = draw(
+            st.sampled_from(
+                [unknown, *({"type": "function", "function": past_call["function"]} for past_call in calls)]
+            )
+        )
         name = call["function"].get("name")
         further += [
             {"role": "assistant", "content": "", "tool_calls": [call]},
@@ -66,30 +70,30 @@ def _further_calls(draw: DrawFn, messages: Messages) -> Messages:
 @st.composite
 def _idle_turns(draw: DrawFn, messages: Messages) -> Messages:
     idle = {"role": "assistant", "content": draw(st.sampled_from(["", None, " "]))}
-    places = [place for place, message in enumerate(messages) if is_assistant(message)] + [len(messages)]
-    place = draw(st.sampled_from(places))
-    return [*messages[:place], *[dict(idle)] * draw(st.sampled_from([1, 2, 5])), *messages[place:]]
+    indices = [index for index, message in enumerate(messages) if is_assistant(message)] + [len(messages)]
+    index = draw(st.sampled_from(indices))
+    return [*messages[:index], *[dict(idle)] * draw(st.sampled_from([1, 2, 5])), *messages[index:]]
 
 
 @st.composite
 def _parallel_order(draw: DrawFn, messages: Messages) -> Messages:
     """Permute the calls of each turn; each result stays with its call."""
-    found: Messages = []
+    reordered: Messages = []
     for part, turn in zip(_parts(messages), [None, *Trajectory.of(messages).turns], strict=False):
         calls = part[0].get("tool_calls") if part and turn is not None else None
         results = [message for message in part[1:] if is_result(message)]
         if turn is None or not isinstance(calls, list) or len(results) not in (0, len(calls)):
-            found += part
+            reordered += part
             continue
         order = draw(st.permutations(range(len(calls))))
-        own = {id(result): message for result, message in zip(turn.results, results, strict=False)}
-        moved = [own.get(id(turn.calls[place].result)) for place in order] if results else []
+        messages_by_result = {id(result): message for result, message in zip(turn.results, results, strict=False)}
+        moved = [messages_by_result.get(id(turn.calls[index].result)) for index in order] if results else []
         if any(message is None for message in moved):
-            found += part
+            reordered += part
             continue
-        others = [message for message in part[1:] if not is_result(message)]
-        found += [{**part[0], "tool_calls": [calls[place] for place in order]}, *filter(None, moved), *others]
-    return found
+        remainder = [message for message in part[1:] if not is_result(message)]
+        reordered += [{**part[0], "tool_calls": [calls[index] for index in order]}, *filter(None, moved), *remainder]
+    return reordered
 
 
 @st.composite
@@ -117,26 +121,26 @@ def _arguments(draw: DrawFn, messages: Messages) -> Messages:
 def _ids(draw: DrawFn, messages: Messages) -> Messages:
     """Give ids to all calls and their results, or take all of them away."""
     if not draw(st.booleans()):
-        bare = _with_calls(messages, lambda call: {name: one for name, one in call.items() if name != "id"})
-        return [{name: one for name, one in message.items() if name != "tool_call_id"} for message in bare]
+        bare = _with_calls(messages, lambda call: {name: value for name, value in call.items() if name != "id"})
+        return [{name: value for name, value in message.items() if name != "tool_call_id"} for message in bare]
     ids: dict[int, str] = {}
     turns = Trajectory.of(messages).turns
-    numbers = iter([(turn, place) for turn in turns for place in range(len(turn.calls))])
-    given = iter(range(10**6))
+    numbers = iter([(turn, position) for turn in turns for position in range(len(turn.calls))])
+    counter = iter(range(10**6))
 
     def numbered(call: dict[str, Any]) -> dict[str, Any]:
-        turn, place = next(numbers)
-        name = f"call_{next(given)}"
-        if turn.calls[place].result is not None:
-            ids[id(turn.calls[place].result)] = name
+        turn, call_index = next(numbers)
+        name = f"call_{next(counter)}"
+        if turn.calls[call_index].result is not None:
+            ids[id(turn.calls[call_index].result)] = name
         return {**call, "id": name}
 
-    found = _with_calls(messages, numbered)
+    numbered_messages = _with_calls(messages, numbered)
     results = iter([result for turn in turns for result in turn.results])
-    for message in found:
+    for message in numbered_messages:
         if is_result(message) and (result := next(results, None)) is not None and id(result) in ids:
             message["tool_call_id"] = ids[id(result)]
-    return found
+    return numbered_messages
 
 
 @st.composite
@@ -161,13 +165,13 @@ def _calls(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _with_calls(messages: Messages, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Messages:
     """Return copies of the messages with each call changed."""
-    found = []
+    copies = []
     for message in messages:
         calls = message.get("tool_calls")
         if is_assistant(message) and isinstance(calls, list):
-            message = {**message, "tool_calls": [change(one) if isinstance(one, dict) else one for one in calls]}
-        found.append(dict(message))
-    return found
+            message = {**message, "tool_calls": [change(call) if isinstance(call, dict) else call for call in calls]}
+        copies.append(dict(message))
+    return copies
 
 
 def _parts(messages: Messages) -> list[Messages]:
@@ -210,8 +214,8 @@ def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") 
     if distance is not None and not (distance >= 1 and (unit != "digits" or distance <= most)):
         allowed = f"from 1 to {most}" if unit == "digits" else "at least 1"
         raise RewardDefinitionError(f"edits: distance must be {allowed}, got {distance}")
-    wanted = st.integers(1, min(_MOST, most)) if distance is None else st.just(distance)
-    return wanted.flatmap(lambda count: st.tuples(_edited(written, count, unit), st.just(count)))
+    counts = st.integers(1, min(_MOST, most)) if distance is None else st.just(distance)
+    return counts.flatmap(lambda count: st.tuples(_edited(written, count, unit), st.just(count)))
 
 
 def edit_distance(one: Sequence[Any], other: Sequence[Any]) -> int:
@@ -265,10 +269,10 @@ def _items(text: str) -> _Written:
 
 def _characters(text: str) -> SearchStrategy[str]:
     """Draw characters of the text's kind first, then any."""
-    own = sorted(set(text))
+    text_characters = sorted(set(text))
     alike = "0123456789" if text.strip("0123456789.,-") == "" else "abcdefghijklmnopqrstuvwxyz0123456789 "
     anything = st.characters(exclude_categories=["Cs", "Cc"])
-    return st.one_of(st.sampled_from(alike), st.sampled_from(own or ["a"]), anything)
+    return st.one_of(st.sampled_from(alike), st.sampled_from(text_characters or ["a"]), anything)
 
 
 def _others(units: Sequence[str], *, numeric: bool = False) -> SearchStrategy[str]:
@@ -288,11 +292,13 @@ def _edited(written: _Written, count: int, unit: Unit) -> SearchStrategy[str]:
 @st.composite
 def _digits_replaced(draw: DrawFn, written: _Written, count: int) -> str:
     size = len(written.units)
-    places = draw(st.lists(st.integers(0, size - 1), min_size=count, max_size=count, unique=True))
+    indices = draw(st.lists(st.integers(0, size - 1), min_size=count, max_size=count, unique=True))
     digits = list(written.units)
-    for place in places:
-        leading = place == 0 and size > 1
-        digits[place] = draw(st.sampled_from([one for one in "1234567890"[: 10 - leading] if one != digits[place]]))
+    for index in indices:
+        leading = index == 0 and size > 1
+        digits[index] = draw(
+            st.sampled_from([digit for digit in "1234567890"[: 10 - leading] if digit != digits[index]])
+        )
     # Shifted digits, as in 1212 -> 2121, have a smaller distance than the number of replaced digits.
     assume(size > _LONG or edit_distance(written.units, digits) == count)
     return written.join(digits)
@@ -304,13 +310,13 @@ def _units_edited(draw: DrawFn, written: _Written, count: int, unit: Unit) -> st
     long = len(units) > _LONG
     for _ in range(count):
         kind = draw(st.sampled_from(["replace", "insert"] if long or not units else ["replace", "insert", "delete"]))
-        place = draw(st.integers(0, len(units) - (kind != "insert" and bool(units))))
+        index = draw(st.integers(0, len(units) - (kind != "insert" and bool(units))))
         new = [] if kind == "delete" else [draw(written.foreign)]
-        units[place : place + (kind != "insert")] = new
+        units[index : index + (kind != "insert")] = new
     text = written.join(units)
     if long:
         # Each unit that is not in the gold answer takes one edit, and there were no other edits.
-        assume(sum(one not in set(written.units) for one in units) == count)
+        assume(sum(edited_unit not in set(written.units) for edited_unit in units) == count)
     else:
         assume(edit_distance(written.units, units) == count)
     assume(tuple(_written(text, unit).units) == tuple(units))  # an inserted comma must not split an item

@@ -90,27 +90,27 @@ def trajectories(
     least, most = turns
     if not 0 <= least <= most or most < 1:
         raise RewardDefinitionError(f"trajectories: turns must be (fewest, most), such as (0, 5), got {shorten(turns)}")
-    known = [tool_of(tool) for tool in tools]
-    if not known:
+    parsed_tools = [tool_of(tool) for tool in tools]
+    if not parsed_tools:
         raise RewardDefinitionError("trajectories: pass at least one tool, a function or its schema")
-    return _conversation(known, least, most, faults)
+    return _conversation(parsed_tools, least, most, faults)
 
 
-def tool_of(given: Any) -> Tool:
+def tool_of(definition: Any) -> Tool:
     """Read a tool: a function, or its schema.
 
     Raises:
         RewardDefinitionError: it is neither.
     """
-    if isinstance(given, Mapping):
-        inner = given["function"] if isinstance(given.get("function"), Mapping) else given
+    if isinstance(definition, Mapping):
+        inner = definition["function"] if isinstance(definition.get("function"), Mapping) else definition
         name, schema = inner.get("name"), inner.get("parameters") or {}
         if isinstance(name, str) and isinstance(schema, Mapping):
             return Tool(name, json_values({"type": "object", "additionalProperties": False, **schema}))
-    elif callable(given) and hasattr(given, "__name__"):
-        return Tool(given.__name__, json_values(_schema_of(given)), inspect.iscoroutinefunction(given))
+    elif callable(definition) and hasattr(definition, "__name__"):
+        return Tool(definition.__name__, json_values(_schema_of(definition)), inspect.iscoroutinefunction(definition))
     raise RewardDefinitionError(
-        f"trajectories: a tool is a function, or a schema with a name and parameters, got {shorten(given)}"
+        f"trajectories: a tool is a function, or a schema with a name and parameters, got {shorten(definition)}"
     )
 
 
@@ -152,8 +152,8 @@ def _conversation(draw: DrawFn, tools: Sequence[Tool], least: int, most: int, fa
     if ending in ("pending", "silent"):
         return messages + draw(_turn(tools, style, faults, before, 1 if ending == "pending" else 0))
     answer = draw(bodies())
-    said = _says(draw, answer[: len(answer) // 2] if ending == "cut" else answer)
-    return [] if ending == "nothing" else [*messages, said]  # drawn last, so that it is not the simplest
+    final_message = _says(draw, answer[: len(answer) // 2] if ending == "cut" else answer)
+    return [] if ending == "nothing" else [*messages, final_message]  # drawn last, so that it is not the simplest
 
 
 def _says(draw: DrawFn, text: str) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _turn(draw: DrawFn, tools: Sequence[Tool], style: _Style, faults: bool, numb
     calls: list[dict[str, Any]] = []
     first: Messages = []
     later: Messages = []
-    for place in range(draw(st.integers(1, 3))):
+    for index in range(draw(st.integers(1, 3))):
         tool = draw(st.sampled_from(tools))
         fault = draw(st.sampled_from(["", "", "raises", "unknown", "broken"])) if faults else ""
         name = draw(st.sampled_from(_UNKNOWN)) if fault == "unknown" else tool.name
@@ -179,7 +179,7 @@ def _turn(draw: DrawFn, tools: Sequence[Tool], style: _Style, faults: bool, numb
         call: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": arguments}}
         result: dict[str, Any] = {"role": "tool", "name": name, "content": draw(_result(fault, name))}
         if style.ids:
-            call["id"] = result["tool_call_id"] = f"call_{number}_{place}"
+            call["id"] = result["tool_call_id"] = f"call_{number}_{index}"
         calls.append(call)
         started = tool.asynchronous and fault in ("", "raises")
         (later if started else first).append(result)
@@ -314,8 +314,8 @@ def episodes(
         policies = _policies([tool_of(tool) for tool in stage.functions(stage.make(row or {})).values()], turns)
 
     def played(policy: Policy, answer: str) -> Episode:
-        asked = [calling(*_together(turn)) for turn in policy]
-        return Episode(*stage.played([*asked, {"role": "assistant", "content": answer}], row or {}))
+        call_messages = [calling(*_together(turn)) for turn in policy]
+        return Episode(*stage.played([*call_messages, {"role": "assistant", "content": answer}], row or {}))
 
     return st.builds(played, policies, bodies())
 

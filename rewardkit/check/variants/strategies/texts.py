@@ -22,8 +22,8 @@ _ENCODABLE: SearchStrategy[str] = st.characters(exclude_categories=["Cs"])
 
 def numbers() -> SearchStrategy[str]:
     """Draw plain numbers, such as ``42``, ``-3`` and ``0.25``."""
-    whole = st.integers(-(10**6), 10**6).map(str)
-    return st.one_of(whole, st.decimals(-1000, 1000, places=2).map(lambda number: format(number, "f")))
+    integers = st.integers(-(10**6), 10**6).map(str)
+    return st.one_of(integers, st.decimals(-1000, 1000, places=2).map(lambda number: format(number, "f")))
 
 
 def sentences() -> SearchStrategy[str]:
@@ -45,8 +45,8 @@ def bodies() -> SearchStrategy[str]:
 def pattern_texts(pattern: re.Pattern[str], *, full: bool = False) -> SearchStrategy[str]:
     """Draw texts that match a pattern, as a whole or (unless `full`) anywhere, full matches first."""
     clean = st.characters(exclude_categories=["Cs"], exclude_characters="\v")  # whitespace in Python, but not in RE2
-    whole = st.from_regex(pattern, fullmatch=True, alphabet=clean)
-    drawn = whole if full else st.one_of(whole, st.from_regex(pattern, alphabet=clean))
+    full_matches = st.from_regex(pattern, fullmatch=True, alphabet=clean)
+    drawn = full_matches if full else st.one_of(full_matches, st.from_regex(pattern, alphabet=clean))
     # Python's $ also matches before a final line break; that of RE2 and JSON Schema does not.
     return drawn.filter(lambda text: not (text.endswith("\n") and pattern.search(text[:-1])))
 
@@ -61,16 +61,16 @@ def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchSt
     ``wild_texts()`` draws ``""``, ``"<answer>"``, ``"\\\\boxed{" * 700``, ``"\\ud800"`` and the like. A reward must
     handle lone surrogates, but UTF-8 files cannot hold them.
     """
-    own = [piece for piece in dict.fromkeys(pieces) if 0 < len(piece) <= max_size]
-    known = [text for text in TEXTS.values() if len(text) <= max_size]
+    valid_pieces = [piece for piece in dict.fromkeys(pieces) if 0 < len(piece) <= max_size]
+    short_texts = [text for text in TEXTS.values() if len(text) <= max_size]
     # Any limit: longer texts are repeated less often within the size.
-    chunks = [chunk for chunk in (*own, *_CHUNKS, *(text for text in known if len(text) <= 20)) if chunk]
-    one = st.sampled_from([*known, *own])
+    chunks = [chunk for chunk in (*valid_pieces, *_CHUNKS, *(text for text in short_texts if len(text) <= 20)) if chunk]
+    choice = st.sampled_from([*short_texts, *valid_pieces])
     mixed = st.lists(st.sampled_from(chunks), max_size=6).map("".join)
     # Any limit: Hypothesis draws each character, which is slow.
     anything = st.text(st.characters(), max_size=min(max_size, 60))
     long = st.tuples(st.sampled_from(chunks), st.integers(2, max(2, max_size))).map(lambda pair: pair[0] * pair[1])
-    return st.one_of(one, anything, mixed, long).map(lambda text: text[:max_size])
+    return st.one_of(choice, anything, mixed, long).map(lambda text: text[:max_size])
 
 
 def wrong_answers(
@@ -87,5 +87,5 @@ def wrong_answers(
         others: gold answers of other examples.
         honest: draw only answers that a model may give in good faith.
     """
-    found = _wrong_answers(str(gold), value, others)
-    return st.sampled_from([wrong.text for wrong in found if wrong.honest or not honest])
+    answers = _wrong_answers(str(gold), value, others)
+    return st.sampled_from([wrong.text for wrong in answers if wrong.honest or not honest])

@@ -91,8 +91,8 @@ class Endpoint:
                 f"rk.Endpoint: concurrency must be a whole number, at least 1, got {shorten(self.concurrency)}"
             )
         try:
-            given = {"temperature": self.temperature, "max_tokens": self.max_tokens} | dict(self.options or {})
-            named = {str(name): value for name, value in given.items() if value is not None}
+            settings = {"temperature": self.temperature, "max_tokens": self.max_tokens} | dict(self.options or {})
+            named = {str(name): value for name, value in settings.items() if value is not None}
             object.__setattr__(self, "sampling", json.dumps(named, sort_keys=True, allow_nan=False))
         except (TypeError, ValueError) as error:
             raise RewardDefinitionError(

@@ -153,8 +153,8 @@ class Sender:
             raise (_Free(outage) if isinstance(cause, httpx2.ConnectError) else outage) from None
         reply = reply_of(answer)
         if reply is None:
-            said = shorten(self._without_key.message(str(answer)[:1000]), 80)
-            raise Outage(f"its answer is not a chat completion: {said}")
+            answer_text = shorten(self._without_key.message(str(answer)[:1000]), 80)
+            raise Outage(f"its answer is not a chat completion: {answer_text}")
         return Reply(self._without_key.written(reply.text), reply.finish, reply.tokens)
 
     def _tokens(self, reply: Reply, body: Mapping[str, Any]) -> tuple[int, int]:
@@ -168,8 +168,8 @@ class Sender:
 
     def _said(self, error: Any) -> str:
         """Return the message of the endpoint, cut short."""
-        said = str(error.body.get("message", error.body) if isinstance(error.body, Mapping) else error.body or "")
-        return shorten(self._without_key.message(said)) if said else "no reason given"
+        reason = str(error.body.get("message", error.body) if isinstance(error.body, Mapping) else error.body or "")
+        return shorten(self._without_key.message(reason)) if reason else "no reason given"
 
 
 class _Free(Exception):
@@ -237,17 +237,17 @@ class EndpointStatus:
         if refused.status == 401 or refused.unpaid:
             self.stopped = RunStopped(f"{whom} refuses every request with {refused}. Fix the key or the quota")
             return self.stopped
-        said = str(refused)
+        refusal = str(refused)
         if refused.location:
-            said += f" (it redirects to {shorten(refused.location, 80)}; pass that as base_url)"
+            refusal += f" (it redirects to {shorten(refused.location, 80)}; pass that as base_url)"
         if await self._takes_others(body, until, account):
             tally().failures["refused"] += 1
-            return NoVerdict(f"{whom} refuses this request with {said}")
+            return NoVerdict(f"{whom} refuses this request with {refusal}")
         remedy = "Fix model=, base_url= or options="
         # Most often, the address lacks "/v1" or has the path of a request.
         if refused.status == 404:
             remedy += "; base_url is the part before /chat/completions, usually http://host:port/v1"
-        self.stopped = RunStopped(f"{whom} refuses all requests with {said}. {remedy}")
+        self.stopped = RunStopped(f"{whom} refuses all requests with {refusal}. {remedy}")
         return self.stopped
 
     async def _takes_others(self, body: Mapping[str, Any], until: float, account: Account | None) -> bool:
@@ -392,8 +392,8 @@ class EndpointClient:
 def _wait(state: Any) -> float:
     """Return the seconds until the next attempt: the time that the server asked for, or twice as long each time;
     randomized."""
-    asked = state.outcome.exception().retry_after
-    if asked is not None:
-        return float(asked) + uniform(0.0, _FIRST_WAIT)
+    delay = state.outcome.exception().retry_after
+    if delay is not None:
+        return float(delay) + uniform(0.0, _FIRST_WAIT)
     # Times 2 ** 10 is above the longest wait already; a larger power could overflow.
     return uniform(0.0, min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(state.attempt_number - 1, 10)))

@@ -41,10 +41,10 @@ class Refused(Exception):
         self.location = location
 
 
-def failure_of(error: Any, said: str) -> Outage | Limited | Refused:
-    """Return the failure for an error status: `error` as the client raises it, `said` the message of the endpoint."""
+def failure_of(error: Any, reason: str) -> Outage | Limited | Refused:
+    """Return the failure for an error status: `error` as the client raises it, `reason` the message of the endpoint."""
     status, headers = error.status_code, error.response.headers
-    message = f"{status}: {said}"
+    message = f"{status}: {reason}"
     # OpenAI says 429 with a code if the quota is spent; others say 402, Payment Required.
     unpaid = status == 402 or str(error.code) in _QUOTA or str(error.type) in _QUOTA
     if status == 429 and not unpaid:
@@ -59,13 +59,13 @@ def failure_of(error: Any, said: str) -> Outage | Limited | Refused:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that a server asks to wait, from a number or a date; None if it does not."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        given = headers.get(name, "").strip()
+        header = headers.get(name, "").strip()
         # Nine digits: more would be centuries.
-        if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", given, re.ASCII):
-            return float(given) * unit
-        if given and unit == 1.0:
+        if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", header, re.ASCII):
+            return float(header) * unit
+        if header and unit == 1.0:
             try:
-                return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
+                return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
             except (TypeError, ValueError, OverflowError):
                 return None
     return None

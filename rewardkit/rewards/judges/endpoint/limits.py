@@ -49,11 +49,11 @@ class Rates:
         if self._requests is not None:
             await self._requests.acquire()
         if self._tokens is not None:
-            asked = tokens_in(body) + (body.get("max_tokens") or body.get("max_completion_tokens") or 0)
-            while asked > 0:  # a request above the limit of a burst waits for several
-                piece = min(asked, self._tokens.max_rate)
+            tokens_left = tokens_in(body) + (body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+            while tokens_left > 0:  # a request above the limit of a burst waits for several
+                piece = min(tokens_left, self._tokens.max_rate)
                 await self._tokens.acquire(piece)
-                asked -= piece
+                tokens_left -= piece
 
 
 def tokens_in(body: Mapping[str, Any]) -> int:

@@ -44,12 +44,12 @@ class Guarded(httpx2.AsyncBaseTransport):
                 request.method, str(request.url), headers=headers, data=content, allow_redirects=False
             ) as response:
                 body = await self._read(response)
-                given = [
+                response_headers = [
                     (name, value)
                     for name, value in response.raw_headers
                     if name.lower() not in (b"content-encoding", b"content-length", b"transfer-encoding")
                 ]
-                return httpx2.Response(response.status, headers=given, content=body, request=request)
+                return httpx2.Response(response.status, headers=response_headers, content=body, request=request)
         except aiohttp.ClientConnectorError as error:
             raise httpx2.ConnectError(f"{type(error).__name__}: {error}") from error
         except (aiohttp.ClientError, zlib.error, OSError) as error:

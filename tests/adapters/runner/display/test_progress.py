@@ -12,7 +12,7 @@ from rewardkit_adapters.runner.progress import shown_progress
 def shown(*, terminal: bool, steps: int = 20, done: int = 0, numbers: dict[str, float] | None = None) -> str:
     printed = io.StringIO()
     console = Console(file=printed, force_terminal=terminal, width=100)
-    with shown_progress(console, "GRPO", steps, done=done) as on_step:
+    with shown_progress(console, "GRPO", steps, completed=done) as on_step:
         for _ in range(steps - done):
             on_step(numbers or {"total": 0.5}, speed="12 completions/s")
     return printed.getvalue()
