@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.alerts import Evidence, Lead
+from rewardkit.alerts import Alert, Evidence
 from rewardkit.analyze.permuted_golds import ForeignScores
 
 
-def strengths(leads: Iterable[Lead]) -> dict[str, float]:
-    """Return the strongest lead of each kind: kind -> strength."""
+def strengths(alerts: Iterable[Alert]) -> dict[str, float]:
+    """Return the strongest alert of each kind: kind -> strength."""
     found: dict[str, float] = {}
-    for lead in leads:
-        if lead.strength > 0.0:
-            found[lead.kind] = max(round(lead.strength, 3), found.get(lead.kind, 0.0))
+    for alert in alerts:
+        if alert.strength > 0.0:
+            found[alert.kind] = max(round(alert.strength, 3), found.get(alert.kind, 0.0))
     return found
 
 

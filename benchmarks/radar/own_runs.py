@@ -18,7 +18,7 @@ import numpy as np
 import rewardkit as rk
 from benchmarks.radar.cuts import sampled, strengths, until
 from rewardkit.alerts import Evidence, suspicious
-from rewardkit.page.leads import read_evidence
+from rewardkit.page.alerts import read_evidence
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNNER = "-m rewardkit.cli.main"
@@ -94,7 +94,7 @@ def run(own: Own, seed: int, out: Path) -> Iterator[Path]:
 
 
 def line(folder: Path) -> str:
-    """Return a row of the table: the strongest lead at the end, at any tenth step, and of the radar while it ran."""
+    """Return a row of the table: the strongest alert at the end, at any tenth step, and of the radar while it ran."""
     evidence = read_evidence(folder)
     found = [(*_strongest(until(evidence, cut)), cut) for cut in range(EVERY, int(np.max(evidence.steps)) + 1, EVERY)]
     cells = [
@@ -109,7 +109,7 @@ def line(folder: Path) -> str:
 
 
 def _of_the_radar(folder: Path, evidence: Evidence) -> tuple[str, float, int]:
-    """Return the kind, the strength and the step of the strongest lead that the radar logged.
+    """Return the kind, the strength and the step of the strongest alert that the radar logged.
 
     It logs no kind: that is found again in what it scored again.
     """
@@ -120,7 +120,7 @@ def _of_the_radar(folder: Path, evidence: Evidence) -> tuple[str, float, int]:
 
 
 def _strongest(evidence: Evidence) -> tuple[str, float]:
-    found = strengths(suspicious(evidence, facts=False))
+    found = strengths(suspicious(evidence, observations=False))
     return max(found.items(), key=lambda one: one[1], default=("", 0.0))
 
 

@@ -34,7 +34,7 @@ LEVELS = {
 }
 """The lower and the upper level at which each tool calls for a look."""
 LOOK = 0.5
-"""The strength from which on rewardkit's documentation says to look at a lead."""
+"""The strength from which on rewardkit's documentation says to look at an alert."""
 EVALUATED = 5
 """Steps between two held-out scores for rl-doctor, each the mean truth of those steps. Of 1, 2, 5, 10 and
 20, this is where it did best in the runs with seed 0."""
@@ -127,13 +127,13 @@ def _alarms(tool: str, package: Path, run: dict[str, Any], *, informed: bool = F
 
 
 def _own(judged: Verdict) -> Iterator[Alarms]:
-    for informed, leads, cuts in ((False, judged.leads, judged.cuts), (True, judged.informed, judged.cuts_informed)):
+    for informed, alerts, cuts in ((False, judged.alerts, judged.cuts), (True, judged.informed, judged.cuts_informed)):
         raised = [(kind, level, cut - 1) for cut, found in cuts.items() for kind, level in _levels(found).items()]
-        yield Alarms("rewardkit", informed, raised, _levels(leads))
+        yield Alarms("rewardkit", informed, raised, _levels(alerts))
 
 
-def _levels(leads: dict[str, float]) -> dict[str, int]:
-    return {kind: int(strength >= ALARM) for kind, strength in leads.items() if strength >= LOOK}
+def _levels(alerts: dict[str, float]) -> dict[str, int]:
+    return {kind: int(strength >= ALARM) for kind, strength in alerts.items() if strength >= LOOK}
 
 
 def _groups(folder: Path) -> Iterator[tuple[int, list[tuple[str, dict[str, float]]]]]:

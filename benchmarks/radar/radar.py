@@ -78,7 +78,7 @@ def _judge(options: argparse.Namespace) -> None:
     with ProcessPoolExecutor(options.workers) as pool:
         for folder, one in zip(folders, pool.map(verdict, folders), strict=True):
             verdicts.append(one)
-            shown = {kind: strength for kind, strength in one.leads.items() if strength >= 0.5}
+            shown = {kind: strength for kind, strength in one.alerts.items() if strength >= 0.5}
             print(folder.name, one.label.verdict, one.label.onset, one.first, one.first_informed, shown, flush=True)
     print("\n".join(report(verdicts)))
 

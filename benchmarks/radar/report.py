@@ -71,7 +71,7 @@ _Test = Callable[[Verdict], bool]
 
 
 def _alarm(one: Verdict) -> bool:
-    return max(one.leads.values(), default=0.0) >= ALARM
+    return max(one.alerts.values(), default=0.0) >= ALARM
 
 
 def _ever(one: Verdict) -> bool:

@@ -50,10 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def strongest(name: str, shape: Shape, seed: int) -> dict[str, float]:
-    """Return kind -> strength of its strongest lead."""
+    """Return kind -> strength of its strongest alert."""
     found: dict[str, float] = {}
-    for lead in suspicious(simulated(seed, varied(name, shape, seed))):
-        found[lead.kind] = max(lead.strength, found.get(lead.kind, 0.0))
+    for alert in suspicious(simulated(seed, varied(name, shape, seed))):
+        found[alert.kind] = max(alert.strength, found.get(alert.kind, 0.0))
     return found
 
 
@@ -67,7 +67,7 @@ def _all(
 
 
 def _healthy(pool: ProcessPoolExecutor, seeds: range) -> None:
-    print("| healthy | runs | a lead >= 0.8 | >= 0.5 | kinds |\n|---|---|---|---|---|", flush=True)
+    print("| healthy | runs | an alert >= 0.8 | >= 0.5 | kinds |\n|---|---|---|---|---|", flush=True)
     every: list[dict[str, float]] = []
     for name, runs in _all(pool, SHAPES, seeds):
         print(_healthy_row(name, runs), flush=True)
@@ -100,12 +100,14 @@ def _real(path: Path) -> None:
     """Arrange real texts as a run of 60 steps: once as they are, and once with a planted exploit."""
     with path.open(encoding="utf-8") as lines:
         solutions = [json.loads(line) for line in lines]
-    print("\n| real texts | runs | a lead >= 0.8 | >= 0.5 | strongest leads of the first run |\n|---|---|---|---|---|")
+    print(
+        "\n| real texts | runs | an alert >= 0.8 | >= 0.5 | strongest alerts of the first run |\n|---|---|---|---|---|"
+    )
     for name in ("as they are", "references spread", "phrase planted", "copies planted"):
         runs = [suspicious(_run_of(solutions, name, seed)) for seed in range(20)]
-        alarms = sum(any(lead.strength >= ALARM for lead in leads) for leads in runs)
-        worth = sum(any(lead.strength >= WORTH for lead in leads) for leads in runs)
-        shown = [f"{lead.strength:.2f} {lead.kind}: {lead.title}" for lead in runs[0] if not lead.is_fact]
+        alarms = sum(any(alert.strength >= ALARM for alert in alerts) for alerts in runs)
+        worth = sum(any(alert.strength >= WORTH for alert in alerts) for alerts in runs)
+        shown = [f"{alert.strength:.2f} {alert.kind}: {alert.title}" for alert in runs[0] if not alert.is_observation]
         print(f"| {name} | {len(runs)} | {alarms} | {worth} | {'; '.join(shown[:2])} |", flush=True)
 
 
@@ -159,10 +161,10 @@ def _timed(rows: int) -> None:
     evidence.completions(np.arange(4096))
     writing = time.perf_counter() - began
     began = time.perf_counter()
-    leads = suspicious(evidence)
+    alerts = suspicious(evidence)
     print(
         f"\n{len(evidence.steps)} rows: {time.perf_counter() - began:.2f} s, including about {writing:.2f} s to write "
-        f"the simulated texts; {len(leads)} leads"
+        f"the simulated texts; {len(alerts)} alerts"
     )
 
 

@@ -1,4 +1,4 @@
-"""Count what the lead `gold` says of healthy runs whose right answers are real ones.
+"""Count what the alert `gold` says of healthy runs whose right answers are real ones.
 
 ``python benchmarks/radar/suspicious_golds.py --solutions model_solutions.jsonl --cases cases.jsonl`` arranges
 solutions of GSM8K by two models, and the answers of HardVerify-Math, as runs of 60 steps whose share of right answers
@@ -44,14 +44,16 @@ def main() -> None:
     parser.add_argument("--solutions", type=Path, required=True, help="GSM8K solutions of models, as JSON lines")
     parser.add_argument("--cases", type=Path, required=True, help="HardVerify-Math, as JSON lines")
     options = parser.parse_args()
-    print("| gold answers | right completions | problems | lowest | highest gold lead |\n|---|---|---|---|---|")
+    print("| gold answers | right completions | problems | lowest | highest gold alert |\n|---|---|---|---|---|")
     for golds, answers, problems in (*_gsm8k(_lines(options.solutions)), *_hardverify(_lines(options.cases))):
         found = [strength(run(problems, seed)) for seed in range(ORDERS)]
         print(f"| {golds} | {answers} | {len(problems)} | {min(found):.2f} | {max(found):.2f} |", flush=True)
 
 
 def strength(evidence: Evidence) -> float:
-    return max((lead.strength for lead in suspicious(evidence, facts=False) if lead.kind == "gold"), default=0.0)
+    return max(
+        (alert.strength for alert in suspicious(evidence, observations=False) if alert.kind == "gold"), default=0.0
+    )
 
 
 def run(problems: Sequence[Problem], seed: int) -> Evidence:

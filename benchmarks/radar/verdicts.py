@@ -14,7 +14,7 @@ from benchmarks.radar.labels import Label, label
 from benchmarks.radar.tasks import TASKS
 from rewardkit.alerts import Evidence, suspicious
 from rewardkit.analyze.permuted_golds import ForeignScores
-from rewardkit.page.leads import read_evidence, rescored, watched_run
+from rewardkit.page.alerts import read_evidence, rescored, watched_run
 
 ALARM = 0.8
 CUTS = range(10, 101, 5)
@@ -26,7 +26,7 @@ class Verdict:
     """What was found in one run.
 
     Attributes:
-        leads: the strongest lead of each kind at the end: kind -> strength. With the truth in `informed`.
+        alerts: the strongest alert of each kind at the end: kind -> strength. With the truth in `informed`.
         cuts: the same after some of the steps: their number -> kind -> strength. With the truth in `cuts_informed`.
     """
 
@@ -34,14 +34,14 @@ class Verdict:
     reward: str
     seed: int
     label: Label
-    leads: dict[str, float]
+    alerts: dict[str, float]
     informed: dict[str, float]
     cuts: dict[int, dict[str, float]]
     cuts_informed: dict[int, dict[str, float]]
 
     @property
     def first(self) -> int | None:
-        """The first cut at which any lead is an alarm, without the truth."""
+        """The first cut at which any alert is an alarm, without the truth."""
         return _first(self.cuts)
 
     @property
@@ -50,7 +50,7 @@ class Verdict:
 
     @property
     def ever(self) -> float:
-        """The strongest lead at any cut, without the truth."""
+        """The strongest alert at any cut, without the truth."""
         return _ever(self.cuts)
 
     @property
@@ -73,15 +73,15 @@ def verdict(folder: Path) -> Verdict:
         reward=reward.replace("_", " "),
         seed=int(seed),
         label=label(folder),
-        leads=strengths(suspicious(blind, facts=False)),
-        informed=strengths(suspicious(whole, facts=False)),
+        alerts=strengths(suspicious(blind, observations=False)),
+        informed=strengths(suspicious(whole, observations=False)),
         cuts=_over_cuts(blind),
         cuts_informed=_over_cuts(whole),
     )
 
 
 def _over_cuts(evidence: Evidence) -> dict[int, dict[str, float]]:
-    return {cut: strengths(suspicious(until(evidence, cut), facts=False)) for cut in CUTS}
+    return {cut: strengths(suspicious(until(evidence, cut), observations=False)) for cut in CUTS}
 
 
 def _first(cuts: dict[int, dict[str, float]]) -> int | None:

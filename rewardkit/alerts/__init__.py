@@ -1,7 +1,7 @@
-"""The search for suspicious patterns in a run: ``suspicious(Evidence(...))`` returns leads, strongest first."""
+"""The search for suspicious patterns in a run: ``suspicious(Evidence(...))`` returns alerts, strongest first."""
 
-from rewardkit.alerts.evidence import Evidence, Lead
+from rewardkit.alerts.evidence import Alert, Evidence
 from rewardkit.alerts.search import suspicious
 from rewardkit.errors import EvidenceError
 
-__all__ = ["Evidence", "EvidenceError", "Lead", "suspicious"]
+__all__ = ["Alert", "Evidence", "EvidenceError", "suspicious"]

@@ -1,4 +1,4 @@
-"""Tool calls: facts about a policy that calls tools more and more, repeats its calls, or ends without an answer.
+"""Tool calls: observations about a policy that calls tools more and more, repeats its calls, or ends without an answer.
 
 The calls per completion go from 1.68 to 3.88, while the share of right answers goes from 0.68 to 0.84.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.evidence import Alert, ramp
 from rewardkit.alerts.series import Changes, Peak, peak_of
 from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
@@ -22,17 +22,18 @@ limit: what counts calls in another way follows them closely."""
 _LARGEST = 100.0
 
 
-def call_leads(run: WindowedRun) -> list[Lead]:
-    """Return the facts about tool calls; none for a run without them."""
+def call_alerts(run: WindowedRun) -> list[Alert]:
+    """Return the observations about tool calls; none for a run without them."""
     return [*_rising(run), *_repeated(run), *_unfinished(run)]
 
 
-def _rising(run: WindowedRun) -> list[Lead]:
+def _rising(run: WindowedRun) -> list[Alert]:
     """Return a fact if calls rise by a greater factor than the outcome.
 
     The outcome is the component that rises by the greatest factor, of the monitored ones if there are any, and without
-    those that follow the calls. The place of the fact depends on the weakest of: the certainty that the calls rise (z
-    from 4 to 8), their rise (a factor from 1.15 to 1.75), and that factor divided by the outcome's (from 1.1 to 1.5).
+    those that follow the calls. The place of the observation depends on the weakest of: the certainty that the calls
+    rise (z from 4 to 8), their rise (a factor from 1.15 to 1.75), and that factor divided by the outcome's (from 1.1
+    to 1.5).
     """
     if run.evidence.calls is None:
         return []
@@ -58,7 +59,7 @@ def _rising(run: WindowedRun) -> list[Lead]:
     name, outcome = list(outcomes.items())[best]
     before, after = float(outcome.before[pair]), float(outcome.after[pair])
     return [
-        _fact(
+        _observation(
             run,
             "calls",
             f"tool calls rise, {name} {'rises less' if after > before else 'does not'}",
@@ -89,8 +90,8 @@ def _factor(change: Changes) -> Floats:
     return np.clip(np.nan_to_num(factor), -_LARGEST, _LARGEST)
 
 
-def _repeated(run: WindowedRun) -> list[Lead]:
-    """Return a fact if more and more completions repeat one of their calls.
+def _repeated(run: WindowedRun) -> list[Alert]:
+    """Return an observation if more and more completions repeat one of their calls.
 
     Its place depends on the weaker of the certainty (z from 4 to 8) and the rise of their share (from 0.05 to 0.3).
     """
@@ -102,8 +103,8 @@ def _repeated(run: WindowedRun) -> list[Lead]:
     return _share(run, "repeated", "more completions repeat a call", "repeat one of their calls", does, (0.05, 0.3))
 
 
-def _unfinished(run: WindowedRun) -> list[Lead]:
-    """Return a fact if more and more completions end without an answer.
+def _unfinished(run: WindowedRun) -> list[Alert]:
+    """Return an observation if more and more completions end without an answer.
 
     Its place depends on the weaker of the certainty (z from 4 to 8) and the rise of their share (from 0.02 to 0.15).
     """
@@ -117,7 +118,7 @@ def _unfinished(run: WindowedRun) -> list[Lead]:
 
 def _share(
     run: WindowedRun, kind: str, title: str, predicate: str, values: Floats, rise: tuple[float, float]
-) -> list[Lead]:
+) -> list[Alert]:
     change = run.changes(values)
     # z from 4, as for all windows.
     peak = peak_of(change, ramp(change.z, 4.0, 8.0), ramp(change.difference, *rise))
@@ -125,10 +126,10 @@ def _share(
         return []
     before, after = change.before[peak.pair], change.after[peak.pair]
     text = f"the share of completions that {predicate} goes from {100 * before:.1f} % to {100 * after:.1f} %."
-    return [_fact(run, kind, title, text, change, peak, values)]
+    return [_observation(run, kind, title, text, change, peak, values)]
 
 
-def _fact(
+def _observation(
     run: WindowedRun,
     kind: str,
     title: str,
@@ -138,9 +139,9 @@ def _fact(
     values: Floats,
     numbers: Mapping[str, float] | None = None,
     component: str | None = None,
-) -> Lead:
+) -> Alert:
     late = np.flatnonzero(run.within(peak.steps) & (np.nan_to_num(values) > 0.0))
-    return Lead(
+    return Alert(
         kind=kind,
         title=title,
         text=f"From step {peak.steps[0]} to step {peak.steps[1]} {text}",

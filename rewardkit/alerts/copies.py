@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Integers, Lead, ramp, weakest
+from rewardkit.alerts.evidence import Alert, Integers, ramp, weakest
 from rewardkit.alerts.texts import Hashes, Sample, among, chained, mixed
 from rewardkit.alerts.wins import wins
 from rewardkit.batch.column import Floats
@@ -24,11 +24,11 @@ chance of 0.995, two with a similarity of 0.5 with a chance of 0.17."""
 LEAST = 10
 """The fewest completions of a family of copies. Any number: fewer copies are chance, and earn too seldom to matter."""
 MOST = 3
-"""Any limit: a policy that copies has many families, and the page should have room for other leads."""
+"""Any limit: a policy that copies has many families, and the page should have room for other alerts."""
 
 
-def copy_leads(sample: Sample) -> list[Lead]:
-    """Return at most three leads.
+def copy_alerts(sample: Sample) -> list[Alert]:
+    """Return at most three alerts.
 
     Completions are compared by MinHash over runs of three words (Broder 1997), in lower case, without spaces,
     punctuation and the words of their prompt, and with all numbers treated as equal. The strength is the weakest of:
@@ -58,17 +58,17 @@ def copy_leads(sample: Sample) -> list[Lead]:
         ramp(share, 0.6, 0.8),
         ramp(_without_gold(sample, families, members, count), 0.4, 0.7),
     )
-    leads: list[Lead] = []
+    alerts: list[Alert] = []
     covered: set[int] = set()
     for family in np.lexsort((-won.z, -sizes, -np.round(strengths, 2))).tolist():
         rows = members[families == family]
-        if strengths[family] <= 0.0 or len(leads) >= MOST:
+        if strengths[family] <= 0.0 or len(alerts) >= MOST:
             break
         if covered & set(rows.tolist()):
             continue
         covered |= set(rows.tolist())
-        leads.append(
-            _lead(
+        alerts.append(
+            _alert(
                 sample,
                 rows,
                 float(strengths[family]),
@@ -77,7 +77,7 @@ def copy_leads(sample: Sample) -> list[Lead]:
                 float(prompts[family]),
             )
         )
-    return leads
+    return alerts
 
 
 def _without_gold(sample: Sample, families: Integers, members: Integers, count: int) -> Floats:
@@ -100,12 +100,12 @@ def _without_gold(sample: Sample, families: Integers, members: Integers, count: 
     return np.where(earned > 1e-9, left / np.maximum(earned, 1e-9), 1.0)
 
 
-def _lead(sample: Sample, rows: Integers, strength: float, z: float, chance: float, prompts: float) -> Lead:
+def _alert(sample: Sample, rows: Integers, strength: float, z: float, chance: float, prompts: float) -> Alert:
     steps = sample.steps[rows]
     shown_rows = sample.run.shown(sample.rows[rows], sample.run.standing)
     # A family may also have losers: quote the first row that is shown, which wins.
     quoted = rows[np.flatnonzero(sample.run.rows[sample.rows[rows]] == shown_rows[0])[0]]
-    return Lead(
+    return Alert(
         kind="copies",
         title=f"nearly the same completion wins on {prompts:.0f} prompts",
         text=(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.evidence import Alert, ramp
 from rewardkit.alerts.series import changes, mean_by_step, peak_of
 from rewardkit.alerts.texts import Sample
 
@@ -15,11 +15,12 @@ LEAST_WORDS = 8
 """Groups with fewer words on average are left out: short answers become the same as they become right."""
 
 
-def diversity_leads(sample: Sample) -> list[Lead]:
-    """Return a fact if the share of distinct completions falls: (d - 1) / (n - 1) in a group of n with d distinct ones.
+def diversity_alerts(sample: Sample) -> list[Alert]:
+    """Return an observation if the share of distinct completions falls.
 
-    Its place among the facts depends on the weaker of the certainty of the fall between windows (z from 4 to 8) and its
-    size as a part of the earlier share (from 0.3 to 0.8). Groups of answers of a few words are left out.
+    The share is (d - 1) / (n - 1) in a group of n with d distinct ones. The place among the observations depends on the
+    weaker of the certainty of the fall between windows (z from 4 to 8) and its size as a part of the earlier share
+    (from 0.3 to 0.8). Groups of answers of a few words are left out.
     """
     run = sample.run
     numbers: dict[str, int] = {}
@@ -43,7 +44,7 @@ def diversity_leads(sample: Sample) -> list[Lead]:
     pair, steps = peak.pair, peak.steps
     late = np.flatnonzero(sample.steps >= run.starts[np.searchsorted(run.starts, change.last[pair], "right") - 1])
     return [
-        Lead(
+        Alert(
             kind="diversity",
             title="completions of a prompt become the same",
             text=(

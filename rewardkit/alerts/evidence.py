@@ -1,6 +1,6 @@
-"""Evidence: the data of a run as plain arrays, for the search; and Lead, a result of the search.
+"""Evidence: the data of a run as plain arrays, for the search; and Alert, a result of the search.
 
-``Evidence(steps=steps, prompts=prompts, totals=totals)`` is enough; each further array allows more kinds of leads.
+``Evidence(steps=steps, prompts=prompts, totals=totals)`` is enough; each further array allows more kinds of alerts.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Cells = Callable[[Integers], Sequence[Mapping[str, Any]]] | Sequence[Mapping[str
 
 LOST_SIGNAL = frozenset({"ceiling", "floor", "dead", "no_variance"})
 """Kinds of alerts for rewards that no longer teach anything."""
-FACTS = LOST_SIGNAL | {"phrase", "diversity", "length", "jump", "gate", "calls", "repeated", "unfinished"}
-"""Kinds that honest learning shows as often as gaming does: they are facts about a run and have no strength."""
+OBSERVATIONS = LOST_SIGNAL | {"phrase", "diversity", "length", "jump", "gate", "calls", "repeated", "unfinished"}
+"""Kinds that honest learning shows as often as gaming does: they are observations about a run and have no strength."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """The data of a run: a row is one completion, and all (n,) arrays have the same order of rows, any order.
 
-    `rewardkit.page.leads.read_evidence` reads it from a recorded run.
+    `rewardkit.page.alerts.read_evidence` reads it from a recorded run.
 
     Attributes:
         steps: (n,) the training step.
@@ -52,7 +52,7 @@ class Evidence:
         columns: the cells of the example columns of each row, column -> cell, or a function.
         reads: the data that each component reads: example columns, ``"prompt"``, ``"example"``.
         bounds: the lowest and highest score of each component; infinite if there is no bound.
-        monitored: components that earn nothing (`rk.monitor`): the truths that proxies are compared with.
+        monitored: components that earn nothing (`rk.monitor`): the ground truths that proxies are compared with.
         gates: the steps (t,) and pass rates (t,) of each gate.
         calls: (n,) the tool calls of each completion; NaN if unknown.
         repeated_calls: (n,) the calls that repeat an earlier one of the completion.
@@ -111,14 +111,15 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Lead:
-    """A suspicious pattern or a fact: where it is, how strong it is, and the rows that show it. Not a verdict.
+class Alert:
+    """A suspicious pattern or an observation: where it is, how strong it is, and the rows that show it. Not a verdict.
 
     Attributes:
         kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
         title: one line. It may quote a completion, so escape it before you show it.
         text: the observation, with numbers.
-        strength: 0 to 1, the weakest of the kind's ramps; docs/suspicious.md has them. 0 for facts (`is_fact`).
+        strength: 0 to 1, the weakest of the kind's ramps; docs/suspicious.md has them. 0 for observations
+            (`is_observation`).
         steps: the first and last step of the pattern.
         component: the component, or None for the total.
         rows: completions to look at, as indices into the arrays of the Evidence, the most telling first.
@@ -137,9 +138,9 @@ class Lead:
     phrase: str = ""
 
     @property
-    def is_fact(self) -> bool:
+    def is_observation(self) -> bool:
         """Whether this only describes the run: healthy runs show it as often as gamed ones."""
-        return self.kind in FACTS
+        return self.kind in OBSERVATIONS
 
 
 def ramp(value: float | Floats, low: float, high: float) -> Any:
@@ -148,5 +149,5 @@ def ramp(value: float | Floats, low: float, high: float) -> Any:
 
 
 def weakest(*ramps: Any) -> Any:
-    """Return the smallest of the ramps: a lead is as strong as its weakest evidence."""
+    """Return the smallest of the ramps: an alert is as strong as its weakest evidence."""
     return np.minimum.reduce(np.broadcast_arrays(*ramps))

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.evidence import Alert, ramp
 from rewardkit.alerts.series import Changes, peak_of
 from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 
-def foreign_leads(run: WindowedRun) -> list[Lead]:
-    """Return at most one lead: the two windows with the greatest strength.
+def foreign_alerts(run: WindowedRun) -> list[Alert]:
+    """Return at most one alert: the two windows with the greatest strength.
 
     Only the terms that read a column count: a form that is learned earns with any gold answer. The strength is the
     weakest of: the certainty that their total with foreign gold answers rises (z from 2.5 to 5), the size of its rise
@@ -41,7 +41,7 @@ def foreign_leads(run: WindowedRun) -> list[Lead]:
     pair, steps = peak.pair, peak.steps
     late = run.within(steps) & ~np.isnan(foreign)
     return [
-        Lead(
+        Alert(
             kind="foreign",
             title="the total rewards answers to other prompts",
             text=(

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.evidence import Alert, ramp
 from rewardkit.alerts.series import peak_of
 from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 
-def form_leads(run: WindowedRun) -> list[Lead]:
-    """Return at most one lead: the two windows with the greatest strength.
+def form_alerts(run: WindowedRun) -> list[Alert]:
+    """Return at most one alert: the two windows with the greatest strength.
 
     The strength is the weakest of: the certainty that the total rises (z from 3 to 6), the size of its rise (from 0.05
     to 0.12 of its range), the certainty that the mean of the components that read the data falls (z from 2 to 4), and
@@ -44,7 +44,7 @@ def form_leads(run: WindowedRun) -> list[Lead]:
     pair, steps = peak.pair, peak.steps
     late = run.within(steps) & ~np.isnan(run.totals)
     return [
-        Lead(
+        Alert(
             kind="form",
             title=f"the total rises while {_listed(knowing)} {'falls' if len(knowing) == 1 else 'fall'}",
             text=(

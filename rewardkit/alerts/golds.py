@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.evidence import Alert, ramp
 from rewardkit.alerts.series import Changes, peak_of
 from rewardkit.alerts.texts import Sample, words
 from rewardkit.batch.column import Floats, Rows
@@ -23,8 +23,8 @@ LONGEST = 40
 """The most words of a gold answer: no completion repeats a longer one."""
 
 
-def gold_leads(sample: Sample) -> list[Lead]:
-    """Return a lead for each component and column that it reads: the two windows with the greatest strength.
+def gold_alerts(sample: Sample) -> list[Alert]:
+    """Return an alert for each component and column that it reads: the two windows with the greatest strength.
 
     A completion contains a cell if it has all its words. Only the excess over the cell of another group counts, so a
     word that is in most completions is not a gold answer.
@@ -33,15 +33,15 @@ def gold_leads(sample: Sample) -> list[Lead]:
     if evidence.columns is None:
         return []
     cells = _Cells(sample)
-    leads = [
-        _lead(sample, component, column, cells)
+    alerts = [
+        _alert(sample, component, column, cells)
         for component in sample.run.rewarded
         for column in sorted(evidence.reads.get(component, ()))
     ]
-    return [lead for lead in leads if lead is not None]
+    return [alert for alert in alerts if alert is not None]
 
 
-def _lead(sample: Sample, component: str, column: str, cells: _Cells) -> Lead | None:
+def _alert(sample: Sample, component: str, column: str, cells: _Cells) -> Alert | None:
     """Compare the windows; None if there is nothing to say.
 
     The strength is the weakest of: the certainty that more of all completions have a full score without the gold answer
@@ -70,7 +70,7 @@ def _lead(sample: Sample, component: str, column: str, cells: _Cells) -> Lead | 
         return None
     pair, steps = peak.pair, peak.steps
     chosen = full & (has == 0.0) & (sample.steps >= steps[0]) & (sample.steps <= steps[1])
-    return Lead(
+    return Alert(
         kind="gold",
         title=f"{component} gives full scores without the {column}",
         text=(

@@ -9,19 +9,19 @@ from dataclasses import asdict
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.evidence import Alert, ramp, weakest
 from rewardkit.alerts.series import STEPS, Jump, Series, largest_jump
 from rewardkit.alerts.windowed_run import WindowedRun
 
 
-def jump_leads(run: WindowedRun) -> list[Lead]:
-    """Return a lead for each component whose largest jump is sudden (for the total if there are no components).
+def jump_alerts(run: WindowedRun) -> list[Alert]:
+    """Return an alert for each component whose largest jump is sudden (for the total if there are no components).
 
     The strength is the weaker of the jump's suddenness (`Jump.suddenness`) and its height (from 0.3 to 1 deviation
     of the completions before and after).
     """
     columns = {name: run.component(name) for name in sorted(run.evidence.components)} or {"": run.totals}
-    leads = []
+    alerts = []
     for name, values in columns.items():
         jump = largest_jump(run.series(values))
         if jump is None or jump.suddenness == 0.0:
@@ -35,8 +35,8 @@ def jump_leads(run: WindowedRun) -> list[Lead]:
         if strength > 0.0:
             label = name or "the total"
             after = near[run.steps[near] >= jump.step]
-            leads.append(
-                Lead(
+            alerts.append(
+                Alert(
                     kind="jump",
                     title=f"{label} {'jumps' if jump.difference > 0 else 'drops'} at step {jump.step}",
                     text=f"The mean of {label} is {_described(jump)}. The jump is {height:.2g} deviations high.",
@@ -47,12 +47,12 @@ def jump_leads(run: WindowedRun) -> list[Lead]:
                     numbers={**_numbers(jump), "height": height},
                 )
             )
-    return leads
+    return alerts
 
 
-def gate_leads(run: WindowedRun) -> list[Lead]:
-    """Return a lead for each gate whose pass rate jumps: the weaker of suddenness and height (from 0.1 to 0.4)."""
-    leads = []
+def gate_alerts(run: WindowedRun) -> list[Alert]:
+    """Return an alert for each gate whose pass rate jumps: the weaker of suddenness and height (from 0.1 to 0.4)."""
+    alerts = []
     for name, (steps, rates) in sorted(run.evidence.gates.items()):
         order = np.argsort(steps, kind="stable")
         valid = order[~np.isnan(np.asarray(rates, dtype=np.float64)[order])]
@@ -62,8 +62,8 @@ def gate_leads(run: WindowedRun) -> list[Lead]:
         strength = 0.0 if jump is None else float(weakest(jump.suddenness, ramp(abs(jump.difference), 0.1, 0.4)))
         if jump is not None and strength > 0.0:
             after = np.flatnonzero(run.within(_span(run.distinct_steps, jump)) & (run.steps >= jump.step))
-            leads.append(
-                Lead(
+            alerts.append(
+                Alert(
                     kind="gate",
                     title=f"gate {name} {'opens' if jump.difference > 0 else 'closes'} suddenly at step {jump.step}",
                     text=f"The pass rate of gate {name} is {_described(jump)}.",
@@ -74,7 +74,7 @@ def gate_leads(run: WindowedRun) -> list[Lead]:
                     numbers=_numbers(jump),
                 )
             )
-    return leads
+    return alerts
 
 
 def _span(steps: np.ndarray[tuple[int], np.dtype[np.int64]], jump: Jump) -> tuple[int, int]:

@@ -7,26 +7,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.evidence import Alert, ramp, weakest
 from rewardkit.alerts.series import peak_of
 from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats, Rows
 
 
-def length_leads(run: WindowedRun) -> list[Lead]:
-    """Return a fact about a drift of length, and a lead about completions that are cut off at the maximum."""
+def length_alerts(run: WindowedRun) -> list[Alert]:
+    """Return an observation about a drift of length, and an alert about completions that are cut off at the maximum."""
     if run.evidence.lengths is None:
         return []
     lengths = np.asarray(run.evidence.lengths, dtype=np.float64)[run.rows]
     return [*_drift(run, lengths), *_truncated(run, lengths)]
 
 
-def _drift(run: WindowedRun, lengths: Floats) -> list[Lead]:
-    """Return a fact if the mean length drifts in the direction that earns more.
+def _drift(run: WindowedRun, lengths: Floats) -> list[Alert]:
+    """Return an observation if the mean length drifts in the direction that earns more.
 
-    Its place among the facts depends on the weakest of: the certainty that the mean length changes (z from 4 to 8), the
-    size of the change (a factor from 1.15 to 1.75), the certainty that the total rises at the same time (z from 2 to
-    4), and the rank correlation of length and earnings within groups, in the direction of the drift (from 0.15 to 0.5).
+    Its place among the observations depends on the weakest of: the certainty that the mean length changes (z from 4 to
+    8), the size of the change (a factor from 1.15 to 1.75), the certainty that the total rises at the same time (z
+    from 2 to 4), and the rank correlation of length and earnings within groups, in the direction of the drift (from
+    0.15 to 0.5).
     """
     change, total = run.changes(lengths), run.changes(run.totals)
     correlation = run.correlation(lengths, run.earned)
@@ -47,7 +48,7 @@ def _drift(run: WindowedRun, lengths: Floats) -> list[Lead]:
     grows = bool(factor[pair] > 0)
     late = np.flatnonzero(run.within(steps) & ~np.isnan(lengths))
     return [
-        Lead(
+        Alert(
             kind="length",
             title=f"completions {'grow' if grows else 'shrink'}, and {'longer' if grows else 'shorter'} ones earn more",
             text=(
@@ -73,13 +74,13 @@ def _gain(run: WindowedRun, chosen: Rows) -> float:
     return float(np.nanmean(totals[chosen]) - np.nanmean(first)) / size
 
 
-def _truncated(run: WindowedRun, lengths: Floats) -> list[Lead]:
-    """Return a lead if many completions reach the maximum length.
+def _truncated(run: WindowedRun, lengths: Floats) -> list[Alert]:
+    """Return an alert if many completions reach the maximum length.
 
     The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that it rose (z from
     4 to 8; 1 if it was that high all along), and what they earn: a part of 0.5, more if they earn more than the mean
     total of the first window (from 0 to 0.1 of the range): cut-off completions that earn little game nothing. Without a
-    known maximum there is no lead: answers of one form may also have the same length.
+    known maximum there is no alert: answers of one form may also have the same length.
     """
     limit = run.evidence.maximum_length
     known_lengths = lengths[~np.isnan(lengths)]
@@ -90,16 +91,16 @@ def _truncated(run: WindowedRun, lengths: Floats) -> list[Lead]:
     share = float(np.nanmean(cut[last])) if (~np.isnan(cut[last])).any() else 0.0
     change = run.changes(cut)
     rise = float(np.nanmax(change.z, initial=0.0)) if change.z.size else 0.0
-    # Nearly as high all along: it cannot have risen by many standard errors, and is a lead all the same.
+    # Nearly as high all along: it cannot have risen by many standard errors, and is an alert all the same.
     lasting = float(np.nanmean(cut)) >= 0.8 * share
-    # A lead at half strength even if cut-off completions earn no more: they end without an answer.
+    # An alert at half strength even if cut-off completions earn no more: they end without an answer.
     paid = 0.5 + 0.5 * float(ramp(_gain(run, last & (cut == 1.0)), 0.0, 0.1))
     strength = float(weakest(ramp(share, 0.1, 0.5), max(float(ramp(rise, 4.0, 8.0)), float(lasting)), paid))
     if strength <= 0.0:
         return []
     steps = int(run.starts[-1]), run.span[1]
     return [
-        Lead(
+        Alert(
             kind="truncated",
             title=f"{100 * share:.0f} % of completions are cut off at the maximum length",
             text=(

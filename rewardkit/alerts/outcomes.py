@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.evidence import Alert, ramp
 from rewardkit.alerts.series import peak_of
 from rewardkit.alerts.windowed_run import WindowedRun
 
 
-def outcome_leads(run: WindowedRun) -> list[Lead]:
-    """Return at most one lead for each component and outcome.
+def outcome_alerts(run: WindowedRun) -> list[Alert]:
+    """Return at most one alert for each component and outcome.
 
     The strength is the weaker of the certainty that the rate rises between windows (z from 4 to 8) and the size of the
     rise (from 0.01 to 0.06 of all completions).
     """
-    leads = []
+    alerts = []
     for name, outcomes in sorted(run.evidence.outcomes.items()):
         row_outcomes = np.asarray(outcomes)[run.rows]
         for outcome in ("failed", "errored"):
@@ -32,8 +32,8 @@ def outcome_leads(run: WindowedRun) -> list[Lead]:
             if peak is None:
                 continue
             pair, steps = peak.pair, peak.steps
-            leads.append(
-                Lead(
+            alerts.append(
+                Alert(
                     kind="outcomes",
                     title=f"{name} {outcome} more often",
                     text=(
@@ -47,4 +47,4 @@ def outcome_leads(run: WindowedRun) -> list[Lead]:
                     numbers=change.numbers(pair),
                 )
             )
-    return leads
+    return alerts

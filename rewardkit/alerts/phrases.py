@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.alerts.evidence import Integers, Lead, ramp, weakest
+from rewardkit.alerts.evidence import Alert, Integers, ramp, weakest
 from rewardkit.alerts.texts import MARKUP, Hashes, Sample, among, chained, mixed, spans
 from rewardkit.alerts.wins import discoveries, one_sided, wins
 from rewardkit.analyze.discrimination import centered_ranks
@@ -33,7 +33,7 @@ CANDIDATES = 200
 """The number of strongest n-grams to examine; overlapping ones are one phrase. Any limit: these are ranked in every
 component, which takes the time."""
 MOST = 5
-"""The most facts. Any number, so that a list of leads stays readable."""
+"""The most observations. Any number, so that a list of alerts stays readable."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Grams:
     sizes: Integers
 
 
-def phrase_leads(sample: Sample) -> list[Lead]:
-    """Return at most five facts.
+def phrase_alerts(sample: Sample) -> list[Alert]:
+    """Return at most five observations.
 
     Candidates are the n-grams of one to four words (characters, in scripts without spaces) that occur in at least 20
     completions of at least 5 prompts, and whose completions earn more within groups (rank test, false discovery rate
@@ -84,12 +84,12 @@ def phrase_leads(sample: Sample) -> list[Lead]:
     chance, component = _most_won(sample, ngrams, chosen, won.chance[chosen])
     # 0.6: higher than the 0.55 above, since the best component is chosen among several.
     strengths = weakest(strengths[chosen], ramp(chance, 0.6, 0.85) * (1.0 - _truly_won(sample, ngrams, chosen)))
-    leads = []
+    alerts = []
     for index, rows in islice(_apart(sample, ngrams, chosen, strengths), MOST):
         gram = int(chosen[index])
         phrase = excerpt(_text(sample, ngrams, gram))
-        leads.append(
-            Lead(
+        alerts.append(
+            Alert(
                 kind="phrase",
                 phrase=phrase,
                 title=f"\u201c{phrase}\u201d spreads and pays",
@@ -113,7 +113,7 @@ def phrase_leads(sample: Sample) -> list[Lead]:
                 },
             )
         )
-    return leads
+    return alerts
 
 
 def grams(sample: Sample) -> Grams:
@@ -233,7 +233,7 @@ def _apart(sample: Sample, ngrams: Grams, chosen: Integers, strengths: Floats) -
     for index in order[strengths[order] > 0.0].tolist():
         rows = ngrams.members[ngrams.grams == chosen[index]]
         row_set = frozenset(rows.tolist())
-        # "final answer" and "the final answer" are in nearly the same completions: one lead for both.
+        # "final answer" and "the final answer" are in nearly the same completions: one alert for both.
         if all(len(row_set & other) < 0.5 * min(len(row_set), len(other)) for other in families):
             yield index, rows
         families.append(row_set)

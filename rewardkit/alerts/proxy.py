@@ -1,5 +1,6 @@
-"""A proxy that rises while the truth does not: the reward goes up, but the quality that it should measure does not
-(Goodhart's law).
+"""A proxy that rises while the ground truth does not (Goodhart's law).
+
+The reward goes up, but the quality that it should measure does not.
 
 The total climbs from 0.3 to 0.9 between steps 100 and 400; ``rk.monitor(exact)`` stays at 0.31.
 """
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp, weakest
+from rewardkit.alerts.evidence import Alert, ramp, weakest
 from rewardkit.alerts.series import Changes, Peak, Series, changes, mean_by_step, peak_of
 from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
@@ -21,7 +22,7 @@ KIND = "proxy"
 
 
 @dataclass(frozen=True)
-class Truth:
+class GroundTruth:
     """A score that should rise with the reward but earns nothing: a monitored component, or a score of an evaluation.
 
     Attributes:
@@ -37,8 +38,8 @@ class Truth:
     bounds: Bounds
 
 
-def proxy_leads(run: WindowedRun) -> list[Lead]:
-    """Return at most one lead for each truth: the proxy and the two windows with the greatest strength.
+def proxy_alerts(run: WindowedRun) -> list[Alert]:
+    """Return at most one alert for each ground truth: the proxy and the two windows with the greatest strength.
 
     The strength is the weakest of: the certainty that the proxy rises (z from 4 to 8), the size of its rise (from 0.2
     to 0.8 of its deviation over completions), and the certainty that the truth does not rise, up to the end of the run
@@ -51,10 +52,10 @@ def proxy_leads(run: WindowedRun) -> list[Lead]:
     risen = {name: run.changes(values) for name, values in proxies.items()}
     deviations = {name: _deviation(values) for name, values in proxies.items()}
     total = run.changes(run.totals)
-    # Less than the 4 of a lead: it only has to show that a component moves at all.
+    # Less than the 4 of an alert: it only has to show that a component moves at all.
     supported = np.any([change.z > 3.0 for change in risen.values()], axis=0) if risen else np.ones_like(total.z) > 0
     best = []
-    for truth in truths(run):
+    for truth in ground_truths(run):
         still = changes(truth.series, run.starts)
         candidates = [
             (_strengths(change, deviations[name], still, truth), name, change)
@@ -66,12 +67,12 @@ def proxy_leads(run: WindowedRun) -> list[Lead]:
             candidates.append((_strengths(total, _deviation(run.totals), still, truth, size) * supported, "", total))
         strengths, name, change = max(candidates, key=lambda each: float(each[0].max(initial=0.0)))
         if (peak := peak_of(change, strengths)) is not None:
-            best.append(_lead(run, truth, name, change, still, peak))
+            best.append(_alert(run, truth, name, change, still, peak))
     return best
 
 
-def truths(run: WindowedRun) -> Iterator[Truth]:
-    """Yield the truths of a run.
+def ground_truths(run: WindowedRun) -> Iterator[GroundTruth]:
+    """Yield the ground truths of a run.
 
     Monitored components, in training and in evaluations, are compared with all proxies. A component that earns is
     compared, in evaluations, with itself in training.
@@ -80,7 +81,7 @@ def truths(run: WindowedRun) -> Iterator[Truth]:
     for name in sorted(evidence.monitored & set(evidence.components)):
         values = run.component(name)
         if not np.isnan(values).all():
-            yield Truth(name, None, values, run.series(values), _deviation(values), _bounds(run, name))
+            yield GroundTruth(name, None, values, run.series(values), _deviation(values), _bounds(run, name))
     if evidence.training is None or evidence.training.all():
         return
     rows = np.flatnonzero(~evidence.training)
@@ -92,7 +93,7 @@ def truths(run: WindowedRun) -> Iterator[Truth]:
         if len(series.steps) > 1:
             against = None if name in evidence.monitored else name
             label = f"held-out {name or 'total'}"
-            yield Truth(label, against, None, series, _deviation(values), _bounds(run, name))
+            yield GroundTruth(label, against, None, series, _deviation(values), _bounds(run, name))
 
 
 def _bounds(run: WindowedRun, name: str) -> Bounds:
@@ -104,7 +105,7 @@ def _deviation(values: Floats) -> float:
     return float(known_values.std()) if known_values.size else 0.0
 
 
-def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth, size: float = 0.0) -> Floats:
+def _strengths(proxy: Changes, deviation: float, truth: Changes, about: GroundTruth, size: float = 0.0) -> Floats:
     """Return the strength for each pair of windows; `size` is the range of the proxy if it is the total."""
     # Rounding alone is no deviation.
     if deviation <= 1e-9:
@@ -153,7 +154,7 @@ def _to_the_end(still: Floats) -> Floats:
     return least
 
 
-def _lead(run: WindowedRun, truth: Truth, name: str, proxy: Changes, still: Changes, peak: Peak) -> Lead:
+def _alert(run: WindowedRun, truth: GroundTruth, name: str, proxy: Changes, still: Changes, peak: Peak) -> Alert:
     pair, steps = peak.pair, peak.steps
     label = name or "the total"
     # As many standard errors as a rise needs; less is called flat.
@@ -162,7 +163,7 @@ def _lead(run: WindowedRun, truth: Truth, name: str, proxy: Changes, still: Chan
     keys = gained
     if truth.values is not None:
         keys = np.where(np.isnan(truth.values), -np.inf, gained - truth.values)
-    return Lead(
+    return Alert(
         kind=KIND,
         title=f"{label} rises while {truth.name} {moved}",
         text=(

@@ -1,13 +1,13 @@
 """Lost signal: components at their ceiling or floor, components that never vary within groups, groups without variance.
 
-These are facts about a run, not signs of a hack: a component that is learned is at its ceiling.
+These are observations about a run, not signs of a hack: a component that is learned is at its ceiling.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Lead, ramp
+from rewardkit.alerts.evidence import Alert, ramp
 from rewardkit.alerts.series import mean_by_step
 from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
@@ -19,25 +19,25 @@ have no variance."""
 LEAST_GROUPS = 20
 
 
-def saturation_leads(run: WindowedRun) -> list[Lead]:
-    """Return at most one fact for each component that earns: ceiling, floor or dead."""
-    leads = []
+def saturation_alerts(run: WindowedRun) -> list[Alert]:
+    """Return at most one observation for each component that earns: ceiling, floor or dead."""
+    alerts = []
     _, totals_vary = run.varies(run.totals)
     for name in run.rewarded:
         values = run.component(name)
         low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
-        lead = _at_bound(run, name, values, high, "ceiling") or _at_bound(run, name, values, low, "floor")
-        if lead is None and totals_vary.any():
-            lead = _dead(run, name, values)
-        if lead is not None:
-            leads.append(lead)
-    return leads
+        alert = _at_bound(run, name, values, high, "ceiling") or _at_bound(run, name, values, low, "floor")
+        if alert is None and totals_vary.any():
+            alert = _dead(run, name, values)
+        if alert is not None:
+            alerts.append(alert)
+    return alerts
 
 
-def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: str) -> Lead | None:
-    """Return a fact if more than 95% of the completions are at the bound in the last windows.
+def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: str) -> Alert | None:
+    """Return an observation if more than 95% of the completions are at the bound in the last windows.
 
-    Its place among the facts depends on the share of those windows among all windows (from 0 to 0.5).
+    Its place among the observations depends on the share of those windows among all windows (from 0 to 0.5).
     """
     if not np.isfinite(bound) or len(run.starts) < 2 or _constant(values):
         return None
@@ -52,14 +52,14 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
         return None
     steps = int(run.starts[-lasting]), run.span[1]
     share = float(shares[-lasting:].mean())
-    return Lead(
+    return Alert(
         kind=kind,
         title=f"{name} is at its {kind}",
         text=(
             f"From step {steps[0]} on, {100 * share:.1f} % of completions have {bound:.6g}, the "
             f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it no longer separates completions."
         ),
-        # Any ends: it is a fact, and these only order it among others.
+        # Any ends: it is an observation, and these only order it among others.
         strength=float(ramp(lasting / len(run.starts), 0.0, 0.5)),
         steps=steps,
         component=name,
@@ -74,12 +74,12 @@ def _constant(values: Floats) -> bool:
     return not known_values.size or bool(known_values.max() - known_values.min() <= 1e-9)
 
 
-def _dead(run: WindowedRun, name: str, values: Floats) -> Lead | None:
-    """Return a fact if the component never varies; its place depends on the number of groups (from 20 to 200)."""
+def _dead(run: WindowedRun, name: str, values: Floats) -> Alert | None:
+    """Return an observation if the component never varies; its place depends on the number of groups (20 to 200)."""
     groups, vary = run.varies(values)
     if vary.any() or len(groups) < LEAST_GROUPS:
         return None
-    return Lead(
+    return Alert(
         kind="dead",
         title=f"{name} never varies within a group",
         text=(
@@ -95,8 +95,8 @@ def _dead(run: WindowedRun, name: str, values: Floats) -> Lead | None:
     )
 
 
-def variance_leads(run: WindowedRun) -> list[Lead]:
-    """Return a fact about groups without variance; its place depends on their last share (from 0.5 to 0.95)."""
+def variance_alerts(run: WindowedRun) -> list[Alert]:
+    """Return an observation about groups without variance; its place depends on their last share (from 0.5 to 0.95)."""
     groups, vary = run.varies(run.totals)
     if len(groups) < LEAST_GROUPS:
         return []
@@ -113,7 +113,7 @@ def variance_leads(run: WindowedRun) -> list[Lead]:
     flat = np.flatnonzero(np.isin(run.groups, groups[~vary]) & (run.steps >= run.starts[-1]))
     level = float(np.nanmean(run.totals[flat]))
     return [
-        Lead(
+        Alert(
             kind="no_variance",
             title=f"{100 * share:.0f} % of groups have nothing to learn from",
             text=(

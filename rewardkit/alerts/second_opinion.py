@@ -1,7 +1,7 @@
-"""A second opinion on leads: a judge reads the completions that a lead shows, and says if they do the task.
+"""A second opinion on alerts: a judge reads the completions that an alert shows, and says if they do the task.
 
-``second_opinions(leads, evidence, task_judge("gpt-5-mini"))[0].counts`` is ``{"does": 1, "does_not": 7, "undecided":
-0}``. It is given next to the lead and never changes its strength, and the judge does not see the lead.
+``second_opinions(alerts, evidence, task_judge("gpt-5-mini"))[0].counts`` is ``{"does": 1, "does_not": 7, "undecided":
+0}``. It is given next to the alert and never changes its strength, and the judge does not see the alert.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from rewardkit.alerts.evidence import Evidence, Integers, Lead, Texts
+from rewardkit.alerts.evidence import Alert, Evidence, Integers, Texts
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import EvidenceError, RewardKitError
@@ -43,7 +43,7 @@ class RowVerdict:
 
 @dataclass(frozen=True)
 class SecondOpinion:
-    """The verdicts on the completions of one lead, in the order of its rows."""
+    """The verdicts on the completions of one alert, in the order of its rows."""
 
     rows: tuple[RowVerdict, ...]
 
@@ -62,18 +62,18 @@ class SecondOpinion:
 
 
 def second_opinions(
-    leads: Sequence[Lead],
+    alerts: Sequence[Alert],
     evidence: Evidence,
     judge: RewardLike,
     *,
     batch_of: Callable[[Integers], Batch] | None = None,
 ) -> list[SecondOpinion]:
-    """Ask a judge about the completions of each lead, each different one once.
+    """Ask a judge about the completions of each alert, each different one once.
 
-    Whatever goes wrong with the judge is the reason of an undecided verdict: it never costs the leads.
+    Whatever goes wrong with the judge is the reason of an undecided verdict: it never costs the alerts.
 
     Args:
-        leads: the leads that `suspicious` found in `evidence`.
+        alerts: the alerts that `suspicious` found in `evidence`.
         evidence: the data of the run.
         judge: `rewardkit.rewards.judges.judge.task_judge`, or your own reward that gives 1 if a completion does the
             task and 0 if it does not. From 2/3 on a completion does the task, up to 1/3 it does not, and all between is
@@ -81,9 +81,9 @@ def second_opinions(
         batch_of: returns the completions at row indices as the judge gets them, with columns and all turns. By
             default it gets the texts of `evidence` and no columns.
     """
-    rows = np.unique(np.array([row for lead in leads for row in lead.rows], dtype=np.int64))
+    rows = np.unique(np.array([row for alert in alerts for row in alert.rows], dtype=np.int64))
     verdicts = dict(zip(rows.tolist(), _verdicts(rows, evidence, judge, batch_of), strict=True)) if len(rows) else {}
-    return [SecondOpinion(tuple(verdicts[row] for row in lead.rows)) for lead in leads]
+    return [SecondOpinion(tuple(verdicts[row] for row in alert.rows)) for alert in alerts]
 
 
 def _verdicts(

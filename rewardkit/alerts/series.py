@@ -71,7 +71,7 @@ class Changes:
         return result
 
     def numbers(self, pair: int, prefix: str = "") -> dict[str, float]:
-        """Return the means and the difference in standard errors of one pair, for a lead."""
+        """Return the means and the difference in standard errors of one pair, for an alert."""
         return {
             f"{prefix}before": float(self.before[pair]),
             f"{prefix}after": float(self.after[pair]),

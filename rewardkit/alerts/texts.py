@@ -122,7 +122,7 @@ class Sample:
         return np.nan_to_num(self.run.standing[self.rows])
 
     def description(self) -> str:
-        """Describe the sample, for the text of a lead."""
+        """Describe the sample, for the text of an alert."""
         return f"a sample of {len(self.rows)} of {len(self.run.rows)} completions, seed {self.run.evidence.seed}"
 
 

@@ -1,4 +1,4 @@
-"""The training rows of an Evidence, divided into windows and groups for all kinds of leads.
+"""The training rows of an Evidence, divided into windows and groups for all kinds of alerts.
 
 ``WindowedRun(evidence).groups`` numbers the groups: the completions of one prompt in one step.
 """
@@ -17,7 +17,7 @@ from rewardkit.analyze.discrimination import centered_ranks
 from rewardkit.batch.column import Floats
 
 SHOWN_ROWS = 8
-"""The most rows that a lead shows. Any number: a few completions show what a lead is about."""
+"""The most rows that an alert shows. Any number: a few completions show what an alert is about."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""``rewardkit radar runs/x``: print the leads of a recorded run, places where its reward may be gamed."""
+"""``rewardkit radar runs/x``: print the alerts of a recorded run, places where its reward may be gamed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
         "Searches a recorded run for places where the reward may be gamed, as the tab Suspicious of the "
-        "page does: leads with a strength from 0 to 1, strongest first, each with completions to look at; then facts, "
-        "which healthy runs show as often. Leads are not verdicts."
+        "page does: alerts with a strength from 0 to 1, strongest first, each with completions to look at; then "
+        "observations, which healthy runs show as often. Alerts are not verdicts."
     )
     verb.epilog = (
-        "Exit code 0: searched; 1: a lead is at least as strong as --above; 2: it could not run, or the run is "
+        "Exit code 0: searched; 1: an alert is at least as strong as --above; 2: it could not run, or the run is "
         "too short to be searched."
     )
     verb.add_argument("folder", metavar="RUN", help="the folder of a recorded run; it may still be training")
@@ -33,7 +33,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--above",
         type=_share,
         metavar="STRENGTH",
-        help="exit with code 1 if a lead is at least this strong; 0.8 is rare in healthy runs",
+        help="exit with code 1 if an alert is at least this strong; 0.8 is rare in healthy runs",
     )
     verb.add_argument(
         "--reward",
@@ -42,14 +42,14 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         f"answers of other prompts. {REWARD}; or RUN@3, version 3 of a run (RUN@0 is the one that it started with)",
     )
     verb.add_argument(
-        "--show", type=_number, default=2, metavar="N", help="show N completions of each lead (default: 2)"
+        "--show", type=_number, default=2, metavar="N", help="show N completions of each alert (default: 2)"
     )
     verb.add_argument(
         "--json", type=Path, nargs="?", const=_HERE, metavar="FILE", help="write JSON to FILE, or print it"
     )
     judge = verb.add_argument_group(
         "a second opinion",
-        "A language model reads up to eight completions of each lead, one request each, and says if they do the task. "
+        "A language model reads up to eight completions of each alert, one request each, and says if they do the task. "
         "Its verdicts are printed next to the strength and do not change it.",
     )
     judge.add_argument(
@@ -70,13 +70,13 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Search the run; return 1 if a lead is at least as strong as --above, else 0."""
+    """Search the run; return 1 if an alert is at least as strong as --above, else 0."""
     from rewardkit.errors import RewardKitError
-    from rewardkit.page.lead_report import lead_report
+    from rewardkit.page.alert_report import alert_report
 
     with contextlib.redirect_stdout(sys.stderr):  # the output of a reward is not part of the report
         judge = _judge(options)
-        report = lead_report(options.folder, reward=_reward(options.reward), judge=judge)
+        report = alert_report(options.folder, reward=_reward(options.reward), judge=judge)
     values = json.dumps(report.to_dict(), indent=1)
     if options.json not in (None, _HERE):
         write(options.json, values + "\n")

@@ -183,7 +183,7 @@ class WrongColumns:
                         f"reward {name!r} reads no gold answer in its first batch"
                         f"{'es' * (len(component_reasons) == 1)}: {component_reasons[0]} If this is the wrong column, "
                         "name another one. rk.number, rk.choice and rk.math_equal accept such golds with "
-                        ' on_unparsable_gold="fail"'
+                        'on_unparsable_gold="fail"'
                     )
         return None
 

@@ -1,7 +1,7 @@
 """The radar: it searches a running training for signs that its reward is gamed.
 
 Call ``radar.look(batch, table, totals, step=7)`` after each batch. When its allowance suffices, it scores some groups
-of the batch again with the gold answers of other prompts, and searches everything that it has seen for leads. It
+of the batch again with the gold answers of other prompts, and searches everything that it has seen for alerts. It
 changes no score, draws from no random generator of the training, and never raises.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rewardkit.alerts import Evidence, Lead, suspicious
+from rewardkit.alerts import Alert, Evidence, suspicious
 from rewardkit.alerts.golds import cell_text
 from rewardkit.alerts.texts import shortened
 from rewardkit.analyze.permuted_golds import ForeignScores, PermutedGolds
@@ -119,12 +119,12 @@ class Radar:
         share: the most of the training's time that it takes, from 0 to 1.
 
     Attributes:
-        lead: the strongest lead of the last search; None if there is none yet.
+        alert: the strongest alert of the last search; None if there is none yet.
         searches: the number of searches.
     """
 
     def __init__(self, reward: Reward, share: float | None = None) -> None:
-        self.lead: Lead | None = None
+        self.alert: Alert | None = None
         self.searches = 0
         self._reward = reward
         share = SHARE if share is None else share
@@ -187,10 +187,10 @@ class Radar:
 
     @property
     def strength(self) -> float | None:
-        """The strength of the strongest lead, 0 if there is none yet; None if the radar is off."""
+        """The strength of the strongest alert, 0 if there is none yet; None if the radar is off."""
         if self._off:
             return None
-        return 0.0 if self.lead is None else self.lead.strength
+        return 0.0 if self.alert is None else self.alert.strength
 
     def metrics(self, scores: ForeignScores | None) -> dict[str, float]:
         """Return the numbers to log: ``radar/strength``, and the means ``radar/own`` and ``radar/foreign`` of
@@ -289,8 +289,8 @@ class Radar:
 
     def _search(self) -> None:
         evidence = self.evidence
-        leads = [] if evidence is None else suspicious(evidence, facts=False)
-        self.lead = next((lead for lead in leads if lead.strength > 0.0), None)
+        alerts = [] if evidence is None else suspicious(evidence, observations=False)
+        self.alert = next((alert for alert in alerts if alert.strength > 0.0), None)
         self.searches += 1
 
 

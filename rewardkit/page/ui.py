@@ -83,15 +83,15 @@ class Advantage(element, component="browser/rewardkit_advantage.js"):
 
 
 class Alarm(element, component="browser/rewardkit_alarm.js"):
-    """A line that names the strongest lead of a run and links to `url`; nothing until `show` is called."""
+    """A line that names the strongest alert of a run and links to `url`; nothing until `show` is called."""
 
     def __init__(self, run: str, url: str) -> None:
         super().__init__()
-        self.props.update({"lead": "", "run": escape(run), "url": url})
+        self.props.update({"alert": "", "run": escape(run), "url": url})
 
-    def show(self, lead: str) -> None:
-        """Name a lead, or nothing if it is empty."""
-        self.props["lead"] = escape(lead)
+    def show(self, alert: str) -> None:
+        """Name an alert, or nothing if it is empty."""
+        self.props["alert"] = escape(alert)
 
 
 class Command(element, component="browser/rewardkit_command.js"):

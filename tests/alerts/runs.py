@@ -153,7 +153,7 @@ PLANTS = {
     "dead": Shape(plant="dead"),
     "no_variance": Shape(plant="no_variance"),
 }
-"""Runs with an exploit; the name is the kind of the lead, except that "held-out" is a proxy."""
+"""Runs with an exploit; the name is the kind of the alert, except that "held-out" is a proxy."""
 
 
 def varied(name: str, shape: Shape, seed: int) -> Shape:

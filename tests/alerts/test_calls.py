@@ -1,4 +1,4 @@
-"""Facts about tool calls: they describe a run, and have no strength."""
+"""Observations about tool calls: they describe a run, and have no strength."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rewardkit.alerts import Evidence, Lead, suspicious
+from rewardkit.alerts import Alert, Evidence, suspicious
 from rewardkit.batch.column import Floats
 
 STEPS, PROMPTS, GENERATIONS = 100, 8, 8
@@ -37,20 +37,20 @@ def evidence(
     )
 
 
-def facts(found: Evidence, kind: str = "calls") -> list[Lead]:
-    leads = [lead for lead in suspicious(found) if lead.kind == kind]
-    assert all(lead.is_fact and lead.strength == 0.0 for lead in leads)
-    return leads
+def observations(found: Evidence, kind: str = "calls") -> list[Alert]:
+    alerts = [alert for alert in suspicious(found) if alert.kind == kind]
+    assert all(alert.is_observation and alert.strength == 0.0 for alert in alerts)
+    return alerts
 
 
-def test_calls_that_rise_more_than_right_answers_are_a_fact() -> None:
-    (fact,) = facts(evidence((1.68, 3.88), (0.68, 0.84), paid=True))
-    assert fact.title == "tool calls rise, exact rises less"
-    assert fact.component == "exact"
-    assert 1.6 < fact.numbers["before"] < 2.2
-    assert 3.4 < fact.numbers["after"] < 4.0
-    assert "while exact goes from 0." in fact.text
-    assert fact.rows
+def test_calls_that_rise_more_than_right_answers_are_a_observation() -> None:
+    (observation,) = observations(evidence((1.68, 3.88), (0.68, 0.84), paid=True))
+    assert observation.title == "tool calls rise, exact rises less"
+    assert observation.component == "exact"
+    assert 1.6 < observation.numbers["before"] < 2.2
+    assert 3.4 < observation.numbers["after"] < 4.0
+    assert "while exact goes from 0." in observation.text
+    assert observation.rows
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_calls_that_rise_more_than_right_answers_are_a_fact() -> None:
 def test_calls_that_fall_or_rise_with_right_answers_are_none(
     calls: tuple[float, float], right: tuple[float, float]
 ) -> None:
-    assert facts(evidence(calls, right)) == []
+    assert observations(evidence(calls, right)) == []
 
 
 def test_a_monitored_component_is_the_outcome() -> None:
@@ -75,31 +75,31 @@ def test_a_monitored_component_is_the_outcome() -> None:
         monitored=frozenset({"held_out"}),
         calls=one.calls,
     )
-    assert facts(one) == []
-    (fact,) = facts(watched)
-    assert fact.component == "held_out"
+    assert observations(one) == []
+    (observation,) = observations(watched)
+    assert observation.component == "held_out"
 
 
-def test_a_run_without_an_outcome_apart_from_the_calls_has_no_fact() -> None:
+def test_a_run_without_an_outcome_apart_from_the_calls_has_no_observation() -> None:
     one = evidence((1.0, 4.0), (0.5, 0.5), paid=True)
     only = {"results": one.components["results"]}
-    assert facts(Evidence(one.steps, one.prompts, one.totals, components=only, calls=one.calls)) == []
+    assert observations(Evidence(one.steps, one.prompts, one.totals, components=only, calls=one.calls)) == []
 
 
-def test_repeated_calls_and_missing_answers_are_facts_once_they_rise() -> None:
+def test_repeated_calls_and_missing_answers_are_observations_once_they_rise() -> None:
     draw = np.random.default_rng(2)
     rising = (draw.random(SIZE) < climbing(0.02, 0.5)).astype(np.float64)
     flat = (draw.random(SIZE) < 0.3).astype(np.float64)
     risen = evidence((1.0, 1.0), (0.5, 0.5), repeated_calls=3 * rising, unfinished=rising)
-    assert [fact.title for kind in ("repeated", "unfinished") for fact in facts(risen, kind)] == [
+    assert [observation.title for kind in ("repeated", "unfinished") for observation in observations(risen, kind)] == [
         "more completions repeat a call",
         "more completions end without an answer",
     ]
     calm = evidence((1.0, 1.0), (0.5, 0.5), repeated_calls=flat, unfinished=flat)
-    assert facts(calm, "repeated") + facts(calm, "unfinished") == []
+    assert observations(calm, "repeated") + observations(calm, "unfinished") == []
 
 
-def test_a_run_of_plain_texts_has_no_facts_about_calls() -> None:
+def test_a_run_of_plain_texts_has_no_observations_about_calls() -> None:
     one = evidence((1.0, 4.0), (0.5, 0.5))
     nothing = np.full(SIZE, np.nan)
     for unknown in (None, nothing):
@@ -112,7 +112,7 @@ def test_a_run_of_plain_texts_has_no_facts_about_calls() -> None:
             repeated_calls=unknown,
             unfinished=unknown,
         )
-        assert not {lead.kind for lead in suspicious(plain)} & {"calls", "repeated", "unfinished"}
+        assert not {alert.kind for alert in suspicious(plain)} & {"calls", "repeated", "unfinished"}
 
 
 @given(st.integers(0, 2**32), st.lists(st.sampled_from([0.0, 1.0, 7.0, -1.0, 1e9, np.nan]), min_size=4, max_size=4))
@@ -130,4 +130,4 @@ def test_no_numbers_raise(seed: int, odd: list[float]) -> None:
         repeated_calls=values[3],
         unfinished=values[3],
     )
-    assert all(lead.strength <= 1.0 for lead in suspicious(hostile))
+    assert all(alert.strength <= 1.0 for alert in suspicious(hostile))

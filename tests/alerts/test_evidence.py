@@ -1,4 +1,4 @@
-"""The strength of leads: ramps and their minimum."""
+"""The strength of alerts: ramps and their minimum."""
 
 from __future__ import annotations
 

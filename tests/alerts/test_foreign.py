@@ -1,4 +1,4 @@
-"""A total that foreign golds earn, too, is a lead; a form that is learned, or a skill, is none."""
+"""A total that foreign golds earn, too, is an alert; a form that is learned, or a skill, is none."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def evidence(own: Floats, foreign: Floats, *, known: float = 1.0, form: Floats |
 
 
 def strength(found: Evidence) -> float:
-    return max((lead.strength for lead in suspicious(found) if lead.kind == "foreign"), default=0.0)
+    return max((alert.strength for alert in suspicious(found) if alert.kind == "foreign"), default=0.0)
 
 
 @pytest.mark.parametrize("known", [1.0, 0.25])
 def test_what_pays_for_any_gold_is_found(known: float) -> None:
     found = evidence(np.array([0.3, 0.9]), np.array([0.05, 0.8]), known=known)
-    lead = next(lead for lead in suspicious(found) if lead.kind == "foreign")
-    assert lead.strength >= 0.8
+    alert = next(alert for alert in suspicious(found) if alert.kind == "foreign")
+    assert alert.strength >= 0.8
     assert found.foreign is not None
-    assert all(found.foreign.foreign[row] == 1.0 for row in lead.rows)
+    assert all(found.foreign.foreign[row] == 1.0 for row in alert.rows)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_pays_for_any_gold_is_found(known: float) -> None:
     [((0.3, 0.9), (0.05, 0.05)), ((0.5, 0.9), (0.3, 0.35)), ((0.3, 0.3), (0.1, 0.1)), ((0.9, 0.9), (0.9, 0.9))],
     ids=["skill", "partial credit", "flat", "from the start"],
 )
-def test_a_skill_is_no_lead(own: tuple[float, float], foreign: tuple[float, float]) -> None:
+def test_a_skill_is_no_alert(own: tuple[float, float], foreign: tuple[float, float]) -> None:
     assert strength(evidence(np.array(own), np.array(foreign))) < 0.5
 
 
@@ -58,6 +58,6 @@ def test_a_form_that_is_learned_earns_with_any_gold_answer() -> None:
     assert strength(evidence(own, foreign, form=np.array([0.05, 0.35]))) < 0.5
 
 
-def test_without_foreign_scores_there_is_no_lead() -> None:
+def test_without_foreign_scores_there_is_no_alert() -> None:
     found = evidence(np.array([0.3, 0.9]), np.array([0.05, 0.8]), known=0.0)
     assert strength(found) == 0.0

@@ -1,4 +1,4 @@
-"""A total that rises while what reads the answer falls is a lead; a form beside a skill is none."""
+"""A total that rises while what reads the answer falls is an alert; a form beside a skill is none."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def evidence(
 
 
 def strength(found: Evidence) -> float:
-    return max((lead.strength for lead in suspicious(found) if lead.kind == "form"), default=0.0)
+    return max((alert.strength for alert in suspicious(found) if alert.kind == "form"), default=0.0)
 
 
 def test_what_is_paid_beside_the_answer_is_found() -> None:
     found = evidence((0.6, 0.2), (0.1, 1.0), weight=1.0)
-    lead = next(lead for lead in suspicious(found) if lead.kind == "form")
-    assert lead.strength >= 0.8
-    assert lead.title == "the total rises while exact falls"
-    assert "calls pays for something else" in lead.text
-    assert all(found.components["calls"][row] == 1.0 and found.components["exact"][row] == 0.0 for row in lead.rows)
+    alert = next(alert for alert in suspicious(found) if alert.kind == "form")
+    assert alert.strength >= 0.8
+    assert alert.title == "the total rises while exact falls"
+    assert "calls pays for something else" in alert.text
+    assert all(found.components["calls"][row] == 1.0 and found.components["exact"][row] == 0.0 for row in alert.rows)
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_what_is_paid_beside_the_answer_is_found() -> None:
     [((0.3, 0.9), (0.1, 1.0)), ((0.3, 0.3), (0.1, 1.0)), ((0.6, 0.2), (0.5, 0.5)), ((0.5, 0.5), (0.5, 0.5))],
     ids=["both rise", "a form before the skill", "unlearned", "flat"],
 )
-def test_a_form_beside_a_skill_is_no_lead(answer: tuple[float, float], form: tuple[float, float]) -> None:
+def test_a_form_beside_a_skill_is_no_alert(answer: tuple[float, float], form: tuple[float, float]) -> None:
     assert strength(evidence(answer, form)) < 0.5
 
 
-def test_a_reward_whose_components_all_read_the_data_has_no_such_lead() -> None:
+def test_a_reward_whose_components_all_read_the_data_has_no_such_alert() -> None:
     found = evidence((0.6, 0.2), (0.1, 1.0), weight=1.0)
     for reads in ({"exact": ("answer",), "calls": ("calls",)}, {"exact": (), "calls": ()}, {}):
         assert strength(replace(found, reads=reads)) == 0.0

@@ -1,4 +1,4 @@
-"""Full scores without the gold answer are a lead; a skill, a notation that stays, and words by chance are none."""
+"""Full scores without the gold answer are an alert; a skill, a notation that stays, and words by chance are none."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def evidence(
 
 
 def strength(found: Evidence) -> float:
-    return max((lead.strength for lead in suspicious(found) if lead.kind == "gold"), default=0.0)
+    return max((alert.strength for alert in suspicious(found) if alert.kind == "gold"), default=0.0)
 
 
 def skill(draw: Draw, gold: str, time: float) -> tuple[str, float]:
@@ -62,21 +62,21 @@ def one_item(draw: Draw, gold: str, time: float) -> tuple[str, float]:
 
 def test_less_than_the_gold_answer_is_found() -> None:
     found = evidence(one_item)
-    lead = next(lead for lead in suspicious(found) if lead.kind == "gold")
-    assert lead.strength >= 0.8
-    assert lead.component == "match"
-    assert lead.title == "match gives full scores without the answer"
-    assert lead.rows
-    for row in lead.rows:
+    alert = next(alert for alert in suspicious(found) if alert.kind == "gold")
+    assert alert.strength >= 0.8
+    assert alert.component == "match"
+    assert alert.title == "match gives full scores without the answer"
+    assert alert.rows
+    for row in alert.rows:
         assert found.components["match"][row] == 1.0
         assert " " not in found.completions[row]  # type: ignore[index]
 
 
-def test_a_skill_is_no_lead() -> None:
+def test_a_skill_is_no_alert() -> None:
     assert strength(evidence(skill)) == 0.0
 
 
-def test_an_answer_in_another_notation_is_no_lead() -> None:
+def test_an_answer_in_another_notation_is_no_alert() -> None:
     assert strength(evidence(skill, cell=lambda gold: gold.replace(" ", " and then "))) == 0.0
 
 
@@ -114,12 +114,12 @@ def test_a_long_answer_is_none_that_a_completion_repeats() -> None:
     assert cell_text({("a", 1): [2.5, None]}) == "{('a', 1): [2.5, None]}"
 
 
-def test_a_run_without_columns_has_no_such_lead() -> None:
+def test_a_run_without_columns_has_no_such_alert() -> None:
     assert strength(replace(evidence(one_item), columns=None)) == 0.0
 
 
 @given(st.integers(0, 2**16), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
-def test_full_scores_that_have_the_gold_answer_are_never_a_lead(seed: int, first: float, last: float) -> None:
+def test_full_scores_that_have_the_gold_answer_are_never_a_alert(seed: int, first: float, last: float) -> None:
     draw = np.random.default_rng(seed)
 
     def honest(_: Draw, gold: str, time: float) -> tuple[str, float]:

@@ -1,4 +1,4 @@
-"""A total that rises far more than a monitored truth is a lead, and one that the truth follows is none."""
+"""A total that rises far more than a monitored truth is an alert, and one that the truth follows is none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def strength(total: tuple[float, float], truth: tuple[float, float], late: tuple
             monitored=frozenset({"truth"}),
         )
     )
-    return max((lead.strength for lead in found if lead.kind == "proxy"), default=0.0)
+    return max((alert.strength for alert in found if alert.kind == "proxy"), default=0.0)
 
 
 @pytest.mark.parametrize("truth", [(0.4, 0.4), (0.5, 0.1), (0.4, 0.5)], ids=["flat", "falls", "rises a little"])
@@ -41,9 +41,9 @@ def test_a_truth_that_stays_behind_is_found(truth: tuple[float, float]) -> None:
 
 
 @pytest.mark.parametrize("truth", [(0.1, 0.7), (0.4, 0.8)], ids=["as much", "nearly as much"])
-def test_a_truth_that_follows_is_no_lead(truth: tuple[float, float]) -> None:
+def test_a_truth_that_follows_is_no_alert(truth: tuple[float, float]) -> None:
     assert strength((0.3, 0.95), truth) < 0.5
 
 
-def test_a_truth_that_follows_later_is_no_lead() -> None:
+def test_a_truth_that_follows_later_is_no_alert() -> None:
     assert strength((0.3, 0.95), (0.2, 0.2), late=(0.2, 0.95)) < 0.5

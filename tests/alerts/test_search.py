@@ -1,4 +1,4 @@
-"""Planted exploits are found, healthy runs raise no alarm, and properties that hold for all kinds of leads."""
+"""Planted exploits are found, healthy runs raise no alarm, and properties that hold for all kinds of alerts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rewardkit.alerts import Evidence, Lead, suspicious
-from rewardkit.alerts.evidence import FACTS
+from rewardkit.alerts import Alert, Evidence, suspicious
+from rewardkit.alerts.evidence import OBSERVATIONS
 from rewardkit.errors import EvidenceError, RewardKitError
 from tests.alerts.runs import PHRASES, PLANTS, SHAPES, Shape, simulated
 
@@ -20,34 +20,34 @@ def small(shape: Shape) -> Shape:
     return replace(shape, steps=min(shape.steps, 80))
 
 
-def named(leads: list[Lead]) -> dict[str, Lead]:
-    """Return the strongest lead of each kind."""
-    return {lead.kind: lead for lead in reversed(leads)}
+def named(alerts: list[Alert]) -> dict[str, Alert]:
+    """Return the strongest alert of each kind."""
+    return {alert.kind: alert for alert in reversed(alerts)}
 
 
 @pytest.mark.parametrize("name", sorted(PLANTS))
 def test_planted_exploits_are_found_with_their_evidence(name: str) -> None:
     evidence = simulated(11, small(PLANTS[name]))
-    lead = named(suspicious(evidence))[{"held-out": "proxy"}.get(name, name)]
-    if name in FACTS:
-        assert lead.is_fact
-        assert lead.strength == 0.0
+    alert = named(suspicious(evidence))[{"held-out": "proxy"}.get(name, name)]
+    if name in OBSERVATIONS:
+        assert alert.is_observation
+        assert alert.strength == 0.0
     else:
-        assert not lead.is_fact
-        assert lead.strength >= 0.5
-    assert lead.steps[0] <= lead.steps[1]
-    assert lead.text
-    assert len(set(lead.rows)) == len(lead.rows) > 0
-    assert all(np.isfinite(list(lead.numbers.values())))
+        assert not alert.is_observation
+        assert alert.strength >= 0.5
+    assert alert.steps[0] <= alert.steps[1]
+    assert alert.text
+    assert len(set(alert.rows)) == len(alert.rows) > 0
+    assert all(np.isfinite(list(alert.numbers.values())))
     training = evidence.training
     assert training is not None
-    assert training[list(lead.rows)].all()
+    assert training[list(alert.rows)].all()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(SHAPES))
 def test_healthy_runs_raise_no_alarm(name: str) -> None:
-    assert [lead for lead in suspicious(simulated(12, small(SHAPES[name]))) if lead.strength >= 0.8] == []
+    assert [alert for alert in suspicious(simulated(12, small(SHAPES[name]))) if alert.strength >= 0.8] == []
 
 
 def of_one_length(rise: float) -> Evidence:
@@ -68,30 +68,30 @@ def test_without_a_known_limit_no_completion_counts_as_cut_off() -> None:
     assert named(suspicious(replace(evidence, maximum_length=55.0)))["truncated"].strength > 0.9
 
 
-def test_cut_off_completions_that_earn_nothing_more_are_a_weak_lead() -> None:
+def test_cut_off_completions_that_earn_nothing_more_are_a_weak_alert() -> None:
     for rise in (0.0, -1.0):
         found = named(suspicious(replace(of_one_length(rise), maximum_length=55.0)))
         assert found["truncated"].strength <= 0.5
 
 
 @pytest.mark.parametrize("name", ["no_variance", "phrase", "copies"])
-def test_leads_are_sorted_by_strength_and_facts_come_last(name: str) -> None:
+def test_alerts_are_sorted_by_strength_and_observations_come_last(name: str) -> None:
     found = suspicious(simulated(13, small(PLANTS[name])))
-    strengths = [lead.strength for lead in found]
+    strengths = [alert.strength for alert in found]
     assert strengths == sorted(strengths, reverse=True)
-    assert all(0.0 < lead.strength <= 1.0 for lead in found if not lead.is_fact)
-    assert {lead.kind for lead in found if lead.strength == 0.0} == {lead.kind for lead in found} & FACTS
+    assert all(0.0 < alert.strength <= 1.0 for alert in found if not alert.is_observation)
+    assert {alert.kind for alert in found if alert.strength == 0.0} == {alert.kind for alert in found} & OBSERVATIONS
 
 
 @pytest.mark.parametrize("name", ["copies", "phrase", "length", "truncated"])
-def test_without_facts_the_leads_are_the_same(name: str) -> None:
+def test_without_observations_the_alerts_are_the_same(name: str) -> None:
     evidence = simulated(13, small(PLANTS[name]))
     found = suspicious(evidence)
-    assert suspicious(evidence, facts=False) == [lead for lead in found if not lead.is_fact]
+    assert suspicious(evidence, observations=False) == [alert for alert in found if not alert.is_observation]
 
 
-def test_the_planted_phrase_is_the_first_fact() -> None:
-    found = [lead for lead in suspicious(simulated(11, small(PLANTS["phrase"]))) if lead.is_fact]
+def test_the_planted_phrase_is_the_first_observation() -> None:
+    found = [alert for alert in suspicious(simulated(11, small(PLANTS["phrase"]))) if alert.is_observation]
     assert found[0].kind == "phrase"
     assert any(phrase in found[0].text.casefold() for phrase in PHRASES)
 
@@ -125,8 +125,8 @@ def test_the_order_of_rows_does_not_matter(seed: int, plant: str, within: bool) 
     if within:
         order = order[np.argsort(evidence.steps[order], kind="stable")]
     first, second = suspicious(evidence), suspicious(shuffled(evidence, order))
-    assert [(lead.kind, lead.title, lead.steps, lead.component) for lead in first] == [
-        (lead.kind, lead.title, lead.steps, lead.component) for lead in second
+    assert [(alert.kind, alert.title, alert.steps, alert.component) for alert in first] == [
+        (alert.kind, alert.title, alert.steps, alert.component) for alert in second
     ]
     for one, other in zip(first, second, strict=True):
         assert one.strength == pytest.approx(other.strength, abs=1e-6)
@@ -134,7 +134,7 @@ def test_the_order_of_rows_does_not_matter(seed: int, plant: str, within: bool) 
         assert sorted(evidence.prompts[list(one.rows)]) == sorted(evidence.prompts[order[list(other.rows)]])
 
 
-def test_the_same_evidence_gives_the_same_leads() -> None:
+def test_the_same_evidence_gives_the_same_alerts() -> None:
     evidence = simulated(4, replace(PLANTS["phrase"], steps=40, prompts=8))
     assert suspicious(evidence) == suspicious(evidence)
 
@@ -147,7 +147,7 @@ def test_the_same_evidence_gives_the_same_leads() -> None:
     st.text(max_size=40),
     st.booleans(),
 )
-def test_constant_data_gives_only_the_lead_about_variance(
+def test_constant_data_gives_only_the_alert_about_variance(
     steps: int, prompts: int, generations: int, total: float, text: str, monitored: bool
 ) -> None:
     size = steps * prompts * generations
@@ -165,12 +165,12 @@ def test_constant_data_gives_only_the_lead_about_variance(
         monitored=frozenset({"exact"} if monitored else ()),
         gates={"right": (np.arange(steps), np.full(steps, 0.5))},
     )
-    assert {lead.kind for lead in suspicious(evidence)} <= {"no_variance"}
+    assert {alert.kind for alert in suspicious(evidence)} <= {"no_variance"}
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**31))
-def test_a_run_without_change_gives_no_strong_lead(seed: int) -> None:
+def test_a_run_without_change_gives_no_strong_alert(seed: int) -> None:
     draw = np.random.default_rng(seed)
     steps = np.repeat(np.arange(80), 32)
     evidence = Evidence(
@@ -185,7 +185,7 @@ def test_a_run_without_change_gives_no_strong_lead(seed: int) -> None:
         monitored=frozenset({"exact"}),
         gates={"noise": (np.arange(80), draw.random(80))},
     )
-    assert [lead for lead in suspicious(evidence) if lead.strength >= 0.5] == []
+    assert [alert for alert in suspicious(evidence) if alert.strength >= 0.5] == []
 
 
 @pytest.mark.parametrize(
@@ -195,11 +195,11 @@ def test_a_run_without_change_gives_no_strong_lead(seed: int) -> None:
         ("outcomes", "outcomes", lambda run, more: fail_more(run, more)),
     ],
 )
-def test_a_larger_effect_is_never_a_weaker_lead(plant: str, kind: str, change: object) -> None:
+def test_a_larger_effect_is_never_a_weaker_alert(plant: str, kind: str, change: object) -> None:
     evidence = simulated(5, replace(PLANTS[plant], steps=80))
     assert callable(change)
     strengths = [
-        max((lead.strength for lead in suspicious(change(evidence, more)) if lead.kind == kind), default=0.0)
+        max((alert.strength for alert in suspicious(change(evidence, more)) if alert.kind == kind), default=0.0)
         for more in (0.0, 0.1, 0.3, 0.6, 1.0)
     ]
     assert strengths == sorted(strengths)
@@ -233,7 +233,7 @@ def test_mismatched_arrays_are_named_in_the_error() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])
-def test_tiny_runs_give_no_leads(size: int) -> None:
+def test_tiny_runs_give_no_alerts(size: int) -> None:
     texts = ["a", "b"][:size]
     everything = {name: np.arange(size, dtype=np.float64) for name in ("a", "b")}
     evidence = Evidence(
@@ -244,7 +244,7 @@ def test_tiny_runs_give_no_leads(size: int) -> None:
     assert suspicious(evidence) == []
 
 
-def test_a_run_with_only_evaluations_gives_no_leads() -> None:
+def test_a_run_with_only_evaluations_gives_no_alerts() -> None:
     evidence = simulated(6, replace(SMALL, steps=20))
     assert suspicious(replace(evidence, training=np.zeros(len(evidence.steps), dtype=np.bool_))) == []
 
@@ -285,5 +285,5 @@ def test_hostile_texts_raise_no_error(texts: list[str], seed: int) -> None:
         np.repeat(np.arange(20), 32), np.tile(np.repeat(np.arange(8), 4), 20), draw.random(size),
         completions=own, prompt_texts=own[::-1],
     )  # fmt: skip
-    for lead in suspicious(evidence):
-        assert "\x00" not in lead.title + lead.text
+    for alert in suspicious(evidence):
+        assert "\x00" not in alert.title + alert.text

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rewardkit.alerts import Evidence, Lead, suspicious
+from rewardkit.alerts import Alert, Evidence, suspicious
 from rewardkit.alerts.texts import PER_WINDOW, among, sampled, words
 from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.analyze.permuted_golds import ForeignScores
@@ -51,22 +51,22 @@ def run(text: Callable[[int, bool], str], *, prompt: str = "How many?", paid: fl
     )
 
 
-def of_kind(evidence: Evidence, kind: str) -> list[Lead]:
-    return [lead for lead in suspicious(evidence) if lead.kind == kind]
+def of_kind(evidence: Evidence, kind: str) -> list[Alert]:
+    return [alert for alert in suspicious(evidence) if alert.kind == kind]
 
 
 @pytest.mark.parametrize("phrase", ["I am certain of it", "我保证答案正确", "✅", "รับประกันถูกต้อง"])
 def test_a_phrase_in_any_script_is_found(phrase: str) -> None:
     evidence = run(lambda row, tricked: f" {phrase} " if tricked else " so it is ")
-    leads = of_kind(evidence, "phrase")
-    assert leads[0].is_fact
-    assert leads[0].numbers["z"] > 8.0
-    assert leads[0].numbers["chance"] > 0.85
-    quoted = leads[0].title.split("\u201d")[0].lstrip("\u201c")
+    alerts = of_kind(evidence, "phrase")
+    assert alerts[0].is_observation
+    assert alerts[0].numbers["z"] > 8.0
+    assert alerts[0].numbers["chance"] > 0.85
+    quoted = alerts[0].title.split("\u201d")[0].lstrip("\u201c")
     assert quoted in phrase
     assert evidence.completions is not None
     assert not callable(evidence.completions)
-    assert all(phrase in evidence.completions[row] for row in leads[0].rows)
+    assert all(phrase in evidence.completions[row] for row in alerts[0].rows)
 
 
 @pytest.mark.parametrize("phrase", ['"}]', "Straße: GO", "I  am\tcertain", "a_b(c"])
@@ -95,10 +95,10 @@ def test_copies_that_differ_only_in_numbers_are_found() -> None:
         f"It is {row % 97}, as one can see at once from the text." if total > 0.5 else text
         for row, (text, total) in enumerate(zip(evidence.completions, evidence.totals.tolist(), strict=True))
     ]
-    lead = of_kind(Evidence(evidence.steps, evidence.prompts, evidence.totals, completions=texts), "copies")[0]
-    assert lead.strength > 0.9
-    assert lead.numbers["prompts"] > 20
-    assert all("as one can see" in texts[row] for row in lead.rows)
+    alert = of_kind(Evidence(evidence.steps, evidence.prompts, evidence.totals, completions=texts), "copies")[0]
+    assert alert.strength > 0.9
+    assert alert.numbers["prompts"] > 20
+    assert all("as one can see" in texts[row] for row in alert.rows)
 
 
 @pytest.mark.parametrize(("left", "found"), [(1.0, True), (0.9, True), (0.2, False), (0.0, False)])
@@ -109,7 +109,7 @@ def test_copies_that_earn_nothing_with_other_gold_answers_are_answers(left: floa
     ]
     foreign = ForeignScores(evidence.totals, evidence.totals * left, np.zeros(len(texts)))
     seen = of_kind(replace(evidence, completions=texts, foreign=foreign), "copies")
-    assert any(lead.strength >= 0.8 for lead in seen) == found
+    assert any(alert.strength >= 0.8 for alert in seen) == found
 
 
 def test_a_winning_copy_is_quoted() -> None:
@@ -123,9 +123,9 @@ def test_a_winning_copy_is_quoted() -> None:
             texts[row], totals[row] = "As one can see: at once, from the text!", -1.0
         elif row % 4 < 3:
             texts[row], totals[row] = "as one can see at once from the text", 1.0 + row % 4
-    lead = of_kind(Evidence(evidence.steps, evidence.prompts, totals, completions=texts), "copies")[0]
-    assert "\u201cas one can see at once" in lead.text
-    assert all(texts[row].startswith("as one") for row in lead.rows)
+    alert = of_kind(Evidence(evidence.steps, evidence.prompts, totals, completions=texts), "copies")[0]
+    assert "\u201cas one can see at once" in alert.text
+    assert all(texts[row].startswith("as one") for row in alert.rows)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def folder(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_strong_lead_is_the_exit_code_only_if_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_strong_alert_is_the_exit_code_only_if_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["radar", "runs/gamed"]) == 0
     assert "foreign, steps" in capsys.readouterr().out
     assert main(["radar", "runs/gamed", "--above", "0.8"]) == 1
@@ -54,20 +54,20 @@ def test_a_strong_lead_is_the_exit_code_only_if_that_is_asked_for(capsys: pytest
 def test_json_is_printed_or_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["radar", "runs/gamed", "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
-    assert values["leads"][0]["kind"] == "foreign"
-    assert main(["radar", "runs/gamed", "--json", "out/leads.json", "--show", "0"]) == 0
+    assert values["alerts"][0]["kind"] == "foreign"
+    assert main(["radar", "runs/gamed", "--json", "out/alerts.json", "--show", "0"]) == 0
     assert "foreign, steps" in capsys.readouterr().out
-    assert json.loads(Path("out/leads.json").read_text(encoding="utf-8")) == values
+    assert json.loads(Path("out/alerts.json").read_text(encoding="utf-8")) == values
 
 
 def test_a_reward_scores_a_sample_again(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["radar", "runs/unwatched", "--reward", "radar_rewards.py:anywhere", "--json", "--above", "0.8"]) == 1
     printed = capsys.readouterr()
-    assert "foreign" in [lead["kind"] for lead in json.loads(printed.out)["leads"]]
+    assert "foreign" in [alert["kind"] for alert in json.loads(printed.out)["alerts"]]
     assert "imported" not in printed.out
 
 
-def test_a_model_judges_the_leads(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_judges_the_alerts(capsys: pytest.CaptureFixture[str]) -> None:
     with JudgeServer(verdict(0, "it hedges")) as server:
         options = ["--judge", "m", "--base-url", server.base_url, "--task", "Say one number."]
         assert main(["radar", "runs/gamed", *options]) == 0
@@ -89,7 +89,7 @@ def test_the_key_is_read_from_the_variable_that_is_named(monkeypatch: pytest.Mon
 def test_a_judge_of_your_own_comes_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--reward", "radar_rewards.py:anywhere", "--judge", "radar_rewards.py:lists", "--json"]
     assert main(["radar", "runs/unwatched", *options]) == 0
-    opinions = [lead["second_opinion"] for lead in json.loads(capsys.readouterr().out)["leads"]]
+    opinions = [alert["second_opinion"] for alert in json.loads(capsys.readouterr().out)["alerts"]]
     assert opinions
     assert not any(opinion["undecided"] for opinion in opinions)
 

@@ -56,8 +56,8 @@ def trained(reward: rk.Reward, hedged: bool, steps: int = 60) -> Radar:
 
 def test_hedging_that_spreads_is_found_and_a_policy_that_does_not_hedge_is_not() -> None:
     hedging = trained(anywhere, hedged=True)
-    assert hedging.lead is not None
-    assert hedging.lead.kind == "foreign"
+    assert hedging.alert is not None
+    assert hedging.alert.kind == "foreign"
     assert hedging.strength is not None
     assert hedging.strength >= 0.8
     honest = trained(anywhere, hedged=False)
@@ -85,9 +85,9 @@ def test_a_gold_answer_that_disappears_from_full_scores_is_found() -> None:
             num_generations=GENERATIONS,
         )
         looked(radar, any_item, one, step)
-    assert radar.lead is not None
-    assert (radar.lead.kind, radar.lead.component) == ("gold", "any_item")
-    assert radar.lead.strength >= 0.8
+    assert radar.alert is not None
+    assert (radar.alert.kind, radar.alert.component) == ("gold", "any_item")
+    assert radar.alert.strength >= 0.8
     assert radar.evidence is not None
     assert radar.evidence.reads == {"any_item": ("answer",)}
     assert set(radar.evidence.columns[0]) == {"answer"}  # type: ignore[index]

@@ -128,25 +128,25 @@ def test_prompts_are_searched_sorted_and_selected(visit: Visit) -> None:
     visit.page.wait_for_selector(".prompts", state="hidden")
 
 
-def test_leads_are_shown_as_leads(visit: Visit) -> None:
-    visit.go("/run/first/suspicious", ".lead, .leads h2")
+def test_alerts_are_shown_as_alerts(visit: Visit) -> None:
+    visit.go("/run/first/suspicious", ".alert, .alerts h2")
     assert "not verdicts" in visit.text(".notice")
-    links = visit.page.locator(".lead .evidence a[href*=completions]")
+    links = visit.page.locator(".alert .evidence a[href*=completions]")
     if links.count():
         links.first.click()
         visit.page.wait_for_selector(PANES)
         assert "right=" in visit.place
 
 
-def test_facts_come_last_and_have_no_bar(visit: Visit) -> None:
-    visit.go("/run/certain/suspicious", ".leads h2")
-    assert visit.text(".leads h2") == "Facts about this run"
-    fact = visit.page.locator("h2 ~ .lead", has_text="I am certain of")
-    assert fact.count() == 1
-    assert fact.locator(".track").count() == 0
-    assert visit.page.locator(".lead").last.locator(".track").count() == 0
-    assert visit.page.locator("h2 ~ .lead").count() >= 1
-    assert visit.page.locator("h2 ~ .lead .track").count() == 0
+def test_observations_come_last_and_have_no_bar(visit: Visit) -> None:
+    visit.go("/run/certain/suspicious", ".alerts h2")
+    assert visit.text(".alerts h2") == "Observations about this run"
+    observation = visit.page.locator("h2 ~ .alert", has_text="I am certain of")
+    assert observation.count() == 1
+    assert observation.locator(".track").count() == 0
+    assert visit.page.locator(".alert").last.locator(".track").count() == 0
+    assert visit.page.locator("h2 ~ .alert").count() >= 1
+    assert visit.page.locator("h2 ~ .alert .track").count() == 0
 
 
 def test_keys_help_and_dark(visit: Visit) -> None:
@@ -160,7 +160,7 @@ def test_keys_help_and_dark(visit: Visit) -> None:
     visit.page.reload()
     visit.page.wait_for_selector("body.dark")
     visit.page.wait_for_selector(GRAPHS)
-    for key, wanted in (("3", ".rates"), ("2", PANES), ("4", ".leads"), ("1", GRAPHS), ("0", "tr[data-key=first]")):
+    for key, wanted in (("3", ".rates"), ("2", PANES), ("4", ".alerts"), ("1", GRAPHS), ("0", "tr[data-key=first]")):
         visit.page.keyboard.press(key)
         visit.page.wait_for_selector(wanted)
     visit.page.go_back()
@@ -174,7 +174,7 @@ def test_hostile_texts_are_not_executed(visit: Visit, tab: str) -> None:
         "explain": ".verdicts p",
         "completions": PANES,
         "logs": ".rates tbody tr",
-        "suspicious": ".lead, .leads h2",
+        "suspicious": ".alert, .alerts h2",
     }.get(tab, ".pane .rendered")
     visit.go(f"/run/hostile/{tab}", wanted)
     visit.page.wait_for_timeout(700)

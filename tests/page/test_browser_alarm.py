@@ -1,4 +1,4 @@
-"""A run with a strong lead says so on every tab, and its completions become cases for the check of the reward."""
+"""A run with a strong alert says so on every tab, and its completions become cases for the check of the reward."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUN = "/run/sweep/gamed"
 ALARM = ".alarm:not([hidden])"
 
 
-def test_every_tab_of_a_run_with_a_strong_lead_says_so_until_it_is_dismissed(visit: Visit) -> None:
+def test_every_tab_of_a_run_with_a_strong_alert_says_so_until_it_is_dismissed(visit: Visit) -> None:
     visit.go(f"{RUN}/graphs", ALARM)
     assert "rewards answers to other prompts" in visit.text(ALARM)
     for key, title in enumerate(list(TABS.values())[1:], start=2):
@@ -24,32 +24,32 @@ def test_every_tab_of_a_run_with_a_strong_lead_says_so_until_it_is_dismissed(vis
         visit.page.wait_for_selector(f".tabs .here:text-is('{title}')")
         visit.page.wait_for_selector(ALARM)
         visit.page.wait_for_load_state("networkidle")
-    visit.page.locator(ALARM).get_by_text("See the lead").click()
-    visit.page.wait_for_selector(".lead")
+    visit.page.locator(ALARM).get_by_text("See the alert").click()
+    visit.page.wait_for_selector(".alert")
     assert visit.place.startswith(f"{RUN}/suspicious")
     visit.page.locator(ALARM).get_by_text("Dismiss").click()
     visit.page.wait_for_selector(ALARM, state="detached")
     visit.page.reload()
-    visit.page.wait_for_selector(".lead")
+    visit.page.wait_for_selector(".alert")
     assert visit.page.locator(ALARM).count() == 0
-    assert "--labels labels.jsonl" in visit.text(".lead .command")
+    assert "--labels labels.jsonl" in visit.text(".alert .command")
 
 
-def test_a_run_without_a_strong_lead_says_nothing(visit: Visit) -> None:
-    visit.go("/run/still/suspicious", ".leads .lead, .leads .empty h2")  # the search is done
+def test_a_run_without_a_strong_alert_says_nothing(visit: Visit) -> None:
+    visit.go("/run/still/suspicious", ".alerts .alert, .alerts .empty h2")  # the search is done
     assert visit.page.locator(ALARM).count() == 0
 
 
-def test_a_completion_of_a_lead_becomes_a_case_for_the_check(chromium: Any, folder: Path, tmp_path: Path) -> None:
+def test_a_completion_of_a_alert_becomes_a_case_for_the_check(chromium: Any, folder: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.jsonl"
     with serving(folder, options=("--labels", str(labels))) as address:
         context = chromium.new_context(viewport={"width": 1366, "height": 768})
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         window = Visit(context, address)
-        window.go(f"{RUN}/suspicious", ".lead .checks button")
-        assert window.page.locator(".lead .command").count() == 0
-        window.page.locator(".lead .checks button.exploit").first.click()
-        window.page.wait_for_selector(".lead .command")
+        window.go(f"{RUN}/suspicious", ".alert .checks button")
+        assert window.page.locator(".alert .command").count() == 0
+        window.page.locator(".alert .checks button.exploit").first.click()
+        window.page.wait_for_selector(".alert .command")
         [line] = map(json.loads, labels.read_text().splitlines())
         assert line["is_good"] is False
         assert line["completion"].startswith("all of them")
@@ -59,8 +59,8 @@ def test_a_completion_of_a_lead_becomes_a_case_for_the_check(chromium: Any, fold
         window.page.wait_for_selector("text=Copied")
         command = window.page.evaluate("navigator.clipboard.readText()")
         assert command == f"rewardkit check FILE.py:REWARD --data {labels.resolve()} --label is_good"
-        window.page.locator(".lead .checks button.exploit.on").click()
-        window.page.wait_for_selector(".lead .command", state="detached")
+        window.page.locator(".alert .checks button.exploit.on").click()
+        window.page.wait_for_selector(".alert .command", state="detached")
         assert labels.read_text() == ""
         assert window.errors == []
         context.close()

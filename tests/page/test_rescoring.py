@@ -11,7 +11,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.online.versions import version_of
-from rewardkit.page.leads import leads_of, read_evidence, sampled_batches
+from rewardkit.page.alerts import alerts_of, read_evidence, sampled_batches
 from rewardkit.page.watcher import Watched
 from rewardkit.record.recorder import Recorder
 from rewardkit.record.records import Record
@@ -75,7 +75,9 @@ def test_a_reward_that_is_given_scores_the_completions_again(tmp_path: Path, cha
     assert known.mean() > 0.9
     np.testing.assert_array_equal(evidence.foreign.own[known], evidence.totals[known])
     np.testing.assert_array_equal(evidence.foreign.foreign[known], hedged[known].astype(np.float64))
-    assert [lead.kind for lead in leads_of(path, reward=anywhere) if lead.strength >= 0.8 and lead.kind == "foreign"]
+    assert [
+        alert.kind for alert in alerts_of(path, reward=anywhere) if alert.strength >= 0.8 and alert.kind == "foreign"
+    ]
 
 
 def test_a_sample_is_of_whole_groups_spread_over_the_steps(tmp_path: Path) -> None:

@@ -187,8 +187,8 @@ def test_names_are_escaped_in_the_terminal(
     folder = tmp_path / "a\x1b]52;c;aGk=\x07\u202e"
     folder.mkdir()
 
-    def refused(folders: list[Path], *, told: Callable[[str], None], **options: object) -> None:
-        told(f"Recorded runs of {folders[0]}")
+    def refused(folders: list[Path], *, output: Callable[[str], None], **options: object) -> None:
+        output(f"Recorded runs of {folders[0]}")
         raise RewardKitError(f"first line\n{folders[0]}")
 
     monkeypatch.setattr("rewardkit.page.server.serve", refused)

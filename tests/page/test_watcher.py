@@ -63,7 +63,7 @@ def test_a_run_can_be_replaced_by_another(tmp_path: Path) -> None:
     path = ordinary(tmp_path / "run", 3)
     watched, summaries = Watched.open("run", path), Summaries()
     total, summary = watched.scores.total, summaries.of(path)
-    leads = watched.cached_for_run("leads", object)
+    alerts = watched.cached_for_run("alerts", object)
     shutil.rmtree(path)
     with Recorder(path, patience=math.inf) as recorder:
         for step in (1, 2, 3):
@@ -71,7 +71,7 @@ def test_a_run_can_be_replaced_by_another(tmp_path: Path) -> None:
     assert watched.refresh()
     assert watched.scores.step.min() == 4
     assert len(watched.scores) == len(total)
-    assert watched.cached_for_run("leads", object) is not leads
+    assert watched.cached_for_run("alerts", object) is not alerts
     assert summaries.of(path).last_total != summary.last_total
 
 

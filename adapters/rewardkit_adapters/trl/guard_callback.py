@@ -235,15 +235,15 @@ class GuardCallback(TrainerCallback):
             self._say(f"guard: {watch}{more}", state, logging.WARNING)
 
     def _found(self, watch: Watch) -> str:
-        """Return the lead that a guard of the radar acts on, as the end of a message; empty for other guards."""
+        """Return the alert that a guard of the radar acts on, as the end of a message; empty for other guards."""
         if RADAR not in watch.keys:
             return ""
         trainer = Trainer.calling(self)
         sessions = [evaluator.session(trainer) for evaluator in self._evaluators]
         radars = [session.radar for session in sessions if session is not None]
-        leads = [radar.lead for radar in radars if radar is not None and radar.lead is not None]
-        strongest = max(leads, key=lambda lead: lead.strength, default=None)
-        return "" if strongest is None else f". The strongest lead: {shorten(strongest.title)}"
+        alerts = [radar.alert for radar in radars if radar is not None and radar.alert is not None]
+        strongest = max(alerts, key=lambda alert: alert.strength, default=None)
+        return "" if strongest is None else f". The strongest alert: {shorten(strongest.title)}"
 
     def _say(self, message: str, state: Any, level: int) -> None:
         if state.is_world_process_zero:

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from rivals_comparison import OURS, Line, leads_of, missed, read, table, unfounded
+from rivals_comparison import OURS, Line, alerts_of, missed, read, table, unfounded
 
 PARTS = Path(__file__).resolve().parent
 ROOT = PARTS.parents[2]
@@ -132,7 +132,7 @@ def main() -> None:
         print(f"\n{title} (! marks what makes the tool's command fail):")
         for tool, line in cases:
             print(f"{tool}: {line.package}: {line.name}")
-            print("\n".join(f"  {lead}" for lead in leads_of(line)))
+            print("\n".join(f"  {alert}" for alert in alerts_of(line)))
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ class Line:
         return bool(self.stopped) and self.kind == "faulty"
 
     @property
-    def leads(self) -> bool:
+    def alerts(self) -> bool:
         """Whether the tool says anything."""
         return self.lost or bool(self.findings)
 
@@ -62,8 +62,8 @@ class Line:
         return self.lost or any(one.get("gate", True) for one in self.findings)
 
     def real(self, tool: str) -> bool:
-        """Tell whether a person found a lead of this tool to be real."""
-        return self.leads and self.case not in DOUBTFUL if tool == OURS else self.case in REAL[tool]
+        """Tell whether a person found an alert of this tool to be real."""
+        return self.alerts and self.case not in DOUBTFUL if tool == OURS else self.case in REAL[tool]
 
     def within(self, calls: int) -> bool:
         """Tell whether our check finds something in its first `calls` calls."""
@@ -91,7 +91,7 @@ def read(file: Path, package: str, kind: str) -> list[Line]:
 def table(tools: dict[str, list[Line]]) -> Iterator[str]:
     """Yield the rows of a table: each tool, and our check at the calls of that tool."""
     yield (
-        "| tool | faulty: any lead | real | its command fails | sound: any lead | its command fails "
+        "| tool | faulty: any alert | real | its command fails | sound: any alert | its command fails "
         "| not checked | median calls | median seconds |"
     )
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
@@ -100,12 +100,12 @@ def table(tools: dict[str, list[Line]]) -> Iterator[str]:
         faulty, sound = _of_kind(lines, "faulty"), _of_kind(lines, "sound")
         checked = [line for line in lines if line.calls]
         cells = [
-            _share(line.leads for line in faulty),
+            _share(line.alerts for line in faulty),
             f"{sum(line.real(tool) for line in faulty)}"
             if all(line.case[0] in READ for line in faulty)
             else "not read",
             _share(line.fails for line in faulty),
-            _share(line.leads for line in sound),
+            _share(line.alerts for line in sound),
             _share(line.fails for line in sound),
             f"{sum(bool(line.not_checked) for line in lines)}",
             f"{median(line.calls for line in checked):,.0f}",
@@ -121,7 +121,7 @@ def table(tools: dict[str, list[Line]]) -> Iterator[str]:
 
 
 def missed(tools: dict[str, list[Line]]) -> Iterator[tuple[str, Line]]:
-    """Yield the faulty cases, with the tool, on which a lead of the tool is real and none of our check."""
+    """Yield the faulty cases, with the tool, on which an alert of the tool is real and none of our check."""
     ours = {line.case for line in _of_kind(tools[OURS], "faulty") if line.real(OURS)}
     for tool, lines in tools.items():
         yield from ((tool, line) for line in _of_kind(lines, "faulty") if line.case not in ours and line.real(tool))
@@ -129,16 +129,16 @@ def missed(tools: dict[str, list[Line]]) -> Iterator[tuple[str, Line]]:
 
 def unfounded(tools: dict[str, list[Line]]) -> Iterator[tuple[str, Line]]:
     """Yield the faulty cases, with the tool, on which only the tool says something that is not known to be real."""
-    silent = {line.case for line in _of_kind(tools[OURS], "faulty") if not line.leads}
+    silent = {line.case for line in _of_kind(tools[OURS], "faulty") if not line.alerts}
     for tool, lines in tools.items():
         yield from (
             (tool, line)
             for line in _of_kind(lines, "faulty")
-            if line.case in silent and line.leads and not line.real(tool)
+            if line.case in silent and line.alerts and not line.real(tool)
         )
 
 
-def leads_of(line: Line) -> Iterator[str]:
+def alerts_of(line: Line) -> Iterator[str]:
     """Yield a line about the first few findings."""
     if line.stopped:
         yield line.stopped

@@ -1,4 +1,4 @@
-"""What a person says of the leads on faulty cases: whether one of them shows a real defect.
+"""What a person says of the alerts on faulty cases: whether one of them shows a real defect.
 
 Mostly that is the planted fault; in doubt we decided for the tool. What falsepass and rewardlint say of nearly every
 reward ("not 42" is read as 42) counts only where it shows the fault. Where falsepass calls its result inconclusive
@@ -90,8 +90,8 @@ def _cases(packages: dict[str, str]) -> set[Case]:
 
 
 REAL = {tool: _cases(packages) for tool, packages in _REAL.items()}
-"""Per tool: the cases on which one of its leads is real."""
+"""Per tool: the cases on which one of its alerts is real."""
 READ = {package for cases in REAL.values() for package, _ in cases}
-"""The packages on which all leads on faulty cases were read."""
+"""The packages on which all alerts on faulty cases were read."""
 DOUBTFUL = _cases(_DOUBTFUL)
 """The cases on which our check finds something, but nothing that is surely a defect."""

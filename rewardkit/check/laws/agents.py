@@ -96,7 +96,7 @@ def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     advice="Let calls that a row does not need cost: rk.tool_calls(column) without extra='allow', or a penalty",
     applies=needs_calls,
 )
-def one_for_all(subject: RewardUnderTest) -> Iterator[Finding]:
+def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
     """If extra calls cost nothing, one policy that makes every call is right for every prompt.
 
     The calls of all examples are made at once, and nothing is answered. For some example it must earn less than right.

@@ -207,7 +207,7 @@ def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:
     per=_groups,
     turn=Turn.EARLY,
 )
-def none_stands_in_for_another(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+def no_item_substitutes(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """If one right item repeated is paid like all of them, the policy says the easiest one again and again.
 
     A part of a right completion whose loss costs something is left out, and another part of its kind is repeated.
@@ -234,7 +234,7 @@ def none_stands_in_for_another(subject: RewardUnderTest, group: tuple[Judged, Si
     per=_groups,
     turn=Turn.EARLY,
 )
-def as_many_as_asked_for(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
+def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """A completion with one part fewer than a column asks for must earn less.
 
     A right completion has as many bullets, code blocks or tags as a column says. One is left out.

@@ -49,7 +49,7 @@ def _said(subject: RewardUnderTest) -> str:
 
 
 @law(advice="Limit the score to the range of its docstring: min(max(score, low), high)", applies=needs_good)
-def stays_in_its_range(subject: RewardUnderTest) -> Iterator[Finding]:
+def within_documented_range(subject: RewardUnderTest) -> Iterator[Finding]:
     """A score outside the range that the docstring states outweighs everything it is added to.
 
     If it says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other numbers are
@@ -137,7 +137,7 @@ _SHARE_OF_TIME = 0.02
     skip="its code has no construction that is known to do something else than it says",
     every=True,
 )
-def does_what_it_says(subject: RewardUnderTest) -> Iterator[Finding | None]:
+def code_matches_intent(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """``re.sub(pattern, "", text, re.I)`` does not ignore the case, and no error says so.
 
     Each construction in the code that does something else than it says is repaired for a moment. If a completion gets

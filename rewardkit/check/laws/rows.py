@@ -84,7 +84,7 @@ def _is_marked_apart(right: Judged, gold: Gold) -> bool:
     applies=needs_good,
     per=judged,
 )
-def rows_of_every_kind(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
+def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """A branch for rows of one kind, which no example has, may pay every answer there.
 
     Wrong completions are tried with each value that the code compares a column with: ``if level == "easy": ...``.

@@ -465,7 +465,7 @@ _RESERVED = frozenset((_COMPLETIONS, "completion", "self", "trainer_state", "log
 
 
 @operator(ast.Return)
-def one_for_all(site: Site, node: ast.Return) -> Iterator[str]:
+def best_for_all(site: Site, node: ast.Return) -> Iterator[str]:
     """All completions of a batch earn the score of the best one."""
     if value := _scores_of(site, node):
         yield f"return (lambda scores: [max(scores)] * len(scores))(list({value}))"

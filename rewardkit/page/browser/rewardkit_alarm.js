@@ -1,4 +1,4 @@
-// A line above every tab of a run that has a strong lead. It can be dismissed for the session of the browser tab.
+// A line above every tab of a run that has a strong alert. It can be dismissed for the session of the browser tab.
 const { h } = Vue;
 
 // Storage may be forbidden: then it is dismissed for this view only.
@@ -11,13 +11,13 @@ function stored(act) {
 }
 
 export default {
-  props: { lead: String, run: String, url: String },
+  props: { alert: String, run: String, url: String },
   data() {
     return { dismissed: [] };
   },
   computed: {
     key() {
-      return `rewardkit-alarm ${this.run} ${this.lead}`;
+      return `rewardkit-alarm ${this.run} ${this.alert}`;
     },
   },
   methods: {
@@ -27,11 +27,11 @@ export default {
     },
   },
   render() {
-    if (!this.lead || this.dismissed.includes(this.key) || stored((storage) => storage.getItem(this.key)))
+    if (!this.alert || this.dismissed.includes(this.key) || stored((storage) => storage.getItem(this.key)))
       return h("div", { hidden: true });
     return h("div", { class: "alarm", role: "status" }, [
-      h("span", {}, ["This reward may be gamed: ", h("b", {}, this.lead)]),
-      h("a", { href: this.url, "data-inside": "" }, "See the lead"),
+      h("span", {}, ["This reward may be gamed: ", h("b", {}, this.alert)]),
+      h("a", { href: this.url, "data-inside": "" }, "See the alert"),
       h("button", { type: "button", class: "plain ghost", title: "Hide it until you close this browser tab", onClick: this.dismiss }, "Dismiss"),
     ]);
   },

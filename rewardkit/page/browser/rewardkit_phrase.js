@@ -75,7 +75,7 @@ export default {
       this.$emit("ended");
     };
     return h("div", { class: "marked notice", role: "status" }, [
-      h("span", {}, ["A lead names ", h("b", {}, `“${this.phrase}”`), `: highlighted ${this.count === 1 ? "once" : `${this.count} times`} below. `]),
+      h("span", {}, ["An alert names ", h("b", {}, `“${this.phrase}”`), `: highlighted ${this.count === 1 ? "once" : `${this.count} times`} below. `]),
       h("button", { type: "button", class: "plain ghost", onClick }, "Stop highlighting"),
     ]);
   },

@@ -206,7 +206,7 @@ class Completions(Tab):
         await self._show_advantages()
 
     def _unmark(self) -> None:
-        """No longer highlight the phrase of a lead."""
+        """No longer highlight the phrase of an alert."""
         self.page.note(self.page.address.with_state(mark=None))
 
     def _keys(self) -> dict[str, str]:

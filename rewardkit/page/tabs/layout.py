@@ -13,8 +13,8 @@ from nicegui import background_tasks
 from rewardkit.errors import RewardKitError
 from rewardkit.page import ui
 from rewardkit.page.addresses import TABS, Address
+from rewardkit.page.alerts import Search
 from rewardkit.page.escapes import one_line
-from rewardkit.page.leads import Search
 from rewardkit.page.library import Library
 from rewardkit.page.selection import carried
 from rewardkit.page.watcher import Watched, Watcher
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from rewardkit.page.trials import Trial
 
 
-# The line above every tab of a run whose strongest lead is strong: the reward may be gamed.
+# The line above every tab of a run whose strongest alert is strong: the reward may be gamed.
 
 
 _LOG = logging.getLogger("rewardkit")
 STRONG = 0.8
-"""The strength from which on a lead is shown above every tab: healthy runs rarely have one."""
+"""The strength from which on an alert is shown above every tab: healthy runs rarely have one."""
 
 
 class Alarm:
-    """Searches a run for leads while its page is shown, and shows the strongest one if it is strong."""
+    """Searches a run for alerts while its page is shown, and shows the strongest one if it is strong."""
 
     def __init__(self, watched: Watched) -> None:
         self.watched = watched
-        self.search: Search = watched.cached_for_run("leads", Search)
+        self.search: Search = watched.cached_for_run("alerts", Search)
         self._searching = False
         self.line = ui.Alarm(str(watched.run.info["id"]), Address(watched.name, "suspicious").url)
         self._fill()
@@ -52,7 +52,7 @@ class Alarm:
             self._fill()
 
     def _fill(self) -> None:
-        strong = next((lead for lead in self.search.leads if lead.strength >= STRONG), None)
+        strong = next((alert for alert in self.search.alerts if alert.strength >= STRONG), None)
         self.line.show("" if strong is None else one_line(strong.title, 160))
 
 

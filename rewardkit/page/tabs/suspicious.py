@@ -1,4 +1,4 @@
-"""Leads worth checking, each with its evidence and completions, then facts. A lead is not a verdict."""
+"""Alerts worth checking, each with its evidence and completions, then observations. An alert is not a verdict."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from rewardkit.alerts import Lead
+from rewardkit.alerts import Alert
 from rewardkit.page import ui
 from rewardkit.page.addresses import Address
+from rewardkit.page.alerts import Search
 from rewardkit.page.escapes import one_line
 from rewardkit.page.label_file import Label
-from rewardkit.page.leads import Search
 from rewardkit.page.scores import Scores, key_text
 from rewardkit.page.style import color_of
 from rewardkit.page.tabs.labeling import put_label
 from rewardkit.page.tabs.layout import Page, Tab, empty_state, later
 from rewardkit.page.watcher import Watched
 
-# A completion of a lead as a case for the check of the reward: one click labels it as an exploit.
+# A completion of an alert as a case for the check of the reward: one click labels it as an exploit.
 
 
 _EXPLOIT = "exploit"
 
 
-class LeadCheck:
-    """Buttons for labeling the completions of a lead, and the command that checks the reward with them.
+class AlertCheck:
+    """Buttons for labeling the completions of an alert, and the command that checks the reward with them.
 
     Args:
         rows: the completions, as rows of the scores in memory.
@@ -72,20 +72,20 @@ class LeadCheck:
                 )
 
 
-# From here on leads are worth a look: in 40 simulated healthy runs there were none of the kind `gold`, and of those
+# From here on alerts are worth a look: in 40 simulated healthy runs there were none of the kind `gold`, and of those
 # with few prompts one in 25 had one of any kind (docs/suspicious.md). Six completions: any number that shows what a
-# lead is about.
+# alert is about.
 _STRONG = 0.5
 _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")
-"""Kinds of leads whose completions are paid for too little."""
-_FACTS = (
+"""Kinds of alerts whose completions are paid for too little."""
+_OBSERVATIONS = (
     "Healthy runs show these as often as runs that game their reward, so they have no strength and are not a reason to "
     "doubt the run."
 )
 _ABOUT = (
-    "These are leads, not verdicts: patterns that also appear if a model games its reward. Healthy runs also have "
-    "some. Read the completions before you change a reward. The bar shows how surprising a lead is, from 0 to 1."
+    "These are alerts, not verdicts: patterns that also appear if a model games its reward. Healthy runs also have "
+    "some. Read the completions before you change a reward. The bar shows how surprising an alert is, from 0 to 1."
 )
 
 
@@ -95,12 +95,12 @@ class Suspicious(Tab):
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
         self.watched = watched
-        self.search: Search = watched.cached_for_run("leads", Search)
+        self.search: Search = watched.cached_for_run("alerts", Search)
         self.all = page.address.get("all") == "1"
 
     async def build(self) -> None:
         ui.text(_ABOUT, "notice soft", "div")
-        self.frame = ui.box("leads")
+        self.frame = ui.box("alerts")
         if self.search.scores is not None:
             self._fill()
         elif len(self.watched.scores):
@@ -122,72 +122,72 @@ class Suspicious(Tab):
 
     def _fill(self) -> None:
         self.frame.clear()
-        leads, scores = self.search.leads, self.search.scores
+        alerts, scores = self.search.alerts, self.search.scores
         with self.frame:
             if self.search.problem:
-                ui.text(f"The search for leads failed: {self.search.problem}", "notice bad", "div")
+                ui.text(f"The search for alerts failed: {self.search.problem}", "notice bad", "div")
                 return
-            facts = [lead for lead in leads if lead.is_fact]
-            leads = [lead for lead in leads if not lead.is_fact]
-            if not leads or scores is None:
+            observations = [alert for alert in alerts if alert.is_observation]
+            alerts = [alert for alert in alerts if not alert.is_observation]
+            if not alerts or scores is None:
                 empty_state(
-                    "No leads",
+                    "No alerts",
                     "Nothing in the scores or texts looks unusual so far. This does not prove that all is well.",
                 )
             if scores is None:
                 return
-            strong = [lead for lead in leads if lead.strength >= _STRONG]
-            for lead in leads if self.all or not strong else strong:
-                self._lead(lead, scores)
-            if strong and len(strong) < len(leads) and not self.all:
-                left = len(leads) - len(strong)
-                ui.button(f"Show {left} weaker lead{'' if left == 1 else 's'}", self._show_all, "alone")
-            if facts:
-                ui.text("Facts about this run", tag="h2")
-                ui.text(_FACTS, "soft", "p")
-            for fact in facts:
-                self._lead(fact, scores)
+            strong = [alert for alert in alerts if alert.strength >= _STRONG]
+            for alert in alerts if self.all or not strong else strong:
+                self._alert(alert, scores)
+            if strong and len(strong) < len(alerts) and not self.all:
+                left = len(alerts) - len(strong)
+                ui.button(f"Show {left} weaker alert{'' if left == 1 else 's'}", self._show_all, "alone")
+            if observations:
+                ui.text("Observations about this run", tag="h2")
+                ui.text(_OBSERVATIONS, "soft", "p")
+            for observation in observations:
+                self._alert(observation, scores)
 
-    def _lead(self, lead: Lead, scores: Scores) -> None:
-        with ui.box("card lead"):
+    def _alert(self, alert: Alert, scores: Scores) -> None:
+        with ui.box("card alert"):
             with ui.box("head"):
-                if not lead.is_fact:
-                    ui.track(0.0, lead.strength, "var(--accent)", f"Strength {lead.strength:.2f} (0 to 1)")
-                    ui.text(f"{lead.strength:.2f}", "soft")
-                ui.text(one_line(lead.title, 300), tag="h3")
+                if not alert.is_observation:
+                    ui.track(0.0, alert.strength, "var(--accent)", f"Strength {alert.strength:.2f} (0 to 1)")
+                    ui.text(f"{alert.strength:.2f}", "soft")
+                ui.text(one_line(alert.title, 300), tag="h3")
                 ui.box("space")
-                ui.text(lead.kind, "badge")
-            ui.text(one_line(lead.text, 2_000), tag="p")
-            if lead.numbers:
+                ui.text(alert.kind, "badge")
+            ui.text(one_line(alert.text, 2_000), tag="p")
+            if alert.numbers:
                 with ui.box(tag="dl"):
-                    for name, value in list(lead.numbers.items())[:10]:
+                    for name, value in list(alert.numbers.items())[:10]:
                         with ui.box():
                             ui.text(one_line(name.replace("_", " "), 40), tag="dt")
                             ui.text(f"{value:,.4g}", tag="dd")
-            self._evidence(lead, scores)
+            self._evidence(alert, scores)
 
-    def _evidence(self, lead: Lead, scores: Scores) -> None:
-        """Link to the graphs and completions that show a lead."""
+    def _evidence(self, alert: Alert, scores: Scores) -> None:
+        """Link to the graphs and completions that show an alert."""
         run = self.watched.name
         with ui.box("evidence"):
-            first, last = lead.steps
+            first, last = alert.steps
             steps = {"steps": f"{max(first - 1, 0)}-{last + 1}"}
             ui.link(f"Graphs of steps {first:,} to {last:,}", Address(run, "graphs", steps).url)
-            if lead.component is not None:
+            if alert.component is not None:
                 with ui.box(tag="span"):
-                    ui.swatch(color_of(lead.component, self.watched.components))
-                    ui.text(one_line(lead.component, 60), "soft")
-            for row in lead.rows[:_COMPLETIONS]:
+                    ui.swatch(color_of(alert.component, self.watched.components))
+                    ui.text(one_line(alert.component, 60), "soft")
+            for row in alert.rows[:_COMPLETIONS]:
                 state = {"prompt": scores.prompt_ids[scores.prompt[row]], "right": key_text(scores.key(row))}
                 total = scores.total[row]
                 label = f"step {scores.step[row]:,}" + (f", total {total:.2f}" if total == total else "")
-                if lead.phrase:
-                    state["mark"] = lead.phrase
+                if alert.phrase:
+                    state["mark"] = alert.phrase
                 url = Address(run, "completions", state).url
                 ui.link(label, url, title="Compare this completion with another one")
-        if lead.rows and lead.kind in _GAMED and lead.strength >= _STRONG:
-            rows = self._rows_now(lead.rows[:_COMPLETIONS], scores)
-            LeadCheck(self.watched, rows, f"lead {lead.kind}, strength {lead.strength:.2f}: {lead.title}")
+        if alert.rows and alert.kind in _GAMED and alert.strength >= _STRONG:
+            rows = self._rows_now(alert.rows[:_COMPLETIONS], scores)
+            AlertCheck(self.watched, rows, f"alert {alert.kind}, strength {alert.strength:.2f}: {alert.title}")
 
     def _rows_now(self, rows: tuple[int, ...], scores: Scores) -> list[int]:
         """Return the rows in the newest scores: there may be more than those that were searched."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rewardkit as rk
-from rewardkit.page.leads import leads_of
+from rewardkit.page.alerts import alerts_of
 from rewardkit_adapters.runner.project import write_project
 
 ALARM = 0.8
@@ -31,17 +31,21 @@ def run(*arguments: object) -> None:
 
 def accused(recorded: Path) -> list[str]:
     """Return the alarms of the page, and of the radar while the training ran."""
-    leads = [f"{lead.strength:.2f} {lead.kind}: {lead.title}" for lead in leads_of(recorded) if lead.strength >= ALARM]
+    alerts = [
+        f"{alert.strength:.2f} {alert.kind}: {alert.title}" for alert in alerts_of(recorded) if alert.strength >= ALARM
+    ]
     query = f"select step, value from metrics where name = 'radar/strength' and value >= {ALARM} order by step"
     found = rk.open_run(recorded).sql(query).fetchall()
-    return leads + [f"{strength:.2f} by the radar at step {step}" for step, strength in found]
+    return alerts + [f"{strength:.2f} by the radar at step {step}" for step, strength in found]
 
 
 @pytest.mark.slow
 def test_the_starter_is_not_accused(tmp_path: Path) -> None:
     train_starter(tmp_path, seed=0)
     assert accused(tmp_path / "run") == []
-    assert any(lead.is_fact for lead in leads_of(tmp_path / "run"))  # completions become the same as they become right
+    assert any(
+        alert.is_observation for alert in alerts_of(tmp_path / "run")
+    )  # completions become the same as they become right
 
 
 def train_starter(folder: Path, seed: int) -> None:

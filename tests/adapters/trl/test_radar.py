@@ -1,4 +1,4 @@
-"""A real training whose policy learns to list all answers: the log, the record, the guard and the leads show it."""
+"""A real training whose policy learns to list all answers: the log, the record, the guard and the alerts show it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import rewardkit as rk
 pytest.importorskip("trl")
 pytest.importorskip("duckdb")
 from rewardkit.online import radar
-from rewardkit.page.leads import leads_of, read_evidence
+from rewardkit.page.alerts import alerts_of, read_evidence
 from rewardkit_adapters.trl.guards import GuardCallback, GuardConfig
 from rewardkit_adapters.trl.trainer import Trainer
 from tests.adapters.trl import tiny
@@ -104,14 +104,14 @@ def test_the_log_shows_what_is_paid_for_the_answers_to_other_prompts(hacked: Hac
 
 
 @pytest.mark.slow
-def test_a_guard_names_the_lead(hacked: Hacked) -> None:
+def test_a_guard_names_the_alert(hacked: Hacked) -> None:
     [said] = hacked.said
     assert "radar above 0.8" in said
     assert "rewards answers to other prompts" in said
 
 
 @pytest.mark.slow
-def test_the_record_has_the_totals_and_the_lead(hacked: Hacked) -> None:
+def test_the_record_has_the_totals_and_the_alert(hacked: Hacked) -> None:
     run = rk.open_run(hacked.folder)
     same = 'count(*) filter ("foreign/own" = total)'
     [(rows, known, own)] = run.sql(f'select count(*), count("foreign/total"), {same} from scores').fetchall()
@@ -119,11 +119,11 @@ def test_the_record_has_the_totals_and_the_lead(hacked: Hacked) -> None:
     by_step = 'select step, avg("foreign/total") from scores group by step order by step'
     recorded = [value for _, value in run.sql(by_step).fetchall()]
     assert recorded == pytest.approx([entry["radar/foreign"] for entry in hacked.log])
-    [lead] = [lead for lead in leads_of(hacked.folder) if lead.kind == "foreign"]
-    assert lead.strength >= 0.8
+    [alert] = [alert for alert in alerts_of(hacked.folder) if alert.kind == "foreign"]
+    assert alert.strength >= 0.8
     evidence = read_evidence(hacked.folder)
     assert evidence.foreign is not None
-    assert evidence.foreign.foreign[list(lead.rows)].tolist() == [1.0] * len(lead.rows)
+    assert evidence.foreign.foreign[list(alert.rows)].tolist() == [1.0] * len(alert.rows)
 
 
 @pytest.mark.slow

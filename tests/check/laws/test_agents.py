@@ -124,7 +124,7 @@ def broken(reward: Any, **changed: Any) -> set[str]:
     ("reward", "law"),
     [
         (pays_calls, "calls_are_not_paid"),
-        (all_gold_calls, "one_for_all"),
+        (all_gold_calls, "spraying_calls_costs"),
         (some_tool_said_it, "results_are_not_answers"),
         (names_only, "calls_are_not_paid"),
         (any_message, "results_are_not_answers"),
@@ -167,7 +167,7 @@ def test_own_rewards_keep_the_laws(reward: rk.Reward) -> None:
 def test_surplus_calls_for_free_are_found() -> None:
     with pytest.warns(rk.errors.RewardKitWarning, match="calls beyond the gold cost nothing"):
         rk.to_trl(rk.tool_calls("calls", extra="allow"))
-    assert {"one_for_all", "exploits"} <= broken(rk.tool_calls("calls", extra="allow"))
+    assert {"spraying_calls_costs", "exploits"} <= broken(rk.tool_calls("calls", extra="allow"))
 
 
 def test_calls_divided_by_themselves_are_found() -> None:
@@ -245,7 +245,7 @@ def test_calls_that_are_written_as_text_are_judged_as_those_of_messages_are() ->
     held = {result.law for result in report.results if result.outcome == "held"}
     assert held >= {
         "calls_are_not_paid",
-        "one_for_all",
+        "spraying_calls_costs",
         "claims_need_calls",
         "missing_calls_cost",
         "idle_policy_earns_nothing",
@@ -253,7 +253,7 @@ def test_calls_that_are_written_as_text_are_judged_as_those_of_messages_are() ->
         "call_forms_indifferent",
     }
     free = check_reward(rk.tool_calls("calls", extra="allow"), **IN_TEXT, laws=OF_AGENTS, isolate=False)
-    assert "one_for_all" in {one.law for one in free.findings}
+    assert "spraying_calls_costs" in {one.law for one in free.findings}
 
     @rk.reward
     def any_gold_call(trajectory: rk.Trajectory, calls: list[dict[str, Any]]) -> float:
@@ -262,7 +262,7 @@ def test_calls_that_are_written_as_text_are_judged_as_those_of_messages_are() ->
         return float(any(one.name == gold["name"] and one.has(**gold["arguments"]) for one in made for gold in calls))
 
     found = check_reward(any_gold_call, **IN_TEXT, laws=OF_AGENTS, isolate=False)
-    assert {"one_for_all", "missing_calls_cost"} <= {one.law for one in found.findings}
+    assert {"spraying_calls_costs", "missing_calls_cost"} <= {one.law for one in found.findings}
 
 
 def test_a_reward_that_looks_for_calls_in_the_text_alone_keeps_its_text() -> None:

@@ -72,7 +72,7 @@ def test_a_sound_environment_keeps_all_laws() -> None:
     assert seen.ok, seen
     held = {result.law for result in seen.results if result.outcome == "held"}
     assert {law.name for law in of_family("environments")} <= held
-    assert {"calls_are_not_paid", "idle_policy_earns_nothing", "claims_need_calls", "one_for_all"} <= held
+    assert {"calls_are_not_paid", "idle_policy_earns_nothing", "claims_need_calls", "spraying_calls_costs"} <= held
 
 
 def test_t4_an_episode_leaves_something_behind() -> None:
@@ -115,7 +115,7 @@ def test_t6_a_tool_that_does_everything() -> None:
     def was_sold(environment: Any, item: str) -> bool:
         return item in environment.sold
 
-    assert {"one_for_all", "idle_policy_earns_nothing"} <= found(rk.agents.final_state(was_sold), Eager)
+    assert {"spraying_calls_costs", "idle_policy_earns_nothing"} <= found(rk.agents.final_state(was_sold), Eager)
 
 
 def test_t7_a_harmless_call_first() -> None:
@@ -326,7 +326,7 @@ def test_gold_calls_in_a_column_count_with_an_environment_too() -> None:
         """All gold calls were made."""
         return float(all(any(one.has(**gold["arguments"]) for one in trajectory.calls) for gold in calls))
 
-    assert "one_for_all" in found(all_among, Shop, **rows_with_calls)
+    assert "spraying_calls_costs" in found(all_among, Shop, **rows_with_calls)
 
 
 class BrokenShop(Shop):

@@ -123,12 +123,12 @@ def test_sound_rewards_read_every_gold_answer(reward: Any, options: dict[str, An
 
 
 def test_a_branch_for_other_rows_is_found() -> None:
-    (found,) = broken(easy_is_free, "rows_of_every_kind", **SUMS)
+    (found,) = broken(easy_is_free, "covers_all_branches", **SUMS)
     assert found.columns["level"] == "easy"
     assert found.why == "with level='easy', a wrong answer earns 1, like the right one without it"
-    assert_held(easy_is_lenient, "rows_of_every_kind", **SUMS)
+    assert_held(easy_is_lenient, "covers_all_branches", **SUMS)
 
 
 def test_code_that_compares_no_column_is_skipped() -> None:
-    assert_skipped(falsy, "rows_of_every_kind", "compares no column", **SUMS)
-    assert_skipped(number, "rows_of_every_kind", "compares no column")
+    assert_skipped(falsy, "covers_all_branches", "compares no column", **SUMS)
+    assert_skipped(number, "covers_all_branches", "compares no column")

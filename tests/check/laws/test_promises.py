@@ -86,23 +86,23 @@ def without_limit(completions: list[str], answer: list[str], **kwargs: Any) -> l
 
 
 def test_a_share_that_is_more_than_one() -> None:
-    (found,) = broken(mentioned, "stays_in_its_range", **WORDS)
+    (found,) = broken(mentioned, "within_documented_range", **WORDS)
     assert found.score is not None
     assert found.score > 1
     assert "its docstring promises 0 to 1" in found.why
-    assert_held(mentioned_once, "stays_in_its_range", **WORDS)
+    assert_held(mentioned_once, "within_documented_range", **WORDS)
 
 
 def test_a_score_below_its_range() -> None:
-    (found,) = broken(near, "stays_in_its_range")
+    (found,) = broken(near, "within_documented_range")
     assert found.score is not None
     assert found.score < -1
     assert "its docstring promises -1 to 1" in found.why
-    assert_held(near_enough, "stays_in_its_range")
+    assert_held(near_enough, "within_documented_range")
 
 
 def test_a_range_of_something_else_is_no_promise() -> None:
-    assert_skipped(rated, "stays_in_its_range", "do not keep to the range of its docstring")
+    assert_skipped(rated, "within_documented_range", "do not keep to the range of its docstring")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_ranges_are_read_from_docstrings(text: str, low: float) -> None:
         return near(completions, answer)
 
     distance.__doc__ = text
-    (found,) = broken(distance, "stays_in_its_range")
+    (found,) = broken(distance, "within_documented_range")
     assert f"promises {low:g} to 1" in found.why
 
 
@@ -147,9 +147,9 @@ def test_limits_of_long_contexts_act(limit: int) -> None:
 
 
 def test_where_they_do_not_apply() -> None:
-    assert_skipped(number, "stays_in_its_range", "its docstring states no range")
+    assert_skipped(number, "within_documented_range", "its docstring states no range")
     assert_skipped(number, "length_is_of_the_text", "nothing says that the length counts")
-    assert_skipped(near, "stays_in_its_range", "no right completions", good=[])
+    assert_skipped(near, "within_documented_range", "no right completions", good=[])
     assert_skipped(length_penalty, "length_is_of_the_text", "no right completions", good=[])
 
 

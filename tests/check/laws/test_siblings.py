@@ -105,10 +105,10 @@ def objects(completions: list[str], order: list[str], **kwargs: Any) -> list[flo
 
 
 def test_a_part_that_is_repeated_instead_of_another() -> None:
-    (one,) = broken(counted, "none_stands_in_for_another", **COLORS)
+    (one,) = broken(counted, "no_item_substitutes", **COLORS)
     assert (one.completion, one.score) == ("Colors: gold, gold, red", 1.0)
     assert "'black' is missing, 'gold' is repeated" in one.why
-    assert_held(compared, "none_stands_in_for_another", **COLORS)
+    assert_held(compared, "no_item_substitutes", **COLORS)
 
 
 def test_a_part_that_is_right_twice() -> None:
@@ -116,7 +116,7 @@ def test_a_part_that_is_right_twice() -> None:
         found = [text.removeprefix("Order: ").split(" > ") for text in completions]
         return [float(one == wanted) for one, wanted in zip(found, order, strict=True)]
 
-    law = "none_stands_in_for_another"
+    law = "no_item_substitutes"
     rows = [{"order": ["up", "down", "up"]}, {"order": ["up", "up"]}]
     good, bad = ["Order: up > down > up", "Order: up > up"], ["Order: down > down > down", "Order: down > down"]
     assert_held(ranked, law, examples=rows, good=good, bad=bad)
@@ -128,14 +128,14 @@ def test_parts_that_are_only_counted() -> None:
         return [float(len(said(text)) >= len(wanted)) for text, wanted in zip(completions, colors, strict=True)]
 
     rows = {**COLORS, "bad": ["Colors: pink", "Colors: pink"]}
-    assert_skipped(enough, "none_stands_in_for_another", "several parts of one kind that each count", **rows)
+    assert_skipped(enough, "no_item_substitutes", "several parts of one kind that each count", **rows)
 
 
 def test_a_part_that_is_missing() -> None:
-    (one,) = broken(split, "as_many_as_asked_for", **BULLETS)
+    (one,) = broken(split, "counts_requested_items", **BULLETS)
     assert one.completion == "- It is cheap.\n- It is quick."
     assert "with 2 bullets instead of 3" in one.why
-    assert_held(found, "as_many_as_asked_for", **BULLETS)
+    assert_held(found, "counts_requested_items", **BULLETS)
 
 
 def test_columns_that_are_limits_ask_for_no_number() -> None:
@@ -144,7 +144,7 @@ def test_columns_that_are_limits_ask_for_no_number() -> None:
         return [float(0 < count <= most) for count, most in zip(counts, max_bullets, strict=True)]
 
     rows = [{"prompt": row["prompt"], "max_bullets": row["n_bullets"]} for row in BULLETS["examples"]]
-    assert_skipped(at_most, "as_many_as_asked_for", "as many parts", **{**BULLETS, "examples": rows})
+    assert_skipped(at_most, "counts_requested_items", "as many parts", **{**BULLETS, "examples": rows})
 
 
 def test_a_call_that_nobody_asked_for() -> None:
@@ -176,8 +176,8 @@ def test_rewards_that_compare_texts_are_exact_by_contract(separators: tuple[str,
 @pytest.mark.parametrize(
     ("law", "reason"),
     [
-        ("none_stands_in_for_another", "several parts of one kind that each count"),
-        ("as_many_as_asked_for", "as many parts of a kind as a column says"),
+        ("no_item_substitutes", "several parts of one kind that each count"),
+        ("counts_requested_items", "as many parts of a kind as a column says"),
         ("more_calls_cost", "no right completion makes calls in tags"),
         ("order_of_keys_does_not_count", "no right completion has an object with several keys"),
     ],

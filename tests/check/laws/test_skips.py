@@ -27,7 +27,7 @@ def ranks(completion: list[str]) -> list[float]:
 COVERS = {
     "almost_right_is_wrong": (in_it, behind_it, CLAIMS, "Verdict: {answer}ish"),
     "every_part_counts": (first_field, all_fields, CARDS, "name: {fields[name]}\ncity: Bern\njob: clerk"),
-    "none_stands_in_for_another": (counted, compared, COLORS, "Colors: {colors[0]}, {colors[0]}, {colors[1]}"),
+    "no_item_substitutes": (counted, compared, COLORS, "Colors: {colors[0]}, {colors[0]}, {colors[1]}"),
     "wrong_stays_wrong": (unread_is_right, unread_is_wrong, VERDICTS, "It may be {answer}."),
 }
 

@@ -71,7 +71,7 @@ def shouting(completions: list[str], **kwargs: Any) -> list[float]:
     ],
 )
 def test_a_slip_that_changes_a_score_is_reported_with_its_line(reward: Any, said: str) -> None:
-    (one,) = broken(reward, "does_what_it_says", **CITIES)
+    (one,) = broken(reward, "code_matches_intent", **CITIES)
     assert said in one.why
     line = int(re.findall(r"line (\d+)", one.why)[0])
     first = reward.__code__.co_firstlineno
@@ -79,9 +79,9 @@ def test_a_slip_that_changes_a_score_is_reported_with_its_line(reward: Any, said
 
 
 def test_a_slip_without_effect_is_not_reported() -> None:
-    assert_held(shouting, "does_what_it_says", **CITIES)
+    assert_held(shouting, "code_matches_intent", **CITIES)
 
 
 @pytest.mark.parametrize("reward", [prefix_removed, tagged_number])
 def test_sound_code_is_not_blamed(reward: Any) -> None:
-    assert_skipped(reward, "does_what_it_says", "no construction", **CITIES)
+    assert_skipped(reward, "code_matches_intent", "no construction", **CITIES)

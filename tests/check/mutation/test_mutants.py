@@ -54,7 +54,7 @@ STATEMENTS = {
     "lost_guard": ("    if not completions: return []", ["pass"]),
     "paid_error": ("    try: pass\n    except ValueError: return 0.0", ["return 1.0"]),
     "wrong_case": ("    return 0.0", ["1.0"]),
-    "one_for_all": ("    return scores", ["return (lambda scores: [max(scores)] * len(scores))(list(scores))"]),
+    "best_for_all": ("    return scores", ["return (lambda scores: [max(scores)] * len(scores))(list(scores))"]),
     "sorted_scores": ("    return scores", ["return sorted(scores)"]),
     "first_gold": (
         "    return [c == a for c, a in zip(completions, answer)]",

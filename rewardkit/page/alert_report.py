@@ -1,6 +1,6 @@
-"""The leads of a recorded run as text for a terminal and as JSON.
+"""The alerts of a recorded run as text for a terminal and as JSON.
 
-``print(lead_report("runs/x").text())`` prints the content of the tab *Suspicious*.
+``print(alert_report("runs/x").text())`` prints the content of the tab *Suspicious*.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.alerts import Evidence, Lead, suspicious
+from rewardkit.alerts import Alert, Evidence, suspicious
 from rewardkit.alerts.second_opinion import RowVerdict, SecondOpinion, second_opinions
 from rewardkit.alerts.series import STEPS
 from rewardkit.batch.batch import Batch
-from rewardkit.page.leads import evidence_of, recorded_batch, watched_run
+from rewardkit.page.alerts import evidence_of, recorded_batch, watched_run
 from rewardkit.page.watcher import Watched
 from rewardkit.report.document import Block, Card, Document, Facts, Paragraph, Quote
 from rewardkit.report.values import excerpt, json_ready
@@ -27,11 +27,13 @@ LEAST_STEPS = 2 * STEPS
 """The fewest steps in which anything can change: two windows."""
 _CUT = 150
 """Characters of a completion: about two lines of a terminal."""
-_NO_LEADS = "No leads. Nothing in the scores or texts looks unusual so far. This does not prove that all is well."
-_FACTS = "Facts about this run, without a strength, because healthy runs show them as often as runs that are gamed:"
+_NO_ALERTS = "No alerts. Nothing in the scores or texts looks unusual so far. This does not prove that all is well."
+_OBSERVATIONS = (
+    "Observations about this run, without a strength, because healthy runs show them as often as runs that are gamed:"
+)
 _NOT_FOREIGN = (
     "No completion was scored again with the gold answers of other prompts. Pass --reward to do that: a rise there is "
-    "a strong lead."
+    "a strong alert."
 )
 _NOTHING_FOREIGN = (
     "No completion could be scored again with the gold answers of other prompts: the reward reads no column that "
@@ -43,7 +45,7 @@ _VERDICTS = {"does": "does the task", "does_not": "does not do the task", "undec
 
 @dataclass(frozen=True)
 class Example:
-    """A completion of a lead, with a judge's verdict on it."""
+    """A completion of an alert, with a judge's verdict on it."""
 
     step: int
     total: float
@@ -54,30 +56,30 @@ class Example:
 
 
 @dataclass(frozen=True)
-class LeadReport:
-    """The leads of a run.
+class AlertReport:
+    """The alerts of a run.
 
     Attributes:
         run: its folder.
         steps, completions: the number of training steps and of their completions.
-        leads: strongest first, then the facts.
-        examples: the completions of each lead, the most telling first.
-        opinions: a judge's opinion of each lead; None for facts, and without a judge.
+        alerts: strongest first, then the observations.
+        examples: the completions of each alert, the most telling first.
+        opinions: a judge's opinion of each alert; None for observations, and without a judge.
         remark: the searches that were omitted, and why; empty if nothing is missing.
     """
 
     run: str
     steps: int
     completions: int
-    leads: Sequence[Lead]
+    alerts: Sequence[Alert]
     examples: Sequence[Sequence[Example]]
     opinions: Sequence[SecondOpinion | None]
     remark: str = ""
 
     @property
     def strength(self) -> float:
-        """The strength of the strongest lead, 0 without one."""
-        return max((lead.strength for lead in self.leads), default=0.0)
+        """The strength of the strongest alert, 0 without one."""
+        return max((alert.strength for alert in self.alerts), default=0.0)
 
     @property
     def too_short(self) -> str:
@@ -91,52 +93,56 @@ class LeadReport:
         )
 
     def text(self, *, examples: int = 2) -> str:
-        """Return the report as text, with so many completions of each lead."""
+        """Return the report as text, with so many completions of each alert."""
         return self._document(examples).text()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON, with all completions of each lead."""
-        lead_values = [self._values(number) for number in range(len(self.leads))]
+        """Return the report as plain values for JSON, with all completions of each alert."""
+        alert_values = [self._values(number) for number in range(len(self.alerts))]
         return {
             "run": self.run,
             "steps": self.steps,
             "completions": self.completions,
             "strength": self.strength,
-            "leads": [values for lead, values in zip(self.leads, lead_values, strict=True) if not lead.is_fact],
-            "facts": [values for lead, values in zip(self.leads, lead_values, strict=True) if lead.is_fact],
+            "alerts": [
+                values for alert, values in zip(self.alerts, alert_values, strict=True) if not alert.is_observation
+            ],
+            "observations": [
+                values for alert, values in zip(self.alerts, alert_values, strict=True) if alert.is_observation
+            ],
             "remark": self.remark or self.too_short,
         }
 
     def _values(self, number: int) -> dict[str, Any]:
-        lead, opinion = self.leads[number], self.opinions[number]
-        lead_fields = {field.name: getattr(lead, field.name) for field in fields(lead) if field.name != "rows"}
+        alert, opinion = self.alerts[number], self.opinions[number]
+        alert_fields = {field.name: getattr(alert, field.name) for field in fields(alert) if field.name != "rows"}
         examples = [
             {name: value for name, value in vars(example).items() if name != "opinion"}
             | ({} if (verdict := example.opinion) is None else {"verdict": verdict.verdict, "reason": verdict.reason})
             for example in self.examples[number]
         ]
         counts = {} if opinion is None else {"second_opinion": opinion.counts}
-        values: dict[str, Any] = json_ready({**lead_fields, **counts, "examples": examples})
+        values: dict[str, Any] = json_ready({**alert_fields, **counts, "examples": examples})
         return values
 
     def _document(self, examples: int) -> Document:
         cards = {True: list[Block](), False: list[Block]()}
-        for number, lead in enumerate(self.leads):
-            cards[lead.is_fact].append(self._card(number, examples))
+        for number, alert in enumerate(self.alerts):
+            cards[alert.is_observation].append(self._card(number, examples))
         size = f"{self.run}: {self.steps:,} steps, {self.completions:,} completions"
         if cards[False]:
-            size += ". Leads, strongest first; they are not verdicts: read the completions."
+            size += ". Alerts, strongest first; they are not verdicts: read the completions."
         blocks: list[Block] = [Paragraph(size)]
         if not cards[False] and not self.too_short:
-            blocks.append(Paragraph(_NO_LEADS))
+            blocks.append(Paragraph(_NO_ALERTS))
         blocks += cards[False]
         if cards[True]:
-            blocks += [Paragraph(_FACTS), *cards[True]]
+            blocks += [Paragraph(_OBSERVATIONS), *cards[True]]
         return Document(self.run, [*blocks, Paragraph(self.remark, "note")] if self.remark else blocks)
 
     def _card(self, number: int, examples: int) -> Card:
-        lead, opinion = self.leads[number], self.opinions[number]
-        strength = "fact" if lead.is_fact else f"{lead.strength:.2f}"
+        alert, opinion = self.alerts[number], self.opinions[number]
+        strength = "observation" if alert.is_observation else f"{alert.strength:.2f}"
         rows: list[tuple[str, str | Quote]] = []
         for example in self.examples[number][:examples]:
             total = "no total" if example.total != example.total else f"total {example.total:.2f}"
@@ -147,20 +153,20 @@ class LeadReport:
                 rows.append(("judge", f"{_VERDICTS[example.opinion.verdict]}{reason}"))
         if opinion is not None:
             rows.append(("judge", str(opinion)))
-        title = f"{strength}  {lead.kind}, steps {lead.steps[0]:,} to {lead.steps[1]:,}: {lead.title}"
-        return Card(title, [Paragraph(lead.text), Facts(rows)] if rows else [Paragraph(lead.text)])
+        title = f"{strength}  {alert.kind}, steps {alert.steps[0]:,} to {alert.steps[1]:,}: {alert.title}"
+        return Card(title, [Paragraph(alert.text), Facts(rows)] if rows else [Paragraph(alert.text)])
 
 
-def lead_report(
+def alert_report(
     path: str | os.PathLike[str], *, reward: RewardLike | None = None, judge: RewardLike | None = None
-) -> LeadReport:
-    """Search a recorded run for leads, and ask a judge about their completions.
+) -> AlertReport:
+    """Search a recorded run for alerts, and ask a judge about their completions.
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
-        reward: score a sample again with the gold answers of other prompts; see `rewardkit.page.leads.read_evidence`.
-        judge: gives a second opinion on each lead, next to its strength; see `second_opinions`. It gets the completions
-            as they were recorded, with their columns.
+        reward: score a sample again with the gold answers of other prompts; see `rewardkit.page.alerts.read_evidence`.
+        judge: gives a second opinion on each alert, next to its strength; see `second_opinions`. It gets the
+            completions as they were recorded, with their columns.
 
     Raises:
         NotARun: there is no recorded run at `path`.
@@ -168,33 +174,33 @@ def lead_report(
     """
     watched = watched_run(path)
     evidence = evidence_of(watched, reward)
-    leads = suspicious(evidence)
-    examples = _examples(watched, leads)
+    alerts = suspicious(evidence)
+    examples = _examples(watched, alerts)
     opinions: dict[int, SecondOpinion] = {}
     if judge is not None:
-        numbers = [number for number, lead in enumerate(leads) if not lead.is_fact]
+        numbers = [number for number, alert in enumerate(alerts) if not alert.is_observation]
         judge_opinions = second_opinions(
-            [leads[number] for number in numbers],
+            [alerts[number] for number in numbers],
             evidence,
             judge,
             batch_of=lambda rows: recorded_batch(watched, rows),
         )
         opinions = dict(zip(numbers, judge_opinions, strict=True))
-    return LeadReport(
+    return AlertReport(
         run=os.fspath(path),
         steps=len(np.unique(evidence.steps[watched.scores.training])),
         completions=int(watched.scores.training.sum()),
-        leads=leads,
-        examples=[_of_lead(lead, examples, opinions.get(number)) for number, lead in enumerate(leads)],
-        opinions=[opinions.get(number) for number in range(len(leads))],
+        alerts=alerts,
+        examples=[_of_alert(alert, examples, opinions.get(number)) for number, alert in enumerate(alerts)],
+        opinions=[opinions.get(number) for number in range(len(alerts))],
         remark=_remark(evidence, rescored=reward is not None),
     )
 
 
-def _examples(watched: Watched, leads: Sequence[Lead]) -> dict[int, Example]:
-    """Return the completions of all leads by row."""
+def _examples(watched: Watched, alerts: Sequence[Alert]) -> dict[int, Example]:
+    """Return the completions of all alerts by row."""
     scores = watched.scores
-    rows = np.unique(np.array([row for lead in leads for row in lead.rows], dtype=np.int64))
+    rows = np.unique(np.array([row for alert in alerts for row in alert.rows], dtype=np.int64))
     if not len(rows):
         return {}
     batch = recorded_batch(watched, rows)
@@ -216,9 +222,9 @@ def _written(batch: Batch, batch_row: int) -> str:
     return Transcript(show_thinking=True)(trajectory) if trajectory.calls else batch.texts[batch_row]
 
 
-def _of_lead(lead: Lead, examples: dict[int, Example], opinion: SecondOpinion | None) -> list[Example]:
+def _of_alert(alert: Alert, examples: dict[int, Example], opinion: SecondOpinion | None) -> list[Example]:
     if opinion is None:
-        return [examples[row] for row in lead.rows]
+        return [examples[row] for row in alert.rows]
     return [replace(examples[row_opinion.row], opinion=row_opinion) for row_opinion in opinion.rows]
 
 

@@ -1,4 +1,4 @@
-"""Leads of a recorded run."""
+"""Alerts of a recorded run."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 from rewardkit.errors import NotARun
-from rewardkit.page.leads import leads_of, read_evidence
+from rewardkit.page.alerts import alerts_of, read_evidence
 from tests.page.recorded import conversations, ordinary
 from tests.record.batches import batch, written
 
 
-def test_leads_of_a_run_have_texts(tmp_path: Path) -> None:
-    leads = leads_of(ordinary(tmp_path / "run", steps=40))
-    assert [lead.strength for lead in leads] == sorted((lead.strength for lead in leads), reverse=True)
+def test_alerts_of_a_run_have_texts(tmp_path: Path) -> None:
+    alerts = alerts_of(ordinary(tmp_path / "run", steps=40))
+    assert [alert.strength for alert in alerts] == sorted((alert.strength for alert in alerts), reverse=True)
     evidence = read_evidence(str(tmp_path / "run"))
     assert callable(evidence.completions)
-    assert len(evidence.completions(np.array(leads[0].rows))) == len(leads[0].rows) > 0
+    assert len(evidence.completions(np.array(alerts[0].rows))) == len(alerts[0].rows) > 0
     assert evidence.bounds["form"] == (0.0, 1.0)
     assert replace(evidence, monitored=frozenset({"form"})).monitored == {"form"}
     with pytest.raises(NotARun):
-        leads_of(tmp_path / "nowhere")
+        alerts_of(tmp_path / "nowhere")
 
 
 def test_the_evidence_has_the_calls_of_conversations(tmp_path: Path) -> None:

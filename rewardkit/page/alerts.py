@@ -1,6 +1,6 @@
-"""Prepares a recorded run for `rewardkit.alerts`, and returns the leads.
+"""Prepares a recorded run for `rewardkit.alerts`, and returns the alerts.
 
-``leads_of("runs/x")[0].title`` is the first lead on the page.
+``alerts_of("runs/x")[0].title`` is the first alert on the page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.alerts import Evidence, Lead, suspicious
+from rewardkit.alerts import Alert, Evidence, suspicious
 from rewardkit.analyze.permuted_golds import ForeignScores, PermutedGolds
 from rewardkit.batch.batch import Batch
 from rewardkit.page.scores import OUTCOMES, Floats, Integers, Scores
@@ -108,15 +108,15 @@ def recorded_batch(watched: Watched, rows: Integers) -> Batch:
 
 
 AGAIN = 60.0
-"""Seconds between two searches for leads in a running run. Any number: a search takes seconds, and a run changes
+"""Seconds between two searches for alerts in a running run. Any number: a search takes seconds, and a run changes
 slowly."""
 
 
-def leads_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> list[Lead]:
-    """Return the leads of a recorded run, strongest first, as the *Suspicious* tab shows them.
+def alerts_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> list[Alert]:
+    """Return the alerts of a recorded run, strongest first, as the *Suspicious* tab shows them.
 
-    ``[lead.title for lead in leads_of("runs/x") if lead.strength >= 0.5]``. The ``rows`` of a lead index the result of
-    `read_evidence`, which also has the texts.
+    ``[alert.title for alert in alerts_of("runs/x") if alert.strength >= 0.5]``. The ``rows`` of an alert index the
+    result of `read_evidence`, which also has the texts.
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
@@ -132,7 +132,7 @@ def leads_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None) 
 def read_evidence(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> Evidence:
     """Read a recorded run as the input of `suspicious`.
 
-    ``evidence.completions(np.array(lead.rows))`` returns the texts that a lead refers to. Change the input with
+    ``evidence.completions(np.array(alert.rows))`` returns the texts that an alert refers to. Change the input with
     `dataclasses.replace`, for example its ``seed`` or the ``monitored`` components.
 
     Args:
@@ -160,10 +160,10 @@ def watched_run(path: str | os.PathLike[str]) -> Watched:
 
 
 class Search:
-    """Searches one run for leads and keeps the result."""
+    """Searches one run for alerts and keeps the result."""
 
     def __init__(self) -> None:
-        self.leads: list[Lead] = []
+        self.alerts: list[Alert] = []
         self.scores: Scores | None = None
         self.problem = ""
         """Why the last search failed; empty if it did not."""
@@ -176,15 +176,15 @@ class Search:
         return self._number == watched.number or (self._number >= 0 and time.monotonic() - self._found < AGAIN)
 
     def run(self, watched: Watched) -> None:
-        """Search for leads, unless another page has just done so. Takes seconds, so call it in a thread."""
+        """Search for alerts, unless another page has just done so. Takes seconds, so call it in a thread."""
         with self._lock:
             if self.is_fresh(watched):
                 return
             number, scores, self.problem = watched.number, watched.scores, ""
             try:
-                self.leads = suspicious(evidence_of(watched))
-            except Exception as error:  # the other tabs work without leads
-                _LOG.warning("the search for leads failed", exc_info=True)
+                self.alerts = suspicious(evidence_of(watched))
+            except Exception as error:  # the other tabs work without alerts
+                _LOG.warning("the search for alerts failed", exc_info=True)
                 self.problem = f"{type(error).__name__}: {error}"
                 return
             self.scores, self._number, self._found = scores, number, time.monotonic()
