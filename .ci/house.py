@@ -1,4 +1,4 @@
-"""Checks that no linter makes: circles of imports, siblings, nodes that answer for themselves, the lazy public API.
+"""Checks that no linter makes: circles of imports, modules without need, siblings, nodes, the public API, names.
 
 ``python .ci/house.py`` prints what is wrong and exits with 1. All kinds of imports count: at the top of a module,
 inside functions, and for type checking alone.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import grimp
@@ -34,6 +35,42 @@ SIBLINGS: dict[str, dict[str, set[str]]] = {
     },
 }
 """The parts of a package that may know others; all other parts are independent."""
+ALONE = {
+    "rewardkit.alerts.*": "a registry: one file per pattern",
+    "rewardkit.page.tabs.*": "a registry: one file per tab",
+    "rewardkit.rewards.instructions.*": "a registry: one file per family of instructions",
+    "rewardkit.rewards.sandbox.dialogue": "its source is sent into the sandbox",
+    "rewardkit.rewards.tool_calls": "a ready reward, which `agents` offers as well",
+    "rewardkit.rewards.choice.claims": "its engine, which is longer than the reward",
+    "rewardkit.rewards.math_equal.statements": "its engine, which is longer than the reward",
+    "rewardkit.rewards.number.final": "its engine, which is longer than the reward",
+    "rewardkit.rewards.judges.endpoint.transport": "loads aiohttp",
+    "rewardkit.report.html": "loaded for pages only",
+    "rewardkit.online.recording": "loads the store, for record= only",
+    "rewardkit.scoring.runs": "loads the store, for recorded runs only",
+    "rewardkit.scoring.tables": "loads pyarrow, for its formats only",
+    "rewardkit.serve.dispatcher": "the other half of the server, without HTTP",
+    "rewardkit.check.collection": "pytest loads `pytest.py` in every run",
+    "rewardkit.check.variants.strategies.contents": "contents are drawn apart from their layout; both are long",
+    "rewardkit_adapters.openenv.rubrics": "imports OpenEnv",
+    "rewardkit_adapters.ray.*": "imports Ray",
+    "rewardkit_adapters.runner.interrupts": "imports torch",
+    "rewardkit_adapters.runner.live_display": "imports transformers",
+    "rewardkit_adapters.runner.memory_advice": "imports torch",
+    "rewardkit_adapters.runner.launcher": "imports psutil, for several processes only",
+    "rewardkit_adapters.runner.changes": "compares two configurations; the training only asks",
+    "rewardkit_adapters.runner.preflight.*": "a registry: one file per part of the preflight",
+    "rewardkit_adapters.trl.guard_callback": "imports transformers",
+}
+"""Modules that one other in their own folder imports alone, and why they are not a part of it."""
+_PRONOUNS = """
+one ones found said says place places seen known told shown held asked given made taken kept there these those theirs
+ours mine own some others both whole way ways thing things wanted meant tried done gone heard beside apart what
+"""
+PRONOUNS = frozenset(_PRONOUNS.split())
+"""Names that say nothing about a value: not what it is, not its type. A reader cannot search for them."""
+MOST_PRONOUNS = 97
+"""As many are left. Lower it when there are fewer; it never rises."""
 
 
 def circles() -> Iterator[str]:
@@ -59,6 +96,32 @@ def siblings() -> Iterator[str]:
                     part = other.split(".")[depth]
                     if part != own and part not in allowed.get(own, ()):
                         yield f"{module} imports {other}: {own} and {part} are independent parts of {package}"
+
+
+def alone() -> Iterator[str]:
+    """Modules that could be a part of the only one that imports them."""
+    importers: dict[str, set[str]] = {}
+    for module, others in _imports().items():
+        if _path(module).name != "__init__.py":
+            for other in others:
+                importers.setdefault(other, set()).add(module)
+    lonely = {
+        module: importer
+        for module, (importer, *more) in importers.items()
+        if not more and importer.rpartition(".")[0] == module.rpartition(".")[0] and _path(module).name != "__init__.py"
+    }
+    for module, importer in sorted(lonely.items()):
+        if not any(fnmatch(module, pattern) for pattern in ALONE):
+            yield f"{module}: only {importer} imports it. Make it a part of that module, or give a reason in ALONE"
+    for pattern in ALONE:
+        if not any(fnmatch(module, pattern) for module in lonely):
+            yield f"ALONE has a reason for {pattern}, which needs none: delete it"
+
+
+def _path(module: str) -> Path:
+    root = Path() if module.startswith("rewardkit.") or module == "rewardkit" else Path("adapters")
+    package = root.joinpath(*module.split("."))
+    return package / "__init__.py" if package.is_dir() else package.with_suffix(".py")
 
 
 def _strongly_connected(imports: dict[str, set[str]]) -> Iterator[list[str]]:
@@ -112,6 +175,21 @@ def questions() -> Iterator[str]:
                     yield f"{path}:{place.lineno}: asks whether something is a {name}; let the node declare it"  # type: ignore[attr-defined]
 
 
+def pronouns() -> Iterator[str]:
+    """More variables and parameters with the name of a pronoun or a participle than there were."""
+    count = 0
+    for path in _files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.arg):
+                count += node.arg.strip("_") in PRONOUNS
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                count += node.id.strip("_") in PRONOUNS
+    if count > MOST_PRONOUNS:
+        yield f"{count:,} names are pronouns (`one`, `found`, `said`, ...), {count - MOST_PRONOUNS} more than before"
+    elif count < MOST_PRONOUNS - 20:
+        yield f"only {count:,} names are pronouns now: lower MOST_PRONOUNS to that"
+
+
 def _files() -> Iterator[Path]:
     """All source files but those of the bundled project, which is a user's."""
     for root in ROOTS:
@@ -153,10 +231,11 @@ def _is_module(name: str) -> bool:
 
 
 def main() -> int:
-    found = [*circles(), *siblings(), *questions(), *face_users()]
+    found = [*circles(), *siblings(), *alone(), *questions(), *face_users(), *pronouns()]
     print(
         "\n".join(found)
-        or "In order: no circles, independent siblings, no questions about concrete nodes, no use of the public API."
+        or "In order: no circles, independent siblings, no module without need, no questions about concrete nodes, "
+        "no use of the public API, no more pronouns as names."
     )
     return 1 if found else 0
 

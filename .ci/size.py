@@ -1,4 +1,4 @@
-"""Print how large the product is: lines of code, modules, modules with one importer, public names, verbs and packages.
+"""Print how large the product is: code lines, modules, importers, names, verbs, packages, and what a command loads.
 
 Code lines are those without docstrings, comments and blanks. An importer is a module of ours that names another in an
 import statement, at the top or in a function; an ``__init__`` does not count.
@@ -10,6 +10,7 @@ import ast
 import io
 import subprocess
 import sys
+import tempfile
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,6 +18,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOTS = (ROOT, ROOT / "adapters")
+_REWARD = "import rewardkit as rk\nr = rk.number('gold')\nEXAMPLES = [{'gold': 1}]\nGOOD = ['1']\n"
+_COMMANDS = {
+    "check --laws total": "check {folder}/f.py:r --laws total --no-exploits",
+    "score rows.jsonl": "score {folder}/rows.jsonl --reward {folder}/f.py:r --out {folder}/out.jsonl",
+}
+_RUN = "from rewardkit.cli.main import main\nassert main({}) == 0"
 _LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
@@ -84,6 +91,11 @@ def main() -> None:
     print(f"modules with one importer: {len(once)} of {len(counted)}, {len(once) / len(counted):.1%}")
     print(f"public names: {len(rewardkit.__all__)}; verbs: {len(verbs)}; packages: {len(packages)}")
     print(f"modules loaded by import rewardkit: {loaded('import rewardkit')}")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "f.py").write_text(_REWARD)
+        Path(folder, "rows.jsonl").write_text('{"completion": "1", "gold": 1}\n{"completion": "2", "gold": 1}\n')
+        for verb, command in _COMMANDS.items():
+            print(f"modules loaded by {verb}: {loaded(_RUN.format(command.format(folder=folder).split()))}")
     if "--once" in sys.argv:
         print(*sorted(f"{name} <- {next(iter(importers[name]))}" for name in once), sep="\n")
 

@@ -22,7 +22,9 @@ CONTRACTS = [
     ("rewardkit/rewards/judges/cache.py", "import datasets", "Only adapters know a trainer"),
 ]
 RULES = [
+    ("rewardkit/text/claims.py", "\n".join(f"one_{n} = [one for one in ()]" for n in range(99)), "names are pronouns"),
     ("rewardkit/errors.py", "import rewardkit.batch.batch", "import each other in a circle"),
+    ("rewardkit/combine/gate.py", "import rewardkit.combine.cached", "Make it a part of that module"),
     (
         "rewardkit/schedules/plots.py",
         "from rewardkit.tree.leaf import Leaf\nisinstance(None, Leaf)",

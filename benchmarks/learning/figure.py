@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from benchmarks.learning.registry import EXPERIMENTS
 from benchmarks.learning.report import Record, cells, held_out
 from benchmarks.learning.statistics import estimate
-from rewardkit_adapters.runner.plot import COLORS, FAINT, INK, smooth
+from rewardkit_adapters.runner.summary import COLORS, FAINT, INK, smooth
 
 MAIN_ARMS = ("binary", "flat", "partial", "gate", "moving gate", "adaptive gate", "time", "adaptive")
 COLOR_OF = dict(zip(MAIN_ARMS, ("#222222", *COLORS[:6], "#8c6d31"), strict=True))

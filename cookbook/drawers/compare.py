@@ -62,7 +62,7 @@ def plot(runs: Sequence[Path], path: Path) -> None:
     """Draw calls and right answers over the steps: a line for each reward, the mean over its seeds."""
     from matplotlib.figure import Figure
 
-    from rewardkit_adapters.runner.plot import COLORS, INK, smooth
+    from rewardkit_adapters.runner.summary import COLORS, INK, smooth
 
     shown = ("calls", "right answers")
     figure = Figure(figsize=(10, 3.6), dpi=110, layout="constrained")

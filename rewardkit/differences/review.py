@@ -6,26 +6,364 @@ with the revision. A reward that is only written differently has nothing to revi
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from rewardkit.check.run.selection import fast_laws
-from rewardkit.differences.changes import may_define_rewards, reached
 from rewardkit.differences.diff import Listed, difference
 from rewardkit.differences.differences import Differences
-from rewardkit.differences.look import Found, Inspection, Row, Seen
 from rewardkit.differences.process import Data, Job, Several, done_elsewhere
 from rewardkit.differences.revisions import Changes, Tree, checked_out, git
 from rewardkit.differences.targets import Named, Place, path_in
 from rewardkit.errors import RewardKitError
 from rewardkit.report.document import Block, Code, Document, Name, Paragraph, Part, Table, Verdict
 from rewardkit.report.values import counted, excerpt, short
-from rewardkit.scoring.regressions import Regression, load
-from rewardkit.tree.loading import split
+from rewardkit.scoring.columns import asked_for
+from rewardkit.scoring.regressions import Regression, load as load_regressions
+from rewardkit.scoring.samples import arranged
+from rewardkit.tree.loading import Loaded, load, split
+from rewardkit.tree.reward import Reward, walk
+
+# A look at one side of a change: the findings of a quick check of a reward, and completions made for it.
+
+
+_EXAMPLES = 3
+"""Completions are made for so many prompts of the sample. Any number: each has hundreds of completions."""
+_MOST = 2_000
+"""Any limit: each is scored by both revisions."""
+_SECONDS = 3.0
+"""Of scoring: a slow reward gets fewer completions. Any limit: a reviewer waits for both sides."""
+_LONGEST = 20_000
+"""The longest completion, in characters: a longer one takes time and shows no more."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A broken law.
+
+    Attributes:
+        law: its name.
+        text: the finding, as `rewardkit check` prints it.
+    """
+
+    law: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The result of a look at one reward.
+
+    Attributes:
+        name: the name of its variable.
+        made: rows with completions made for it.
+        found: broken laws.
+        held: the names of the laws that hold.
+        reason: why it could not be checked, if it could not.
+        part: whether another reward of the file contains it, and is reviewed in its place.
+    """
+
+    name: str
+    made: tuple[Row, ...] = field(default=(), repr=False)
+    found: tuple[Found, ...] = ()
+    held: tuple[str, ...] = ()
+    reason: str = ""
+    part: bool = False
+
+    @property
+    def broken(self) -> set[str]:
+        return {finding.law for finding in self.found}
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A look at the rewards of one file, in a separate process.
+
+    Attributes:
+        name: the name of the file, for messages.
+        place: its location.
+        targets: ``file.py:name`` each; or ``file.py`` for all its rewards.
+        sample: the committed completions; None if there are none.
+        laws: the laws to check; empty: only make completions.
+        budget: seconds for the check of each reward.
+    """
+
+    name: str
+    place: Place
+    targets: tuple[str, ...]
+    sample: Data | None
+    laws: tuple[str, ...] = ()
+    budget: float = 2.0
+    makes: bool = True
+
+    def run(self) -> list[Seen]:
+        """Load the rewards, check them, and make completions.
+
+        Raises:
+            RewardDefinitionError: the file cannot be imported, or has no such reward.
+        """
+        return [inspected for target in self.targets for inspected in self._all(load(target))]
+
+    def _all(self, rewards: Sequence[Loaded]) -> list[Seen]:
+        inner = {id(entry) for loaded in rewards for entry in _within(loaded.reward)}
+        return [Seen(entry.name, part=True) if id(entry.reward) in inner else self._seen(entry) for entry in rewards]
+
+    def _seen(self, loaded: Loaded) -> Seen:
+        try:
+            options = {name: loaded.constants[name] for name in _EXAMPLES_OF if name in loaded.constants}
+            sample_options = _of_sample(loaded.reward, self.sample)
+            sets = [candidate for candidate in (options, sample_options) if candidate.get("examples")] or [
+                {"examples": [{}]}
+            ]
+            findings, held_laws = self._checked(
+                loaded, {**sample_options, **loaded.constants} if sets[0] is sample_options else loaded.constants
+            )
+            made_rows = [row for candidate in sets for row in _made(loaded.reward, candidate)] if self.makes else []
+        except RewardKitError as error:
+            return Seen(loaded.name, reason=str(error))
+        return Seen(loaded.name, tuple(made_rows), findings, held_laws)
+
+    def _checked(self, loaded: Loaded, constants: Mapping[str, Any]) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+        from rewardkit.check.labels import bound_with
+
+        if not self.laws:
+            return (), ()
+        subject = Loaded(loaded.name, loaded.reward, {**constants, "laws": None, "without": ()})
+        report = bound_with(subject, options={"budget": self.budget, "components": False}, laws=self.laws).report()
+        findings = tuple(Found(entry.law, str(entry)) for entry in report.findings)
+        return findings, tuple(entry.law for entry in report.results if entry.outcome == "held")
+
+
+def _within(reward: Any) -> Iterator[Any]:
+    """Yield the parts of a composed reward, or of a list of rewards."""
+    if isinstance(reward, Reward):
+        yield from (node for node, _, _ in walk(reward) if node is not reward)
+    elif isinstance(reward, (list, tuple)):
+        for item in reward:
+            yield item
+            yield from _within(item)
+
+
+_EXAMPLES_OF = ("examples", "good", "bad")
+
+
+def _of_sample(reward: Any, sample: Data | None) -> dict[str, Any]:
+    """Return the first prompts of a sample as examples: their best completions are right, their worst wrong."""
+    from rewardkit.scoring.samples import Records
+    from rewardkit.tree.conversion import tree_of
+    from rewardkit.tree.evaluation.scorer import Scorer
+
+    if sample is None:
+        return {}
+    tree = tree_of(reward, "a reward to review")
+    rows = [row for chunk in sample.open().chunks(512) for row in chunk.rows()]
+    records = Records(rows, [f"row {number}" for number in range(len(rows))])
+    samples = arranged(tree, records, completion=sample.sources.get("completion", "completion"))
+    totals = Scorer(tree).score(samples.batch, strict=False).total
+    named, takes_all = asked_for(tree)
+    members_by_group: dict[int, list[int]] = {}
+    for position, group in enumerate(samples.groups.tolist()):
+        members_by_group.setdefault(group, []).append(position)
+    examples, good, bad = [], [], []
+    for members in list(members_by_group.values())[:_EXAMPLES]:
+        row = rows[int(samples.rows[members[0]])]
+        example = {name: value for name, value in row.items() if takes_all or name in named or name == "prompt"}
+        example.pop("completion", None)
+        ranked = sorted(
+            members, key=lambda member: (-totals[member] if totals[member] == totals[member] else 0.0, member)
+        )
+        examples.append(example)
+        good.append([samples.batch.completions[ranked[0]]])
+        bad.append([samples.batch.completions[ranked[-1]]] if totals[ranked[-1]] < totals[ranked[0]] else [])
+    return {"examples": examples, "good": good, "bad": bad}
+
+
+def _made(reward: Any, options: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield rows with completions made for the examples, those of one prompt next to each other."""
+    from rewardkit.check.check import subject_of
+    from rewardkit.check.reward_under_test.sweep import sweep
+    from rewardkit.check.reward_under_test.trials import text_of
+
+    subject = subject_of(reward, **options)
+    subject.measure()
+    # A reward that takes no measurable time can afford all.
+    affordable = int(_SECONDS / max(subject.cost, 1e-9))
+    by_example: dict[int, list[Any]] = {}
+    for trial in sweep(subject)[: min(_MOST, affordable)]:
+        if len(text_of(trial.completion)) <= _LONGEST and trial.columns is None:
+            by_example.setdefault(trial.example, []).append(trial.completion)
+    for number, completions in sorted(by_example.items()):
+        row = subject.examples[number].shown
+        yield from ({**row, "completion": completion} for completion in completions)
+
+
+# The files of a repository that a change affects, read from the sources without running them.
+
+
+_TESTS = ("conftest.py", "setup.py")
+_WORK = frozenset(("train", "main", "run", "parse_args", "from_pretrained", "load_dataset", "evaluate", "launch"))
+"""Functions that a module calls when it is a script rather than a module of rewards."""
+_COMPLETIONS = frozenset(("completion", "completions", "messages"))
+
+
+def reached(root: Path, changed: Collection[str], files: Collection[str]) -> set[str]:
+    """Return the Python files among `files` that are changed, or use a changed file, however indirectly.
+
+    Args:
+        root: the folder that all paths are relative to.
+        changed: paths of changed or removed files.
+        files: all files of the repository.
+    """
+    modules = {path: (root / path).read_bytes() for path in files if path.endswith(".py")}
+    file_index = _Files(frozenset((*files, *changed)))
+    used: dict[str, set[str]] = {}
+    affected: set[str] = set()
+    todo = list(changed)
+    while todo:
+        path = todo.pop()
+        if path in affected:
+            continue
+        affected.add(path)
+        here = PurePosixPath(path)
+        is_package = here.name == "__init__.py"
+        word = here.parent.name if is_package else here.stem if here.suffix == ".py" else here.name
+        for user, text in modules.items():
+            if is_package and user.startswith(f"{here.parent}/"):
+                todo.append(user)
+            elif word.encode() in text:  # only then it is worth reading
+                if user not in used:
+                    used[user] = set(file_index.used(user, _parsed(root / user)))
+                if path in used[user]:
+                    todo.append(user)
+    return {path for path in affected if path in modules}
+
+
+def may_define_rewards(root: Path, path: str) -> bool:
+    """Whether a file looks like a module of rewards; tests and scripts, which do more when imported, do not."""
+    name = PurePosixPath(path).name
+    tree = _parsed(root / path)
+    if tree is None or name in _TESTS or name.startswith("test_") or name.endswith("_test.py"):
+        return False
+    statements = [
+        statement
+        for statement in tree.body
+        if not (isinstance(statement, ast.If) and "__name__" in ast.dump(statement.test))
+    ]
+    if any(_is_work(name) for statement in statements for name in _called(statement)):
+        return False
+    if any(_takes_completions(statement) for statement in statements):
+        return True
+    return _imports_rewardkit(tree) and any(_is_composed(statement) for statement in statements)
+
+
+def _called(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names of functions that a statement calls when the module is imported."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            yield node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _is_work(name: str) -> bool:
+    return name in _WORK or name.endswith("Trainer")
+
+
+def _takes_completions(statement: ast.stmt) -> bool:
+    if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    arguments = (*statement.args.posonlyargs, *statement.args.args, *statement.args.kwonlyargs)
+    return not _COMPLETIONS.isdisjoint(argument.arg for argument in arguments)
+
+
+def _is_composed(statement: ast.stmt) -> bool:
+    """Whether a statement makes a variable by a call, an operation or a list."""
+    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+    return isinstance(value, (ast.Call, ast.BinOp, ast.List))
+
+
+def _imports_rewardkit(tree: ast.Module) -> bool:
+    return any(
+        name.partition(".")[0] == "rewardkit"
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    )
+
+
+def _parsed(path: Path) -> ast.Module | None:
+    """Return the syntax tree of a file; None if it is not Python, or gone."""
+    try:
+        return ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+
+
+@dataclass(frozen=True)
+class _Files:
+    """All files of a repository, those that are gone included."""
+
+    paths: frozenset[str]
+
+    @cached_property
+    def data(self) -> dict[str, list[str]]:
+        """The paths of files that are not Python, by their names."""
+        paths_by_name: dict[str, list[str]] = {}
+        for path in self.paths:
+            if not path.endswith(".py"):
+                paths_by_name.setdefault(PurePosixPath(path).name, []).append(path)
+        return paths_by_name
+
+    def used(self, path: str, tree: ast.Module | None) -> Iterator[str]:
+        """Yield the files that a module imports, or whose names are in one of its strings."""
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield from self._imported(_folders(path), alias.name.split("."))
+            elif isinstance(node, ast.ImportFrom):
+                module = node.module.split(".") if node.module else []
+                folders = _folders(path) if node.level == 0 else (_above(path, node.level),)
+                for alias in node.names:
+                    yield from self._imported(folders, [*module, alias.name])
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield from self.data.get(node.value.replace("\\", "/").rpartition("/")[2], ())
+
+    def _imported(self, folders: Iterable[str], names: Sequence[str]) -> Iterator[str]:
+        """Yield the files of a dotted name, and of the packages on the way."""
+        for prefix in folders:
+            for name in names:
+                if (file := f"{prefix}{name}.py") in self.paths:
+                    yield file
+                prefix = f"{prefix}{name}/"
+                if (init := f"{prefix}__init__.py") in self.paths:
+                    yield init
+
+
+def _above(path: str, levels: int) -> str:
+    """Return the folder that a relative import with so many dots starts from."""
+    parts = path.split("/")[:-levels]
+    return "".join(f"{part}/" for part in parts)
+
+
+@lru_cache
+def _folders(path: str) -> tuple[str, ...]:
+    """Return the folders that may be on the path when a module is imported: its own, those above, and their ``src``."""
+    above = [_above(path, levels) for levels in range(1, path.count("/") + 2)]
+    return (*above, *(f"{folder}src/" for folder in above))
+
 
 MADE = "completions made for the reward"
 _WIDTH = 100
@@ -280,7 +618,7 @@ class Sides:
         if file.before:
             paths.append(str(tree.folder / file.before))
             locations.append(Place(Named(paths[1]), tree.cwd, (str(tree.cwd), *path_in(tree))))
-        cases = () if options.regressions is None else tuple(load(options.regressions))
+        cases = () if options.regressions is None else tuple(load_regressions(options.regressions))
         lossless = tuple(case for case in cases if case.lossless)
         return cls(
             file,

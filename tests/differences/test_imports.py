@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.differences.changes import may_define_rewards, reached
+from rewardkit.differences.review import may_define_rewards, reached
 from tests.differences.repositories import written
 
 FILES = {

@@ -6,10 +6,12 @@ A `Report` has the results of the laws; a `Section` adds what labels and samples
 
 from __future__ import annotations
 
-from rewardkit.check.reports.document import law_as_text as law_as_text, page_of as page_of, text_of as text_of
 from rewardkit.check.reports.report import (
     Report as Report,
     Section as Section,
     dictionary_of as dictionary_of,
     json_of as json_of,
+    law_as_text as law_as_text,
+    page_of as page_of,
+    text_of as text_of,
 )

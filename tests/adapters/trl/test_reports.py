@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rewardkit as rk
-from rewardkit_adapters.trl.reports import MAX_PARTS
+from rewardkit_adapters.trl.evaluator import MAX_PARTS
 from tests.adapters.trl.stand_ins import StandInTrainer, polite, short
 
 

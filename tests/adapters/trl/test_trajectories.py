@@ -19,8 +19,8 @@ from rewardkit.batch.transcripts import CallRecord
 from rewardkit.record.trajectories import RolloutCell, Trajectories
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit_adapters.trl.calls import TrainerCall
+from rewardkit_adapters.trl.evaluator import MAX_TOOLS, TrajectoryReport
 from rewardkit_adapters.trl.layout import layout_of
-from rewardkit_adapters.trl.reports import MAX_TOOLS, TrajectoryReport
 from rewardkit_adapters.trl.scored import Prepared, score
 from rewardkit_adapters.trl.tally import TRAJECTORY, Tally
 from tests.adapters.trl.stand_ins import StandInTrainer, short

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.rewards.judges.endpoint import client as sending, limits as breaker
+from rewardkit.rewards.judges.endpoint import client as breaker, client as sending
 from rewardkit.rewards.judges.endpoint.failures import retry_after
 from tests.rewards.judges.server import (
     Answer,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit_adapters.runner import metrics, plot
+from rewardkit_adapters.runner import metrics, summary as plot
 
 FIRST = {"step": 1.0, "reward": 0.1, "rewards/a/mean": 0.1, "components/a": 0.1, "weights/a": 0.0}
 LATER = {"step": 5.0, "reward": -0.5, "rewards/a/mean": 1.0, "rewards/b/mean": -1.5, "components/b": 7.0}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from rewardkit.rewards.judges.endpoint.client import LONGEST_PAUSE, CircuitBreaker, EndpointDown
 from rewardkit.rewards.judges.endpoint.failures import Limited, Outage
-from rewardkit.rewards.judges.endpoint.limits import LONGEST_PAUSE, CircuitBreaker, EndpointDown
 
 
 class Clock:

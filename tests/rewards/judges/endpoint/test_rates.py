@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.rewards.judges.endpoint.client import Rates, _limiter
 from rewardkit.rewards.judges.endpoint.failures import NoTime
-from rewardkit.rewards.judges.endpoint.limits import Rates, _limiter
 from tests.rewards.judges.server import JudgeServer, verdict
 
 
