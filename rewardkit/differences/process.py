@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rewardkit.differences.side import Side, scored
-from rewardkit.differences.targets import Place
+from rewardkit.differences.targets import Location
 from rewardkit.errors import RewardKitError, WorkerDied, shorten
 from rewardkit.scoring.files import Row
 from rewardkit.scoring.regressions import Regression
@@ -63,7 +63,7 @@ class Task(Protocol):
         """The reward, for messages."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Location:
         """The place where the process runs."""
 
     def run(self) -> Any: ...
@@ -78,7 +78,7 @@ class Job:
     """
 
     name: str
-    place: Place
+    place: Location
     data: Data
     leave_out: tuple[str, ...] = ()
     exploits: tuple[Regression, ...] = ()
@@ -106,7 +106,7 @@ class Several:
         return self.jobs[0].name
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Location:
         return self.jobs[0].place
 
     def run(self) -> list[Side]:

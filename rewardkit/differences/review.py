@@ -20,7 +20,7 @@ from rewardkit.differences.diff import Listed, difference
 from rewardkit.differences.differences import Differences
 from rewardkit.differences.process import Data, Job, Several, done_elsewhere
 from rewardkit.differences.revisions import Changes, Tree, checked_out, git
-from rewardkit.differences.targets import Named, Place, path_in
+from rewardkit.differences.targets import Location, Named, path_in
 from rewardkit.errors import RewardKitError
 from rewardkit.report.document import Block, Code, Document, Name, Paragraph, Part, Table, Verdict
 from rewardkit.report.values import counted, excerpt, short
@@ -46,7 +46,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Found:
+class BrokenLaw:
     """A broken law.
 
     Attributes:
@@ -59,7 +59,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Seen:
+class InspectedReward:
     """The result of a look at one reward.
 
     Attributes:
@@ -73,7 +73,7 @@ class Seen:
 
     name: str
     made: tuple[Row, ...] = field(default=(), repr=False)
-    found: tuple[Found, ...] = ()
+    found: tuple[BrokenLaw, ...] = ()
     held: tuple[str, ...] = ()
     reason: str = ""
     part: bool = False
@@ -97,14 +97,14 @@ class Inspection:
     """
 
     name: str
-    place: Place
+    place: Location
     targets: tuple[str, ...]
     sample: Data | None
     laws: tuple[str, ...] = ()
     budget: float = 2.0
     makes: bool = True
 
-    def run(self) -> list[Seen]:
+    def run(self) -> list[InspectedReward]:
         """Load the rewards, check them, and make completions.
 
         Raises:
@@ -112,11 +112,14 @@ class Inspection:
         """
         return [inspected for target in self.targets for inspected in self._all(load(target))]
 
-    def _all(self, rewards: Sequence[Loaded]) -> list[Seen]:
+    def _all(self, rewards: Sequence[Loaded]) -> list[InspectedReward]:
         inner = {id(entry) for loaded in rewards for entry in _within(loaded.reward)}
-        return [Seen(entry.name, part=True) if id(entry.reward) in inner else self._seen(entry) for entry in rewards]
+        return [
+            InspectedReward(entry.name, part=True) if id(entry.reward) in inner else self._seen(entry)
+            for entry in rewards
+        ]
 
-    def _seen(self, loaded: Loaded) -> Seen:
+    def _seen(self, loaded: Loaded) -> InspectedReward:
         try:
             options = {name: loaded.constants[name] for name in _EXAMPLES_OF if name in loaded.constants}
             sample_options = _of_sample(loaded.reward, self.sample)
@@ -128,17 +131,17 @@ class Inspection:
             )
             made_rows = [row for candidate in sets for row in _made(loaded.reward, candidate)] if self.makes else []
         except RewardKitError as error:
-            return Seen(loaded.name, reason=str(error))
-        return Seen(loaded.name, tuple(made_rows), findings, held_laws)
+            return InspectedReward(loaded.name, reason=str(error))
+        return InspectedReward(loaded.name, tuple(made_rows), findings, held_laws)
 
-    def _checked(self, loaded: Loaded, constants: Mapping[str, Any]) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+    def _checked(self, loaded: Loaded, constants: Mapping[str, Any]) -> tuple[tuple[BrokenLaw, ...], tuple[str, ...]]:
         from rewardkit.check.labels import bound_with
 
         if not self.laws:
             return (), ()
         subject = Loaded(loaded.name, loaded.reward, {**constants, "laws": None, "without": ()})
         report = bound_with(subject, options={"budget": self.budget, "components": False}, laws=self.laws).report()
-        findings = tuple(Found(entry.law, str(entry)) for entry in report.findings)
+        findings = tuple(BrokenLaw(entry.law, str(entry)) for entry in report.findings)
         return findings, tuple(entry.law for entry in report.results if entry.outcome == "held")
 
 
@@ -435,7 +438,7 @@ class Reviewed:
     why: str = ""
     sample: Differences | None = None
     made: Differences | None = None
-    broken: tuple[Found, ...] = ()
+    broken: tuple[BrokenLaw, ...] = ()
     still: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -604,7 +607,7 @@ class Sides:
 
     file: File
     revision: str
-    places: tuple[Place, ...]
+    places: tuple[Location, ...]
     paths: tuple[str, ...]
     sample: Data | None
     cases: tuple[Regression, ...]
@@ -614,10 +617,10 @@ class Sides:
     def of(cls, file: File, tree: Tree, revision: str, options: Options) -> Sides:
         now = str(tree.root / file.now)
         here = Path.cwd()
-        locations, paths = [Place(Named(now), here, (str(here), *sys.path))], [now]
+        locations, paths = [Location(Named(now), here, (str(here), *sys.path))], [now]
         if file.before:
             paths.append(str(tree.folder / file.before))
-            locations.append(Place(Named(paths[1]), tree.cwd, (str(tree.cwd), *path_in(tree))))
+            locations.append(Location(Named(paths[1]), tree.cwd, (str(tree.cwd), *path_in(tree))))
         cases = () if options.regressions is None else tuple(load_regressions(options.regressions))
         lossless = tuple(case for case in cases if case.lossless)
         return cls(
@@ -646,7 +649,7 @@ class Sides:
         outcomes = done_elsewhere(tasks, self.options.timeout)
         return outcomes if len(outcomes) == 2 else [*outcomes, []]
 
-    def compared(self, before: Seen, after: Seen) -> Reviewed:
+    def compared(self, before: InspectedReward, after: InspectedReward) -> Reviewed:
         """Score everything with both rewards."""
         name = f"{self.file.now}:{after.name}"
         notes = tuple(entry.reason for entry in (after,) if entry.reason)
@@ -685,7 +688,7 @@ class Sides:
             notes=notes,
         )
 
-    def _scored(self, before: Seen, after: Seen, data: Sequence[Data]) -> list[Any]:
+    def _scored(self, before: InspectedReward, after: InspectedReward, data: Sequence[Data]) -> list[Any]:
         """Return the scores of the new and the old reward on all data, or errors."""
         names = (f"{self.file.now}:{after.name}", f"{self.revision}:{self.file.before}:{before.name}")
         tasks = [
@@ -694,10 +697,10 @@ class Sides:
         ]
         return done_elsewhere(tasks, self.options.timeout)
 
-    def _job(self, location: Place, target: str, name: str, data: Data) -> Job:
+    def _job(self, location: Location, target: str, name: str, data: Data) -> Job:
         return Job(name, replace(location, source=Named(target)), data, self.options.without, self.cases)
 
-    def _broken(self, before: Seen, after: Seen) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+    def _broken(self, before: InspectedReward, after: InspectedReward) -> tuple[tuple[BrokenLaw, ...], tuple[str, ...]]:
         """Return the laws that only the new reward breaks, and the names of laws that both break."""
         if not after.found:
             return (), ()
@@ -721,7 +724,7 @@ def _changes(differences: Differences) -> bool:
     return not differences.same or bool(differences.changed_components)
 
 
-def _data(before: Seen, after: Seen) -> Data | None:
+def _data(before: InspectedReward, after: InspectedReward) -> Data | None:
     """Return the completions made for either version, those of one prompt next to each other."""
     rows: dict[str, dict[str, Row]] = {}
     for row in (*before.made, *after.made):
@@ -785,7 +788,9 @@ def _of_file(side: Sides) -> Iterator[Reviewed]:
             yield side.compared(before, after)
 
 
-def _paired(old: Sequence[Seen], new: Sequence[Seen]) -> Iterator[tuple[Seen | None, Seen | None]]:
+def _paired(
+    old: Sequence[InspectedReward], new: Sequence[InspectedReward]
+) -> Iterator[tuple[InspectedReward | None, InspectedReward | None]]:
     """Pair rewards by name, without the parts of others; if one is left on each side, it has another name now."""
     before, new_names = {inspected.name: inspected for inspected in old}, {inspected.name for inspected in new}
     lost = [inspected for inspected in old if inspected.name not in new_names and not inspected.part]

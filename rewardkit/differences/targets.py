@@ -31,7 +31,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """The place from which a process loads a reward.
 
     Attributes:
@@ -51,7 +51,7 @@ class Place:
 class Placed(Protocol):
     """A reward named by the user, to be put at a place from which a process loads it."""
 
-    def placed(self) -> AbstractContextManager[Place]: ...
+    def placed(self) -> AbstractContextManager[Location]: ...
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Target:
         return f"{self.revision}:{self.name}" if self.revision else self.name
 
     @contextmanager
-    def placed(self) -> Iterator[Place]:
+    def placed(self) -> Iterator[Location]:
         """Put its files where a process can load it.
 
         Raises:
@@ -88,14 +88,14 @@ class Target:
             RewardDefinitionError: the revision has no such file.
         """
         if not self.revision:
-            yield Place(Named(self.name), Path.cwd(), tuple(sys.path))
+            yield Location(Named(self.name), Path.cwd(), tuple(sys.path))
             return
         with checked_out(self.revision, Path.cwd()) as tree:
             source, name = split_named(self.name)
             cwd = tree.cwd
             if is_file(source):
                 cwd, source = _file(self.revision, source, tree.root, tree.folder, tree.cwd)
-            yield Place(Named(f"{source}:{name}" if name else source), cwd, path_in(tree), tree.folder)
+            yield Location(Named(f"{source}:{name}" if name else source), cwd, path_in(tree), tree.folder)
 
 
 def target_of(text: str) -> Target | Recorded:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from rewardkit.batch.column import Floats, Numbers
-from rewardkit.differences.targets import Place
+from rewardkit.differences.targets import Location
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.sources import recorded_since
 from rewardkit.tree.evaluation.omission import without
@@ -65,7 +65,7 @@ class Trial:
     """
 
     name: str
-    place: Place
+    place: Location
     run_folder: str
     folder: str
     leave_out: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rewardkit.differences.targets import Place
+from rewardkit.differences.targets import Location
 from rewardkit.errors import RewardKitError, shorten_line
 from rewardkit.tree.reward import Reward
 from rewardkit_adapters.live.mailbox import Mailbox
@@ -41,10 +41,10 @@ class PastVersion:
         return f"{self.run}@{self.update}"
 
     @contextmanager
-    def placed(self) -> Iterator[Place]:
+    def placed(self) -> Iterator[Location]:
         """Return where another process loads it."""
         absolute = PastVersion(str(Path(self.run).resolve()), self.update)
-        yield Place(absolute, Path.cwd(), tuple(sys.path))
+        yield Location(absolute, Path.cwd(), tuple(sys.path))
 
     def load(self) -> Reward:
         """Make the reward from the code of its update.

@@ -27,7 +27,7 @@ from rewardkit.workers.signals import from_operator
 
 
 @dataclass(slots=True)
-class Made:
+class TimedResults:
     """The results of calls, the seconds that they took, and other measurements."""
 
     results: list[Any]
@@ -35,7 +35,7 @@ class Made:
     measured: Measured | None = None
 
 
-def make(calls: Calls, name: str) -> Made:
+def make(calls: Calls, name: str) -> TimedResults:
     """Make calls that do not wait for anything; `name` is that of the component."""
     started = time.perf_counter()
     function, arguments = calls.function, calls.arguments
@@ -48,7 +48,7 @@ def make(calls: Calls, name: str) -> Made:
         results = _call_many(function, list(arguments))
     else:
         results = call_each(function, arguments, len(calls.rows))
-    return Made(results, time.perf_counter() - started)
+    return TimedResults(results, time.perf_counter() - started)
 
 
 class Pending:
@@ -87,7 +87,7 @@ class Pending:
         outcome: tuple[list[Any], Measured] = await binding.function.measured(work)  # type: ignore[attr-defined]
         return outcome
 
-    def made(self) -> Made:
+    def made(self) -> TimedResults:
         """Return the results, once all futures are done."""
         measured = None
         if self._calls.binding.asynchronous:
@@ -96,7 +96,7 @@ class Pending:
             self._results = [_settled(result) if isinstance(result, Future) else result for result in self._results]
             if self._calls.binding.timeout is not None:
                 self._results = observers.told(self._results, self._name, self._calls.rows)
-        return Made(self._results, time.perf_counter() - self._started, measured)
+        return TimedResults(self._results, time.perf_counter() - self._started, measured)
 
     def stop(self) -> None:
         """Cancel or kill everything that is not done."""

@@ -27,7 +27,7 @@ from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import weight_now
 from rewardkit.tree.conversion import RewardLike
 from rewardkit.tree.evaluation import observers
-from rewardkit.tree.evaluation.calls import Made, Pending, make
+from rewardkit.tree.evaluation.calls import Pending, TimedResults, make
 from rewardkit.tree.evaluation.plan import Plan
 from rewardkit.tree.parameters import OnUnparsableGold
 from rewardkit.tree.results import LARGEST
@@ -151,7 +151,7 @@ class Run:
             memo.column.extended(rows, column)
         return memo.column
 
-    def taken(self, reward: Reward, memo: Memo, outcome: Made) -> list[object]:
+    def taken(self, reward: Reward, memo: Memo, outcome: TimedResults) -> list[object]:
         """Return the results of calls, and record their measurements."""
         memo.seconds += outcome.seconds
         if outcome.measured is not None:

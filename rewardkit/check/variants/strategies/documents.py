@@ -55,7 +55,7 @@ _FORMATS: Mapping[str, Value] = {
 
 
 @dataclass
-class Asked:
+class Requirements:
     """The requirements of all schemas together for one value."""
 
     members: list[dict[str, Any]] = field(default_factory=list)
@@ -89,7 +89,7 @@ class Asked:
         return hinted or ["null", "boolean", "integer", "string"]
 
 
-def integers(requirements: Asked) -> SearchStrategy[int]:
+def integers(requirements: Requirements) -> SearchStrategy[int]:
     """Draw integers within the bounds."""
     low, high = _limits(requirements)
     steps = [step for step in requirements.all("multipleOf") if isinstance(step, int)]
@@ -104,7 +104,7 @@ def integers(requirements: Asked) -> SearchStrategy[int]:
     return st.integers(least, most).map(lambda count: count * step) if least <= most else st.nothing()
 
 
-def floats(requirements: Asked) -> SearchStrategy[float]:
+def floats(requirements: Requirements) -> SearchStrategy[float]:
     """Draw numbers within the bounds."""
     low, high = _limits(requirements)
     if requirements.all("multipleOf"):
@@ -125,7 +125,7 @@ def floats(requirements: Asked) -> SearchStrategy[float]:
     return st.floats(start, end, allow_nan=False, allow_subnormal=False, exclude_min=above, exclude_max=under)
 
 
-def _limits(requirements: Asked) -> tuple[Any, Any]:
+def _limits(requirements: Requirements) -> tuple[Any, Any]:
     lows = [
         limit for limit in (requirements.most("minimum"), requirements.most("exclusiveMinimum")) if limit is not None
     ]
@@ -135,7 +135,7 @@ def _limits(requirements: Asked) -> tuple[Any, Any]:
     return max(lows, default=None), min(highs, default=None)
 
 
-def _open(requirements: Asked, side: str, limit: Any) -> bool:
+def _open(requirements: Requirements, side: str, limit: Any) -> bool:
     """Whether the limit itself is excluded; in draft 4, a separate flag says so."""
     word = f"exclusive{side.capitalize()}"
     return limit in [
@@ -143,7 +143,7 @@ def _open(requirements: Asked, side: str, limit: Any) -> bool:
     ] or True in requirements.all(word)
 
 
-def strings(requirements: Asked) -> SearchStrategy[str]:
+def strings(requirements: Requirements) -> SearchStrategy[str]:
     """Draw texts with a format, a pattern or a length."""
     least, most = requirements.most("minLength") or 0, requirements.least("maxLength")
     for name in requirements.all("format"):
@@ -205,9 +205,9 @@ class SchemaValues:
         ]
         return st.one_of(choices)
 
-    def _asked(self, nodes: Sequence[Any]) -> Iterator[Asked]:
+    def _asked(self, nodes: Sequence[Any]) -> Iterator[Requirements]:
         """Yield the requirements for each combination of branches."""
-        requirements = Asked()
+        requirements = Requirements()
         unions: list[list[Any]] = []
         waiting = list(nodes)
         while waiting:
@@ -228,9 +228,11 @@ class SchemaValues:
             return
         for branches in islice(product(*unions), _COMBINATIONS):
             for branch in self._asked(branches):
-                yield Asked([*requirements.members, *branch.members], requirements.impossible or branch.impossible)
+                yield Requirements(
+                    [*requirements.members, *branch.members], requirements.impossible or branch.impossible
+                )
 
-    def _of_one(self, requirements: Asked, depth: int) -> Value:
+    def _of_one(self, requirements: Requirements, depth: int) -> Value:
         fixed = requirements.all("const")
         if fixed:
             return st.just(fixed[0])
@@ -256,7 +258,7 @@ class SchemaValues:
             self._memory[key] = st.deferred(lambda: self.of(nodes, depth + 1))
         return self._memory[key]
 
-    def _arrays(self, requirements: Asked, depth: int) -> Value:
+    def _arrays(self, requirements: Requirements, depth: int) -> Value:
         least, most = requirements.most("minItems") or 0, requirements.least("maxItems")
         heads, rest = _items(requirements)
         count = min(max(map(len, heads), default=0), math.inf if most is None else most)
@@ -277,7 +279,7 @@ class SchemaValues:
         arrays = st.tuples(*parts).map(lambda lists: [item for segment in lists for item in segment])
         return arrays.map(_distinct) if True in requirements.all("uniqueItems") else arrays
 
-    def _objects(self, requirements: Asked, depth: int) -> Value:
+    def _objects(self, requirements: Requirements, depth: int) -> Value:
         required = list(dict.fromkeys(_flat(requirements.all("required"))))
         property_names = list(dict.fromkeys(_flat(requirements.all("properties"))))
         must = {name: self._below(self._property(requirements, name), depth) for name in required}
@@ -297,7 +299,7 @@ class SchemaValues:
             objects = objects.filter(lambda value: least <= len(value) <= top)
         return objects
 
-    def _property(self, requirements: Asked, name: str) -> list[Any]:
+    def _property(self, requirements: Requirements, name: str) -> list[Any]:
         """Return the schemas of the property `name`."""
         nodes: list[Any] = []
         for member in requirements.members:
@@ -308,7 +310,7 @@ class SchemaValues:
             nodes += schemas or [member[word] for word in ("additionalProperties",) if word in member]
         return nodes
 
-    def _extra(self, requirements: Asked, used_names: set[str], extra_count: int, depth: int) -> Value | None:
+    def _extra(self, requirements: Requirements, used_names: set[str], extra_count: int, depth: int) -> Value | None:
         """Draw properties that the schema does not name; None if it allows none."""
         patterns = [pattern for member in requirements.members for pattern in member.get("patternProperties", {})]
         behind = requirements.all("additionalProperties")
@@ -338,7 +340,7 @@ def _flat(lists: Sequence[Any]) -> list[Any]:
     return [item for entry in lists for item in (entry if isinstance(entry, (list, dict, tuple)) else [entry])]
 
 
-def _items(requirements: Asked) -> tuple[list[list[Any]], list[Any]]:
+def _items(requirements: Requirements) -> tuple[list[list[Any]], list[Any]]:
     """Return the schemas of the first items, and those of the rest."""
     heads: list[list[Any]] = []
     rest: list[Any] = []
