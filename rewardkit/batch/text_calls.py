@@ -297,14 +297,18 @@ def read_text_calls(text: str) -> TextCalls:
     return _Reader("\n" + text[header.end() if header else 0 :]).read()
 
 
+_HEAD = 200
+"""Only the first characters decide about the form, and a completion may have 100,000 of them. A name and its first
+argument fit."""
+
+
 def begins_like_a_call(text: str, *, code: bool = False) -> bool:
     """Return whether a text begins like a call, also if its mark is misspelled.
 
     Args:
         code: the text is in a fence, where a line of Python is a program.
     """
-    # Only the head decides about the form, and a completion may have 100,000 characters.
-    head = text[:200]
+    head = text.lstrip()[:_HEAD]
     if not code and _LINE_OF_PYTHON.match(head):
         return True
     return _LIKE_A_CALL.match(head.lower() if head.isascii() else plain_letters(head)) is not None
@@ -312,7 +316,7 @@ def begins_like_a_call(text: str, *, code: bool = False) -> bool:
 
 def may_hold_calls(text: str) -> bool:
     """Return whether a text has a part that every text with a call has; most texts do not, and this is fast."""
-    head = text[:200].lstrip()
+    head = text.lstrip()[:_HEAD]
     if head[:1] in _BARE_STARTS or any(word in text for word in _WORDS_OF_MARKS) or _BARE.match(head):
         return True
     if ("/" in text or "|>" in text) and any(closing in text for closing in _THINKING_ENDS):

@@ -296,6 +296,12 @@ def test_all_calls_outside_the_thinking_count() -> None:
     assert read("<think></think>".join([as_json(*other), as_json(*ROME)])) == [other, ROME]
 
 
+@pytest.mark.parametrize("text", ['f(x="a")', '[f(x="a")]', '{"name": "f", "arguments": {"x": "a"}}'])
+@pytest.mark.parametrize("space", [" " * 250, "\n" * 250])
+def test_white_space_before_a_call_does_not_hide_it(space: str, text: str) -> None:
+    assert [call.name for call in read_text_calls(space + text).calls] == ["f"]
+
+
 def test_calls_in_two_forms_both_count() -> None:
     for text in (
         f"{HERMES}\n{QWEN}",
