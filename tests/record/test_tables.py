@@ -34,7 +34,7 @@ HOSTILE = [
 
 
 def tables(record: Record, **options: Any) -> dict[str, pa.Table]:
-    return tables_of(record, **{"attempt": 1, "rank": 0, "part": 7, "known": set(), **options})
+    return tables_of(record, **{"attempt": 1, "rank": 0, "part": 7, "known_prompts": set(), **options})
 
 
 def column(record: Record, table: str, name: str) -> list[Any]:
@@ -103,10 +103,10 @@ def test_notes_and_parts_are_in_the_table_of_texts() -> None:
 
 def test_a_prompt_is_written_once_for_each_set_of_columns() -> None:
     known: set[str] = set()
-    first = tables(batch(), known=known)
+    first = tables(batch(), known_prompts=known)
     assert first["prompts"]["prompt"].to_pylist() == ["prompt 0", "prompt 1"]
-    assert "prompts" not in tables(batch(), known=known)
-    other = tables(batch(columns={"answer": [5] * 4}), known=known)
+    assert "prompts" not in tables(batch(), known_prompts=known)
+    other = tables(batch(columns={"answer": [5] * 4}), known_prompts=known)
     assert other["prompts"]["columns"].to_pylist() == ['{"answer": 5}'] * 2
     assert len(known) == 4
 
