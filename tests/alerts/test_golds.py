@@ -118,6 +118,7 @@ def test_a_run_without_columns_has_no_such_alert() -> None:
     assert strength(replace(evidence(one_item), columns=None)) == 0.0
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**16), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
 def test_full_scores_that_have_the_gold_answer_are_never_a_alert(seed: int, first: float, last: float) -> None:
     draw = np.random.default_rng(seed)

@@ -25,6 +25,7 @@ def named(alerts: list[Alert]) -> dict[str, Alert]:
     return {alert.kind: alert for alert in reversed(alerts)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PLANTS))
 def test_planted_exploits_are_found_with_their_evidence(name: str) -> None:
     evidence = simulated(11, small(PLANTS[name]))
@@ -83,6 +84,7 @@ def test_alerts_are_sorted_by_strength_and_observations_come_last(name: str) -> 
     assert {alert.kind for alert in found if alert.strength == 0.0} == {alert.kind for alert in found} & OBSERVATIONS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["copies", "phrase", "length", "truncated"])
 def test_without_observations_the_alerts_are_the_same(name: str) -> None:
     evidence = simulated(13, small(PLANTS[name]))
@@ -117,6 +119,7 @@ def shuffled(evidence: Evidence, order: np.ndarray[tuple[int], np.dtype[np.int64
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 2**31), st.sampled_from(["phrase", "copies", "length", "outcomes", "proxy"]), st.booleans())
 def test_the_order_of_rows_does_not_matter(seed: int, plant: str, within: bool) -> None:

@@ -184,6 +184,7 @@ def test_public_patterns_read_as_published(
     assert given == [True] * len(right) + [False] * len(wrong)
 
 
+@pytest.mark.slow
 def test_options_reach_the_contestants(tmp_path: Path) -> None:
     cases = [sets.Case(letters, "E", "The answer is E.", True, "letter", letters) for letters in ("ABCD", "ABCDE")]
     choice, math_verify = (

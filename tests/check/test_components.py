@@ -101,6 +101,7 @@ def test_a_penalty_is_checked_as_a_penalty() -> None:
     assert by_itself(report, "repetition").reward == "-0.1*from_trl(repetition)"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
 def test_a_component_that_hangs_ends_neither_the_sum_nor_the_others() -> None:
     def hangs(completions: list[str], **kwargs: Any) -> list[float]:
@@ -139,6 +140,7 @@ def test_a_list_in_a_test(reward: Any, law: Any) -> None:
     law(reward)
 
 
+@pytest.mark.slow
 def test_a_test_of_a_list_fails_on_a_fault_of_a_component() -> None:
     mark = parametrize_with_laws([[strict, naive]], examples=EXAMPLES, good=GOOD, bad=BAD, laws=LAWS)
     failed = []

@@ -90,6 +90,7 @@ def stalls_on_many(completions: list[str], answer: list[str], **kwargs: Any) -> 
     return [float(f"<answer>{gold}</answer>" in one) for one, gold in zip(completions, answer, strict=True)]
 
 
+@pytest.mark.slow
 @forks
 def test_stalls_cost_no_other_law_its_time() -> None:
     laws = ["total", "finite", "separates_good_from_bad", "informative", "gold_gets_the_maximum", "permutation"]
@@ -101,6 +102,7 @@ def test_stalls_cost_no_other_law_its_time() -> None:
     assert {result.outcome for result in report.results if result.law != "total"} == {"held"}
 
 
+@pytest.mark.slow
 @forks
 def test_a_reward_that_always_hangs_is_one_finding() -> None:
     def always(completions: list[str], **kwargs: Any) -> list[float]:
@@ -147,6 +149,7 @@ def test_a_law_that_takes_too_long_is_cut_short_alone(clock: Clock, isolate: boo
     assert report["total"].outcome == "held"
 
 
+@pytest.mark.slow
 @forks
 def test_a_law_that_waits_without_scoring_is_cut_short_alone() -> None:
     def waits(subject: Any) -> Any:
@@ -201,6 +204,7 @@ def test_the_reward_changes_nothing_in_this_process() -> None:
     assert "REWARDKIT_MESSY" not in os.environ
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reward", [naive, number, raises_on_empty, [form, naive]], ids=shown)
 def test_isolation_does_not_change_findings(reward: Any) -> None:
     laws = [*QUICK, "batch_equals_singles", "permutation", "inputs_not_mutated"]

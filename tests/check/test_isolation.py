@@ -148,6 +148,7 @@ def test_a_child_that_ignores_signals_is_lost() -> None:
     assert said(work, note=note, patience=0.3) == [Lost((Trial("deaf"),), "took more than 0.3 s")]
 
 
+@pytest.mark.slow
 def test_patience_applies_to_each_completion() -> None:
     note = Note()
 
@@ -175,6 +176,7 @@ def test_the_total_time_limit() -> None:
     assert 0.4 < time.monotonic() - started < 5.0
 
 
+@pytest.mark.slow
 def test_no_child_is_left() -> None:
     def children() -> str:
         found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(os.getpid())], capture_output=True, text=True)

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import rewardkit as rk
 from rewardkit.check.check import subject_of
 from rewardkit.check.completion.lines import deciding_line, parting
@@ -96,6 +98,7 @@ def counted(trajectory: rk.Trajectory) -> float:
     return 0.0
 
 
+@pytest.mark.slow
 def test_an_environment_decides_nothing() -> None:
     examples = [{"prompt": [{"role": "user", "content": f"Count to {number}."}], "to": number} for number in (1, 2)]
     good = [{"calls": [("add", {"by": row["to"]})], "answer": str(row["to"])} for row in examples]

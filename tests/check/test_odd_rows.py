@@ -103,6 +103,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_no_law_fails_by_itself(name: str) -> None:
     report = check_reward(overlap, **ODD[name], isolate=False, budget=20.0, without=LENGTHY)

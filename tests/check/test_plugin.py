@@ -104,6 +104,7 @@ def test_deselected_laws_do_not_run(folder: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["RAN ['total', 'total']"])
 
 
+@pytest.mark.slow
 def test_a_test_may_pass_another_reward(folder: pytest.Pytester) -> None:
     folder.makepyfile(test_rewards=PARAMETRIZED.replace("law(reward)", "law(sound)"))
     folder.runpytest().assert_outcomes(passed=4, skipped=2)

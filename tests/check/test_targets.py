@@ -96,6 +96,7 @@ def gist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_command_lists_every_candidate(gist: Path, tmp_path: Path, capsys: Captured) -> None:
     assert main(["check", str(gist), "--json", str(tmp_path / "report.json")]) == 1
     out = capsys.readouterr().out
@@ -122,6 +123,7 @@ def test_the_command_lists_every_candidate(gist: Path, tmp_path: Path, capsys: C
     assert report["rewards"][-1]["components"] == []  # each of them is checked as a candidate
 
 
+@pytest.mark.slow
 def test_a_reward_whose_column_is_missing_is_named_and_the_others_are_checked(gist: Path, capsys: Captured) -> None:
     gist.write_text(GIST + NEEDY)
     found = targets_of(str(gist))
@@ -185,6 +187,7 @@ def test_nothing_to_check_says_what_a_candidate_is(gist: Path) -> None:
         targets_of(str(gist))
 
 
+@pytest.mark.slow
 def test_pytest_checks_and_skips_the_same(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(rewards=GIST)
     result = pytester.runpytest("--rewardkit", "rewards.py", "-rs", "-v")

@@ -160,6 +160,7 @@ def test_broken_rules_are_refused(data: Path, options: list[str], capsys: Captur
     assert "usage" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_file(), reason=f"no GSM8K data at {DATA}; set REWARDKIT_DATA")
 def test_chosen_solutions_of_gsm8k_are_right_by_their_labels(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "reward.py").write_text(GSM8K)

@@ -14,6 +14,7 @@ RECIPE = ROOT / "cookbook" / "calibrate_on_labels.py"
 DATA = Path(os.environ.get("REWARDKIT_DATA", ROOT.parent / "shared" / "data")) / "gsm8k" / "model_solutions.jsonl"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_file(), reason=f"no GSM8K data at {DATA}; set REWARDKIT_DATA")
 def test_the_recipe_tells_the_two_apart() -> None:
     done = subprocess.run(

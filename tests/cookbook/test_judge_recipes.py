@@ -28,6 +28,7 @@ def test_a_rubric_of_two_criteria(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows[3].endswith("[suspicious: addresses the judge, gives instructions, asks for a score]")
 
 
+@pytest.mark.slow
 def test_a_gate_a_budget_and_a_fallback(capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed("judge_behind_a_gate", capsys)
     rich, poor = lines[:9], lines[9:]

@@ -18,6 +18,7 @@ of_3_11 = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 def test_compositions_score_what_they_did() -> None:
     _compare("composition", {name: table.packed(values) for name, values in table.compositions_()})
 

@@ -207,6 +207,7 @@ def test_every_rank_counts_the_faults_of_all_ranks() -> None:
     assert "on 8 of 12 completions" in str(trainer.callbacks[-1]._error)
 
 
+@pytest.mark.slow
 def test_a_training_that_ends_sooner_says_its_faults_last(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     pytest.importorskip("trl")
     from tests.adapters.trl import tiny

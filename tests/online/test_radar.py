@@ -54,6 +54,7 @@ def trained(reward: rk.Reward, hedged: bool, steps: int = 60) -> Radar:
     return radar
 
 
+@pytest.mark.slow
 def test_hedging_that_spreads_is_found_and_a_policy_that_does_not_hedge_is_not() -> None:
     hedging = trained(anywhere, hedged=True)
     assert hedging.alert is not None

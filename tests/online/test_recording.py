@@ -69,6 +69,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording, "_SECONDS", 0.2)
 
 
+@pytest.mark.slow
 def test_processes_of_one_launch_share_an_attempt_and_have_ranks_of_their_own(tmp_path: Path) -> None:
     run = tmp_path / "run"
     sizes = {"a": 1, "b": 300, "c": 40, "d": 7}
@@ -145,6 +146,7 @@ def row_of(kind: str, number: int) -> Row:
     return Row(5, columns=columns) if kind == "broken" else Row(kind, columns=columns)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.lists(row_kinds, min_size=1, max_size=6)), max_size=12),

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import rewardkit as rk
 
 _SCORING = """
@@ -24,6 +26,7 @@ scorer.score([Row("abc")], step=3, training=False)
 """
 
 
+@pytest.mark.slow
 def test_a_short_run_is_recorded_when_the_process_ends(tmp_path: Path) -> None:
     run = subprocess.run([sys.executable, "-c", _SCORING, str(tmp_path / "run")], capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (0, "")

@@ -257,6 +257,7 @@ def test_the_event_loop_is_not_blocked() -> None:
     assert asyncio.run(ticks()) > 5
 
 
+@pytest.mark.slow
 def test_a_loop_that_ended_leaves_nothing_behind() -> None:
     own = requests(rk.length.between(1, 3, unit="characters"))
     for _ in range(20):

@@ -62,6 +62,7 @@ def test_the_text_has_alerts_then_observations_with_some_completions_each(report
     assert max(map(len, text.splitlines())) < 200
 
 
+@pytest.mark.slow
 def test_a_judge_gives_its_verdict_beside_the_alerts_and_reads_no_observations(run: Path, server: JudgeServer) -> None:
     plain = alert_report(run, reward=anywhere)
     found = alert_report(run, reward=anywhere, judge=task_judge(rk.Endpoint("m", server.base_url)))
@@ -106,6 +107,7 @@ def test_a_short_run_says_so(tmp_path: Path) -> None:
     assert alert_report(ordinary(tmp_path / "long", steps=LEAST_STEPS)).too_short == ""
 
 
+@pytest.mark.slow
 def test_completions_that_call_tools_are_shown_with_all_turns(tmp_path: Path) -> None:
     examples = [one for own in alert_report(conversations(tmp_path / "run", 20)).examples for one in own]
     called = [one.completion for one in examples if "calls open(" in one.completion]

@@ -59,6 +59,7 @@ def recorded(path: Path, steps: int, *, chats: bool = False, tokens: bool = Fals
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chats", [False, True], ids=["texts", "chats"])
 def test_a_reward_that_is_given_scores_the_completions_again(tmp_path: Path, chats: bool) -> None:
     path = recorded(tmp_path / "run", 40, chats=chats)

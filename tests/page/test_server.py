@@ -80,6 +80,7 @@ def test_websockets_of_other_sites_are_rejected(base: str) -> None:
     assert " 403 " in _handshake(base, Host="evil.example")
 
 
+@pytest.mark.slow
 def test_a_token_protects_everything(tmp_path: Path) -> None:
     ordinary(tmp_path / "first", 2)
     with serving(tmp_path, token="the-right-one") as address:
@@ -95,6 +96,7 @@ def test_a_token_protects_everything(tmp_path: Path) -> None:
             assert "right-one" not in answer.text
 
 
+@pytest.mark.slow
 def test_it_leaves_no_files_and_stops_at_once(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rewardkit.cli.main", "view", str(tmp_path), "--no-browser", "--port", "0"]
     server = subprocess.Popen(
@@ -145,6 +147,7 @@ def test_a_file_that_is_not_for_labels_is_an_error(
     assert name in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_foreign_run_json_is_not_a_run(base: str, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "run.json").write_text(json.dumps({"other": "program"}))
@@ -171,6 +174,7 @@ def _opened(monkeypatch: pytest.MonkeyPatch, folder: Path, **options: Any) -> tu
     return said[0].split()[-1], opened[0] + opened[1]
 
 
+@pytest.mark.slow
 def test_the_browser_gets_the_token_from_a_private_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     address, opened = _opened(monkeypatch, tmp_path, token="secret")
     assert opened == address

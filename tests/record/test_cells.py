@@ -56,6 +56,7 @@ def test_huge_integers_are_hexadecimal() -> None:
     assert json.loads(as_json([10**5000, 7])) == [hex(10**5000), 7]
 
 
+@pytest.mark.slow
 def test_only_values_nested_too_deeply_are_replaced() -> None:
     deep: list[Any] = []
     for _ in range(100_000):

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.batch.column import Column
@@ -48,6 +49,7 @@ def test_parts_belong_to_their_component_even_if_names_have_slashes(tmp_path: Pa
     assert found.parts == {"a": {"b/c": 1.0}, "a/b": {"c": 5.0}}
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from([0.001, 0.01, 0.2, 3.0]), min_size=1, max_size=30), min_size=1, max_size=3))
 def test_latencies_are_quantiles_of_all_calls(batches: list[list[float]]) -> None:
     with TemporaryDirectory() as folder:

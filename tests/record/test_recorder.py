@@ -161,6 +161,7 @@ def test_the_copy_in_a_forked_child_does_nothing(tmp_path: Path) -> None:
     assert open_run(tmp_path).steps == [1]
 
 
+@pytest.mark.slow
 def test_queued_batches_are_written_when_the_process_ends(tmp_path: Path) -> None:
     code = """
         import sys
@@ -219,6 +220,7 @@ def test_a_full_disk_loses_only_the_batches_that_do_not_fit(
     assert len(rows(run.prompts(), "prompt")) == 2
 
 
+@pytest.mark.slow
 def test_a_file_size_limit_acts_like_a_full_disk(tmp_path: Path) -> None:
     code = """
         import resource, signal, sys

@@ -105,6 +105,7 @@ def test_rewards_with_different_components_are_joined_by_name(tmp_path: Path) ->
     assert rows(run.scores(), "components/form", "components/new")[3:5] == [(0.75, None), (None, 0.0)]
 
 
+@pytest.mark.slow
 def test_a_run_is_followed_by_refreshing(tmp_path: Path) -> None:
     with Recorder(tmp_path, attempt=1, compact_every=3) as recorder:
         run = open_run(tmp_path)
@@ -344,6 +345,7 @@ def test_a_run_on_another_file_system_can_be_read() -> None:
     assert set(rows(again.scores(), "attempt", "step")) == {(1, step) for step in range(5)} | {(2, 5)}
 
 
+@pytest.mark.slow
 def test_threads_can_read_at_once(tmp_path: Path) -> None:
     run = written(tmp_path, *map(batch, range(20)), compact_every=7)
     found: list[object] = []

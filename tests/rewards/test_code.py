@@ -320,6 +320,7 @@ def test_unsafe_is_said_and_works() -> None:
 # --- Running -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "value", "note"),
     [

@@ -87,6 +87,7 @@ def test_columns_that_json_lacks_are_sent_as_texts(remote: rk.Reward) -> None:
     assert table.terms["acts"].tolist() == [0.75, 0.75, 0.0]
 
 
+@pytest.mark.slow
 def test_the_server_is_told_that_the_trainer_runs_calls(tmp_path: Path) -> None:
     file = tmp_path / "calls.py"
     file.write_text("import rewardkit as rk\n\nreward = rk.agents.calls_between(1, 1)\n")
@@ -119,12 +120,14 @@ def test_a_row_that_cannot_be_sent_costs_no_other_row_its_score() -> None:
     assert "cannot be sent as JSON" in table.faults[1].reason
 
 
+@pytest.mark.slow
 def test_a_slow_row_costs_no_other_row_its_score(server: Served) -> None:
     table = rk.score(rk.remote(server.url, deadline=2), ["42", "sleep 3", "41"], answer=["42"] * 3)
     assert np.isnan(table.total).tolist() == [False, True, False]
     assert "no score within the deadline" in table.faults[0].reason
 
 
+@pytest.mark.slow
 def test_many_groups_of_different_sizes() -> None:
     prompts = [f"{size} {place}" for place in range(20) for size in (2, 3, 3) for _ in range(size)]
     texts = ["x" * (place * 7 % 11) for place in range(len(prompts))]
@@ -158,6 +161,7 @@ def test_a_server_that_never_answers_costs_its_deadline_once() -> None:
         assert time.monotonic() - began < 4
 
 
+@pytest.mark.slow
 def test_groups_and_schedules_are_the_served_ones() -> None:
     with serving("grouped") as running:
         table = rk.score(rk.remote(running.url), ["1", "22", "333"], prompts=["p"] * 3, answer=["42"] * 3)
@@ -209,6 +213,7 @@ def test_what_cannot_be_reached_or_is_no_reward_server_is_an_error() -> None:
         other.shutdown()
 
 
+@pytest.mark.slow
 def test_a_wrong_token_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving("reward", REWARDKIT_TOKEN="secret") as running:
         with pytest.raises(rk.RunStopped, match="Set REWARDKIT_TOKEN"):
@@ -220,6 +225,7 @@ def test_a_wrong_token_stops(monkeypatch: pytest.MonkeyPatch) -> None:
         assert rk.score(rk.remote(running.url), ["42"], answer=["42"]).total[0] > 0.75
 
 
+@pytest.mark.slow
 def test_a_gold_that_cannot_be_read_counts_as_one_here_too() -> None:
     with serving("golds", REWARDKIT_TOKEN="") as running:
         remote = rk.remote(running.url, deadline=20)

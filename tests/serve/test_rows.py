@@ -15,6 +15,7 @@ from tests.serve.served import serving
 GOOD = {"completion": "42", "columns": {"answer": "42"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
@@ -43,6 +44,7 @@ def test_rows_with_other_columns_are_no_batch() -> None:
         batch_of([Row("x", columns={"a": 1}), Row("x", columns={"a": 1, "b": 2})], None)
 
 
+@pytest.mark.slow
 def test_a_reward_without_groups_scores_rows_apart_whatever_the_request_says() -> None:
     with serving("scheduled") as running:
         rows = [GOOD, {"completion": "x", "columns": {"answer": "1", "more": 2}}]

@@ -53,6 +53,7 @@ def test_a_failed_row_has_no_total_and_a_bug_scores_the_lowest_bound(server: Ser
     assert right["total"] > 0.75
 
 
+@pytest.mark.slow
 def test_a_row_that_kills_its_worker_costs_no_other_row_its_score(server: Served) -> None:
     found = server.score("42", "die", "41", *map(str, range(50)))
     assert [row["total"] is None for row in found] == [False, True] + [False] * 51
@@ -145,6 +146,7 @@ def test_completions_may_be_messages_and_odd_texts(server: Served) -> None:
     assert found[1]["notes"]["short"] == f"{len(odd)} characters"
 
 
+@pytest.mark.slow
 def test_groups_are_scored_together_and_refused_apart() -> None:
     with serving("grouped") as running:
         found = running.score("1", "22", "42", "333", num_generations=2)
@@ -154,6 +156,7 @@ def test_groups_are_scored_together_and_refused_apart() -> None:
         assert "num_generations" in said["error"]
 
 
+@pytest.mark.slow
 def test_schedules_follow_the_progress_of_the_request() -> None:
     with serving("scheduled") as running:
         half = running.score("42", progress={"step": 50, "max_steps": 100})[0]
@@ -162,6 +165,7 @@ def test_schedules_follow_the_progress_of_the_request() -> None:
         assert end["terms"]["acts"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "said"), [("running", "follows earlier scores of the reward"), ("nope", "has no 'nope'")]
 )
@@ -201,6 +205,7 @@ def test_a_full_queue_says_when_to_come_back() -> None:
         assert "at most 2 may wait" in said["error"]
 
 
+@pytest.mark.slow
 def test_stopping_answers_what_was_taken() -> None:
     with serving() as running:
         answers: list[object] = []
@@ -213,6 +218,7 @@ def test_stopping_answers_what_was_taken() -> None:
         assert running.process.wait(30) in (0, -signal.SIGTERM)
 
 
+@pytest.mark.slow
 def test_killing_the_server_ends_its_workers() -> None:
     with serving() as running:
         before = children(running.process.pid)
@@ -250,6 +256,7 @@ def alive(process: int) -> bool:
         return status.read().rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.slow
 def test_everything_is_recorded(tmp_path: os.PathLike[str]) -> None:
     with serving("reward", "--record", os.fspath(tmp_path / "run")) as running:  # type: ignore[operator]
         running.score(*map(str, range(100)))

@@ -23,6 +23,7 @@ def server() -> Iterator[Served]:
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("completion", "total", "reasons"),
     [
@@ -71,6 +72,7 @@ def test_many_rows_that_hang_cost_no_other_row_its_score() -> None:
         assert [row["total"] for row in found] == [None] * 8 + [0.5] * 40
 
 
+@pytest.mark.slow
 def test_a_request_with_a_short_deadline_kills_no_worker(server: Served) -> None:
     before = meter(server, "rewardkit_worker_batches_lost_total")
     assert server.score("sleep 0.8", deadline=0.1)[0]["reasons"] == ["no score within the deadline of 0.1 s"]
@@ -90,6 +92,7 @@ def reward(completion: str) -> float:
 """
 
 
+@pytest.mark.slow
 def test_a_file_that_changes_meanwhile_is_not_scored_with(tmp_path: Path) -> None:
     file = tmp_path / "reward.py"
     file.write_text(SCORES.format(value=0.5), encoding="utf-8")
@@ -113,6 +116,7 @@ def test_a_file_whose_import_ends_the_process_is_refused(tmp_path: Path, line: s
         pass
 
 
+@pytest.mark.slow
 def test_a_worker_that_cannot_load_its_reward_tries_again(tmp_path: Path) -> None:
     file, broken = tmp_path / "reward.py", tmp_path / "broken"
     file.write_text(SCORES.format(value=0.5) + f"assert not os.path.exists({str(broken)!r})\n", encoding="utf-8")

@@ -125,6 +125,7 @@ def test_notes_name_the_option_that_would_allow_it(text: str, options: dict[str,
     assert read == Fraction(number) if number else isinstance(read, str)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=500), st.booleans())
 def test_any_text_is_a_number_or_a_reason(text: str, loose: bool) -> None:
     units = (("$", Fraction(1)), ("x", Fraction(2)))

@@ -8,6 +8,8 @@ import sys
 from functools import partial
 from typing import Any
 
+import pytest
+
 import rewardkit as rk
 from rewardkit.text.thinking import visible_text
 from rewardkit.tree.fingerprints import described, fingerprint, source
@@ -128,6 +130,7 @@ def test_two_gold_extractors_are_two_rewards_with_two_scores() -> None:
     assert (table["raw"].tolist(), table["marked"].tolist()) == ([0.0], [1.0])
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_16_hexadecimal_digits_and_the_same_in_every_process() -> None:
     here = example_tree().fingerprint
     assert len(here) == 16

@@ -43,6 +43,7 @@ print(rk.score(many, ["xxx"], order=[{"quantity": 2}], scale=[0.5]).total.tolist
 SAID = "[0.333, 1.0] ['failed', 'failed']\n[0.25]\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["-c", "-", "script.py"])
 def test_a_function_that_no_process_can_import_has_a_time_limit(how: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"

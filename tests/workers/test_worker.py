@@ -50,6 +50,7 @@ def process(completion: str) -> float:
     return float(os.getpid() != int(completion))
 
 
+@pytest.mark.slow
 def test_a_function_that_hangs_is_killed_and_its_row_failed() -> None:
     rk.score(process, [str(os.getpid())])  # the workers are up
     started = time.monotonic()
@@ -237,6 +238,7 @@ def test_a_broken_or_forged_answer_does_not_block_the_pool() -> None:
     assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=60) == 3
 
 
+@pytest.mark.slow
 def test_children_of_a_killed_function_are_killed_too() -> None:
     with pytest.raises(TimeoutError):
         worker.submit(leaves_a_child, (4711.25,), timeout=1.0).result(timeout=60)
@@ -249,6 +251,7 @@ def command_lines() -> Iterator[bytes]:
             yield file.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_call_that_is_stopped_makes_room() -> None:
     calls = [worker.submit(time.sleep, (60.0,), timeout=60.0) for _ in range(8)]
     time.sleep(1.0)

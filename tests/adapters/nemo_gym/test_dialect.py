@@ -108,6 +108,7 @@ def test_only_nemo_rl_has_to_wait() -> None:
         assert workers.patience == patience
 
 
+@pytest.mark.slow
 def test_the_other_paths() -> None:
     with serving("reward", REWARDKIT_TOKEN="") as running:
         assert running.get("/reverify_mode") == (200, "stateless")

@@ -52,6 +52,7 @@ def test_rows_of_two_seeds_differ() -> None:
     assert not {row["question"] for row in one} & {row["question"] for row in other}
 
 
+@pytest.mark.slow
 def test_options_and_instruction() -> None:
     made = reasoning_gym_rows("chain_sum", size=3, instruction="", min_terms=2, max_terms=2)
     assert made[0]["prompt"] == made[0]["question"]
@@ -61,6 +62,7 @@ def test_options_and_instruction() -> None:
     assert rk.score(reward, answers, metadata=[row["metadata"] for row in made]).total.tolist() == [1.0] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -93,6 +95,7 @@ def test_right_and_wrong_answers(task: str) -> None:
     assert totals(reward, wrong, task) == [0.0] * len(wrong)
 
 
+@pytest.mark.slow
 def test_notes_and_extraction() -> None:
     reward = rk.from_reasoning_gym("leg_counting")
     right = rows("leg_counting")[0]["answer"]

@@ -57,6 +57,7 @@ def test_a_signal_ends_the_step_saves_and_prints_how_to_resume(
     assert json.loads((out / "summary.json").read_text())["before"] == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "step"), [(signal.SIGINT, 2), (signal.SIGTERM, 1)])
 def test_ctrl_c_waits_for_the_end_of_a_generation(
     number: signal.Signals, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -68,6 +69,7 @@ def test_ctrl_c_waits_for_the_end_of_a_generation(
     assert names == [f"checkpoint-{step}"]
 
 
+@pytest.mark.slow
 def test_the_second_ctrl_c_ends_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIGNALED", f"1 {signal.SIGINT:d}")
     run = config(tmp_path, reward=INTERRUPTED, eval=None)
@@ -105,6 +107,7 @@ def test_an_earlier_checkpoint_puts_the_later_ones_aside(tmp_path: Path) -> None
     assert steps(tmp_path / "out") == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_nothing_to_resume_is_said(tmp_path: Path) -> None:
     run = config(tmp_path, eval=None, grpo={"max_steps": 1})
     with pytest.raises(ConfigError, match=r"there is no checkpoint 7\. .*checkpoints: none"):

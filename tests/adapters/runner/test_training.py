@@ -94,6 +94,7 @@ def test_held_out_prompts_change_nothing_in_the_training(tmp_path: Path) -> None
     assert not (tmp_path / "without" / "out" / "evaluation.json").exists()
 
 
+@pytest.mark.slow
 def test_an_adapter_is_trained_and_saved_and_nothing_recorded_where_nothing_is_to_be(tmp_path: Path) -> None:
     printed = trained(config(tmp_path, lora={"r": 4}, record=False, grpo=SHORT))
     out = tmp_path / "out"
@@ -106,6 +107,7 @@ def test_an_adapter_is_trained_and_saved_and_nothing_recorded_where_nothing_is_t
     assert "rewardkit view" not in printed
 
 
+@pytest.mark.slow
 def test_functions_written_for_trl_train_as_they_are_and_the_record_may_stand_elsewhere(tmp_path: Path) -> None:
     run = config(tmp_path, reward="reward.py:plain", record="records/first", grpo=SHORT)
     assert "completions/s" in trained(run, terminal=True)
@@ -132,6 +134,7 @@ def test_a_list_is_weighted_as_in_trl_and_its_evaluation_too(tmp_path: Path) -> 
     assert sum(totals) / 4 == pytest.approx(summary["after"]["total"])
 
 
+@pytest.mark.slow
 def test_components_as_columns_have_the_weights_of_the_reward(tmp_path: Path) -> None:
     trained(config(tmp_path, reward="reward.py:spoken", outputs="components", eval=None, grpo=SHORT))
     for row in losses(tmp_path / "out", 2):
@@ -139,6 +142,7 @@ def test_components_as_columns_have_the_weights_of_the_reward(tmp_path: Path) ->
         assert row["reward"] == pytest.approx(total, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_conversation_is_trained_and_trl_evaluates_on_the_way(tmp_path: Path) -> None:
     messages = [{"role": "system", "content": "Answer in JSON."}, {"role": "user", "content": "{prompt}"}]
     dataset = {"path": "data.jsonl", "messages": messages}
@@ -151,6 +155,7 @@ def test_a_conversation_is_trained_and_trl_evaluates_on_the_way(tmp_path: Path) 
     assert [entry["step"] for entry in state["log_history"] if "eval_reward" in entry] == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_reward_that_fails_stops_the_run_after_a_checkpoint(tmp_path: Path) -> None:
     limits, often = {"failure_window": 1}, {"save_steps": 100}
     printed = trained(config(tmp_path, reward="reward.py:broken", limits=limits, eval=None, grpo=often), expect=1)
@@ -160,6 +165,7 @@ def test_a_reward_that_fails_stops_the_run_after_a_checkpoint(tmp_path: Path) ->
     assert (tmp_path / "out" / "checkpoints" / "checkpoint-3" / "trainer_state.json").exists()
 
 
+@pytest.mark.slow
 def test_out_of_memory_gives_advice_in_the_numbers_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learn = GRPOTrainer.training_step
 

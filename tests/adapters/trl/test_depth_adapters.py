@@ -60,6 +60,7 @@ def assert_told_apart(out: Path, **parts: Any) -> Any:
     return trainer
 
 
+@pytest.mark.slow
 def test_lora(tmp_path: Path) -> None:
     peft = pytest.importorskip("peft")
     config = peft.LoraConfig(r=2, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM", lora_dropout=0.1)
@@ -68,6 +69,7 @@ def test_lora(tmp_path: Path) -> None:
     assert {name for name, weight in trainer.model.named_parameters() if weight.requires_grad}
 
 
+@pytest.mark.slow
 def test_a_model_that_comes_with_its_adapter(tmp_path: Path) -> None:
     peft = pytest.importorskip("peft")
     config = peft.LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM")
@@ -75,6 +77,7 @@ def test_a_model_that_comes_with_its_adapter(tmp_path: Path) -> None:
     assert isinstance(trainer.model, peft.PeftModel)
 
 
+@pytest.mark.slow
 def test_the_trainer_prepares_a_wrapper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with data parallelism: the trainer runs a wrapper, and reads the mode from the model inside."""
     import torch

@@ -69,6 +69,7 @@ def history_of(out: Path, conversational: bool, reward: rk.Reward, system: str =
     return numbers, [generation.advantages.tolist() for generation in seen]
 
 
+@pytest.mark.slow
 def test_a_conversation_trains_like_its_text(tmp_path: Path) -> None:
     reward = TREE + 0.5 * in_messages + 0.25 * graded + rk.rank_in_group(early)
     plain, talking = (history_of(tmp_path, form, reward) for form in (False, True))
@@ -76,6 +77,7 @@ def test_a_conversation_trains_like_its_text(tmp_path: Path) -> None:
     assert any(advantage for batch in plain[1] for advantage in batch)
 
 
+@pytest.mark.slow
 def test_a_system_prompt_is_part_of_the_prompt(tmp_path: Path) -> None:
     @rk.reward
     def guided(completion: str, prompt: str) -> float:

@@ -78,6 +78,7 @@ def means_of(table: Any, names: list[str]) -> dict[str, float]:
     return {name: float(np.nanmean(table[name])) for name in names}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "setting"),
     [*((name, "groups of four") for name in CASES), *(("reached", setting) for setting in list(SETTINGS)[1:])],
@@ -133,6 +134,7 @@ def test_the_shares_are_those_of_the_advantages_themselves(tmp_path: Path) -> No
             assert entry[f"advantage_share/{name}"] == pytest.approx(share / scale, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_reward_that_reached_its_level_is_reached_in_the_weights_of_evaluation(tmp_path: Path) -> None:
     reward = rk.schedules.when_reached("early", level=1.0, window=50) * echo + rk.schedules.linear(0.0, 0.5) * early
     recorder = Recorder()

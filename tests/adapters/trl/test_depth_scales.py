@@ -24,6 +24,7 @@ TREES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", TREES)
 def test_advantages_and_their_causes(tmp_path: Path, name: str, scale: str) -> None:
@@ -41,6 +42,7 @@ def test_advantages_and_their_causes(tmp_path: Path, name: str, scale: str) -> N
         assert sum(expected.values()) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["batch", "none"])
 def test_without_division_by_group_the_shares_are_those_of_the_advantages(tmp_path: Path, scale: str) -> None:
     reward = TREES["a sum"]
@@ -54,6 +56,7 @@ def test_without_division_by_group_the_shares_are_those_of_the_advantages(tmp_pa
             assert entry[f"advantage_share/{term}"] == pytest.approx(part / sum(parts.values()), abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 def test_samples_that_cannot_be_scored_change_nothing_for_the_others(tmp_path: Path, scale: str) -> None:
     reward = judged + 0.5 * echo
@@ -81,6 +84,7 @@ def test_samples_that_cannot_be_scored_change_nothing_for_the_others(tmp_path: P
             assert entry[f"advantage_share/{term}"] == pytest.approx(share, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["terms", "components"])
 def test_both_forms_of_columns_train_on_the_same_advantages(tmp_path: Path, columns: str) -> None:
     """The weighted columns of a pure sum are its terms, and so are the causes."""
@@ -96,6 +100,7 @@ def test_both_forms_of_columns_train_on_the_same_advantages(tmp_path: Path, colu
         assert {term: entry[f"advantage_share/{term}"] for term in table.terms} == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_batch_without_any_difference_has_no_causes(tmp_path: Path) -> None:
     @rk.reward
     def same(completion: str) -> float:

@@ -142,6 +142,7 @@ def run(out: Path, parts: dict[str, Any], reward: rk.Reward = REWARD) -> tuple[A
     return trainer, seen, heard
 
 
+@pytest.mark.slow
 def test_rewards_see_the_calls_and_their_answers(tmp_path: Path) -> None:
     trainer, seen, heard = run(tmp_path, given(tools=[spell]))
     roles, answers = [], []
@@ -174,6 +175,7 @@ def test_a_call_whose_answer_does_not_match_is_judged_by_its_text(tmp_path: Path
     np.testing.assert_array_equal(scored.total, rk.score(early, [message["content"] for message in alone]).total)
 
 
+@pytest.mark.slow
 def test_tools_may_be_called_like_rewards(tmp_path: Path) -> None:
     """The trainer adds its tools to our list when it looks for asynchronous ones."""
     trainer, _, _ = run(tmp_path, given(tools=[spell]), REWARD + 0.1 * early.named("spell"))
@@ -210,6 +212,7 @@ class Paying(Purse):
         return float(self.purse)
 
 
+@pytest.mark.slow
 def test_functions_of_trl_see_the_environments(tmp_path: Path) -> None:
     def purse(environments: list[Purse], **kwargs: Any) -> list[float]:
         return [environment.purse / 4 for environment in environments]
@@ -225,6 +228,7 @@ def test_functions_of_trl_see_the_environments(tmp_path: Path) -> None:
     assert {1, 3} <= spent
 
 
+@pytest.mark.slow
 def test_an_environment_that_scores_works_with_our_list(tmp_path: Path) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", rk.errors.RewardKitWarning)
@@ -251,6 +255,7 @@ class Moody(Purse):
         self._mood = random.Random(next(self.seeds))
 
 
+@pytest.mark.slow
 def test_completions_of_one_prompt_with_different_greetings_are_one_group(tmp_path: Path) -> None:
     reward = rk.rank_in_group(early) + 0.1 * rk.normalize(called)
     trainer, seen, heard = run(tmp_path, given(environment_factory=Moody), reward)
@@ -264,6 +269,7 @@ def test_completions_of_one_prompt_with_different_greetings_are_one_group(tmp_pa
         assert sum(shares) == pytest.approx(1.0, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_environments_by_name(tmp_path: Path) -> None:
     columns = {"environment": ["plain" if row % 2 else "paying" for row in range(32)]}
     factories = {"plain": Purse, "paying": Paying}

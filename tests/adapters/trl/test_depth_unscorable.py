@@ -90,6 +90,7 @@ def without(lost: Any, reward: rk.Reward, batch: dict[str, Any]) -> Any:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_unscorable_samples_have_no_advantage_and_do_not_change_the_others(tmp_path: Path, name: str) -> None:
     reward, fails = CASES[name]

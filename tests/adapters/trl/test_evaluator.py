@@ -134,6 +134,7 @@ def test_nothing_is_kept_after_all_functions_have_read() -> None:
     assert watched() is None
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_a_batch_that_raised_and_every_function_says_why() -> None:
     @rk.reward
     def broken(completion: str) -> float:

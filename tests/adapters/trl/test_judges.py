@@ -14,6 +14,7 @@ pytest.importorskip("apsw")
 from tests.adapters.trl import tiny
 
 
+@pytest.mark.slow
 def test_calls_cost_and_hit_rate_of_each_step_are_recorded(tmp_path: Path) -> None:
     with JudgeServer(verdict(lambda request: len(request.text) % 11)) as server:
         judge = rk.judge(

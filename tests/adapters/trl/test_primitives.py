@@ -50,6 +50,7 @@ PRIMITIVES = {
 }
 
 
+@pytest.mark.slow
 def test_all_primitives_train_together(tmp_path: Path) -> None:
     functions = rk.to_trl(rk.weighted_sum([reward.named(name) for name, reward in PRIMITIVES.items()]))
     trainer = tiny.trainer(tmp_path, functions, callbacks=[functions.callback()], max_steps=2)

@@ -94,6 +94,7 @@ def assert_derived(run: Run, recorded: Any, advantages: Advantages, options: dic
         np.testing.assert_allclose(found.advantages, seen, atol=2e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "options"),
     [
@@ -140,6 +141,7 @@ def test_a_run_is_recorded_as_it_was(tmp_path: Path, columns: Any, options: dict
     assert set(text.prompt) <= set(tiny.PROMPTS)
 
 
+@pytest.mark.slow
 def test_recording_changes_no_number(tmp_path: Path) -> None:
     logged = []
     for name, record in (("with", tmp_path / "record"), ("without", None)):
@@ -158,6 +160,7 @@ def test_numbers_are_recorded_without_being_logged(tmp_path: Path) -> None:
     assert {"components/early", "advantage_share/early", "unscorable", "trainer/loss"} <= said[1].keys()
 
 
+@pytest.mark.slow
 def test_samples_that_cannot_be_scored_have_no_advantage(tmp_path: Path) -> None:
     functions = rk.to_trl(judged + 0.5 * early, record=tmp_path / "record", limits=rk.Limits(max_failure_rate=1.0))
     trainer = tiny.trainer(tmp_path, functions, max_steps=3)
@@ -175,6 +178,7 @@ def test_samples_that_cannot_be_scored_have_no_advantage(tmp_path: Path) -> None
     assert sum(numbers["faults/judged"] for numbers in metrics(run).values()) == len(failed)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_for_its_faults_is_recorded_to_its_end(tmp_path: Path) -> None:
     functions = rk.to_trl(no_signal + early, record=tmp_path / "record", limits=rk.Limits(failure_window=3))
     trainer = tiny.trainer(tmp_path, functions, max_steps=6)
@@ -186,6 +190,7 @@ def test_a_run_that_is_stopped_for_its_faults_is_recorded_to_its_end(tmp_path: P
     assert run.scores().df().total.isna().all()
 
 
+@pytest.mark.slow
 def test_evaluation_is_recorded_separately(tmp_path: Path) -> None:
     functions = rk.to_trl(REACHED * echo + early, record=tmp_path / "record")
     trainer = tiny.trainer(
@@ -210,6 +215,7 @@ def test_evaluation_is_recorded_separately(tmp_path: Path) -> None:
     assert set(rows(run, training=None).attempt) == {1}
 
 
+@pytest.mark.slow
 def test_a_resumed_run_supersedes_what_it_does_again(tmp_path: Path) -> None:
     reward = REACHED * echo + early
     options: dict[str, Any] = {"max_steps": 6, "save_strategy": "steps", "save_steps": 4}
@@ -266,6 +272,7 @@ def test_no_advantages_are_recorded_if_the_trainer_has_other_functions(tmp_path:
     assert rows(open_run(tmp_path / "record")).advantage.isna().all()
 
 
+@pytest.mark.slow
 def test_gradient_accumulation_and_reuse(tmp_path: Path) -> None:
     functions = rk.to_trl(early, record=tmp_path / "record")
     trainer = tiny.trainer(

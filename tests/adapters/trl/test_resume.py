@@ -84,6 +84,7 @@ def test_the_same_trainer_starts_again_and_resumes(tmp_path: Path) -> None:
     assert weights == [[0.0, 0.0, 1.0, 1.0]] * 3
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_reward_gives_a_warning(tmp_path: Path) -> None:
     tiny.trainer(tmp_path, rk.to_trl(echo + early), max_steps=2, save_strategy="steps", save_steps=2).train()
     trainer = tiny.trainer(tmp_path, rk.to_trl(REACHED * echo + early), max_steps=4)
@@ -94,6 +95,7 @@ def test_a_checkpoint_of_another_reward_gives_a_warning(tmp_path: Path) -> None:
     assert generations(trainer)[-2]["weights/echo"] == 0.0
 
 
+@pytest.mark.slow
 def test_evaluation_changes_no_state(tmp_path: Path) -> None:
     functions = rk.to_trl(REACHED * echo + early)
     trainer = tiny.trainer(
@@ -153,6 +155,7 @@ def test_several_trainers_may_take_turns_with_one_list(tmp_path: Path) -> None:
     assert weights == [[0.0, 0.25, 0.5, 0.75]] * 2
 
 
+@pytest.mark.slow
 def test_a_function_reads_the_means_of_the_last_batch_of_its_own_run(tmp_path: Path) -> None:
     seen: list[dict[str, float]] = []
 

@@ -91,6 +91,7 @@ def assert_logged(entry: dict[str, float], table: ScoreTable, prefix: str = "") 
 TREE = rk.gate(when=early, then=counted, threshold=0.25, otherwise=-1.0).named("worth") + 0.5 * echo + SCHEDULE * early
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "evaluations"),
     [
@@ -116,6 +117,7 @@ def test_the_log_is_our_own_table(tmp_path: Path, options: dict[str, int], evalu
         assert entry["reward"] == pytest.approx(np.mean([np.nanmean(table.total) for table in several]), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_progress_is_the_optimizer_steps_of_the_run(tmp_path: Path) -> None:
     recorder = Recorder()
     functions = rk.to_trl(early + recorder.reward())
@@ -158,6 +160,7 @@ def test_components_with_reward_weights(tmp_path: Path) -> None:
         assert entry["reward"] == pytest.approx(np.nanmean(table.total), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_components_of_a_gated_tree(tmp_path: Path) -> None:
     recorder = Recorder()
     functions = rk.to_trl(TREE + recorder.reward(), outputs="components")
@@ -189,6 +192,7 @@ def test_scheduled_weights_move_what_the_trainer_holds(tmp_path: Path) -> None:
     assert trainer.reward_weights.tolist()[:2] == [0.75, 0.5]
 
 
+@pytest.mark.slow
 def test_a_mixed_list_trains_like_the_plain_list(tmp_path: Path) -> None:
     def length(completions: list[str], **kwargs: Any) -> list[float]:
         return [len(text) / 8 for text in completions]
@@ -260,6 +264,7 @@ def test_gdpo_normalizes_components_and_keeps_their_weights(tmp_path: Path) -> N
 # The completions log
 
 
+@pytest.mark.slow
 def test_the_completions_log_holds_every_component_and_the_reasons(tmp_path: Path) -> None:
     pytest.importorskip("rich")
     pandas = pytest.importorskip("pandas")
@@ -294,6 +299,7 @@ def test_a_bug_ends_the_run_in_its_first_batch(tmp_path: Path) -> None:
     assert trainer.state.global_step == 0
 
 
+@pytest.mark.slow
 def test_the_breaker_stops_the_run_after_a_checkpoint(tmp_path: Path) -> None:
     trainer = tiny.trainer(tmp_path, rk.to_trl(no_signal + early, limits=rk.Limits(failure_window=3)), max_steps=8)
     with pytest.raises(rk.RewardFailure, match="'no_signal' failed on 24 of 24 completions of the last 3 batches"):
@@ -310,6 +316,7 @@ def test_the_breaker_stops_at_the_end_of_the_step_when_steps_generate_several_ti
     assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-1"]
 
 
+@pytest.mark.slow
 def test_a_run_that_the_breaker_stopped_can_be_resumed(tmp_path: Path) -> None:
     down = [True]
 
@@ -386,6 +393,7 @@ def test_a_short_burst_of_failures_does_not_stop_the_run(tmp_path: Path) -> None
     assert [entry["unscorable"] for entry in entries] == [0.0, 1.0, 1.0, 0.0, 0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_the_callback_in_a_trainer_that_passes_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rewardkit_adapters.trl.functions import RewardFunction
 

@@ -35,6 +35,7 @@ def train(out: Path, answers: list[Any], reward: Any = REWARD, **options: Any) -
     return functions, trainer, seen
 
 
+@pytest.mark.slow
 def test_one_unreadable_gold_in_fifty_rows_is_masked_counted_and_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -65,6 +66,7 @@ def test_one_unreadable_gold_in_fifty_rows_is_masked_counted_and_logged(
     assert logs[logs.kind == "fault"]["count"].sum() == lost
 
 
+@pytest.mark.slow
 def test_a_wrong_column_stops_the_run_in_its_first_batch(tmp_path: Path) -> None:
     solutions = [f"Add {row} and {row}: it is #### {2 * row}" for row in range(50)]
     _, trainer, _ = train(tmp_path, solutions, save_strategy="steps", save_steps=1)
@@ -76,6 +78,7 @@ def test_a_wrong_column_stops_the_run_in_its_first_batch(tmp_path: Path) -> None
     assert not list(tmp_path.glob("checkpoint-*"))
 
 
+@pytest.mark.slow
 def test_a_wrong_column_with_one_prompt_in_a_batch_stops_in_the_second(tmp_path: Path) -> None:
     _, trainer, _ = train(
         tmp_path, ["N/A", "none"] * 4, per_device_train_batch_size=4, save_strategy="steps", save_steps=100
@@ -86,6 +89,7 @@ def test_a_wrong_column_with_one_prompt_in_a_batch_stops_in_the_second(tmp_path:
     assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-2"]
 
 
+@pytest.mark.slow
 def test_a_bad_gold_in_a_first_batch_of_one_prompt_stops_nothing(tmp_path: Path) -> None:
     _, trainer, _ = train(
         tmp_path, ["N/A", "1", "2", "3"], per_device_train_batch_size=4, max_steps=4, shuffle_dataset=False
@@ -94,6 +98,7 @@ def test_a_bad_gold_in_a_first_batch_of_one_prompt_stops_nothing(tmp_path: Path)
     assert [entry["unscorable"] for entry in generations(trainer)] == [1.0, 0.0, 0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_the_evaluation_of_a_training_masks_them_too(tmp_path: Path) -> None:
     evaluation = {"eval_strategy": "steps", "eval_steps": 2, "given": {"eval_dataset": data(["1", "N/A"])}}
     _, trainer, _ = train(tmp_path, list(range(8)), max_steps=4, **evaluation)
@@ -103,6 +108,7 @@ def test_the_evaluation_of_a_training_masks_them_too(tmp_path: Path) -> None:
     assert [entry["eval_unscorable"] for entry in entries] == [0.5, 0.5]
 
 
+@pytest.mark.slow
 def test_an_evaluation_without_golds_stops_a_training_only_before_it_begins(tmp_path: Path) -> None:
     evaluation = {"eval_strategy": "steps", "eval_steps": 2, "given": {"eval_dataset": data(["none", "N/A"])}}
     _, trainer, _ = train(tmp_path, list(range(8)), max_steps=4, **evaluation)
@@ -123,6 +129,7 @@ def test_more_than_the_failure_limit_of_bad_golds_is_no_outage() -> None:
     assert trainer.metrics()["unparsable_gold/number"] == 0.5
 
 
+@pytest.mark.slow
 def test_the_radar_does_not_stumble_over_them(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     from rewardkit.online import radar
 

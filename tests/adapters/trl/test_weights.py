@@ -92,6 +92,7 @@ def test_weights_in_the_tree_train_the_same_but_for_rounding(tmp_path: Path, rew
             assert one[name] == pytest.approx(other[name], abs=1e-6), name
 
 
+@pytest.mark.slow
 def test_shares_totals_and_the_record_have_the_weights_of_the_trainer(tmp_path: Path) -> None:
     functions = rk.to_trl([length, first], record=tmp_path / "run")
     trainer = tiny.trainer(tmp_path, functions, reward_weights=WEIGHTS)

@@ -99,6 +99,7 @@ def test_names_with_a_meaning_for_verl_are_set_apart(form: Any) -> None:
     assert found["score"] == 1.75
 
 
+@pytest.mark.slow
 @FORMS
 def test_a_deadline_passes_and_patience_waits(form: Any) -> None:
     tries = []

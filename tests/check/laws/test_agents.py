@@ -120,6 +120,7 @@ def broken(reward: Any, **changed: Any) -> set[str]:
     return {finding.law for finding in report.findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reward", "law"),
     [
@@ -137,6 +138,7 @@ def test_hackable_rewards_are_found(reward: rk.Reward, law: str) -> None:
     assert law in broken(reward)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reward",
     [exact, matched, 0.5 * exact + 0.5 * matched, half_without_a_call, rk.gate(rk.agents.finished(), exact)],
@@ -146,6 +148,7 @@ def test_sound_rewards_are_not_blamed(reward: rk.Reward) -> None:
     assert broken(reward) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reward",
     [
@@ -170,6 +173,7 @@ def test_surplus_calls_for_free_are_found() -> None:
     assert {"spraying_calls_costs", "exploits"} <= broken(rk.tool_calls("calls", extra="allow"))
 
 
+@pytest.mark.slow
 def test_calls_divided_by_themselves_are_found() -> None:
     two = [
         {
@@ -190,6 +194,7 @@ def test_calls_divided_by_themselves_are_found() -> None:
     assert broken(matched, examples=two, good=good, bad=()) == set()
 
 
+@pytest.mark.slow
 def test_a_sum_is_not_blamed_for_its_parts() -> None:
     """`rk.agents.finished()` pays a policy that does nothing, and the calls beside it do not."""
     report = check_reward(rk.agents.finished() + 2 * matched, **GIVEN, laws=OF_AGENTS, budget=60)
@@ -239,6 +244,7 @@ IN_TEXT: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_calls_that_are_written_as_text_are_judged_as_those_of_messages_are() -> None:
     report = check_reward(rk.tool_calls("calls"), **IN_TEXT, isolate=False)
     assert report.ok

@@ -67,6 +67,7 @@ def found(reward: Any, environment: Any, **changed: Any) -> set[str]:
 SOLD = rk.agents.final_state(sold_alone)
 
 
+@pytest.mark.slow
 def test_a_sound_environment_keeps_all_laws() -> None:
     seen = report(SOLD, Shop)
     assert seen.ok, seen
@@ -75,6 +76,7 @@ def test_a_sound_environment_keeps_all_laws() -> None:
     assert {"calls_are_not_paid", "idle_policy_earns_nothing", "claims_need_calls", "spraying_calls_costs"} <= held
 
 
+@pytest.mark.slow
 def test_t4_an_episode_leaves_something_behind() -> None:
     class Forgetful(Shop):
         def reset(self, **row: Any) -> None:
@@ -97,14 +99,17 @@ def nothing_wrong(environment: Any, item: str) -> bool:
     return all(one == item for one in environment.sold)
 
 
+@pytest.mark.slow
 def test_t6_a_policy_that_does_nothing() -> None:
     assert "idle_policy_earns_nothing" in found(rk.agents.final_state(nothing_wrong), Shop)
 
 
+@pytest.mark.slow
 def test_t6_a_policy_that_does_nothing_where_nothing_has_to_be_done() -> None:
     assert "idle_policy_earns_nothing" not in found(rk.agents.final_state(nothing_wrong), Shop, noop_examples=[0, 1, 2])
 
 
+@pytest.mark.slow
 def test_t6_a_tool_that_does_everything() -> None:
     class Eager(Shop):
         def sell_all(self) -> str:
@@ -118,6 +123,7 @@ def test_t6_a_tool_that_does_everything() -> None:
     assert {"spraying_calls_costs", "idle_policy_earns_nothing"} <= found(rk.agents.final_state(was_sold), Eager)
 
 
+@pytest.mark.slow
 def test_t7_a_harmless_call_first() -> None:
     class Strict(Shop):
         def __init__(self) -> None:
@@ -214,6 +220,7 @@ def test_o2_a_self_reported_field() -> None:
     assert any(finding.family == "self_report" for finding in seen.findings), seen
 
 
+@pytest.mark.slow
 def test_an_outage_that_becomes_a_score_is_found() -> None:
     def careless(environments: Any, completions: Any, **row: Any) -> list[float]:
         return [float(bool(one.sold)) for one in environments]
@@ -229,6 +236,7 @@ def test_without_an_environment_the_laws_are_skipped() -> None:
     assert "environment=Shop" in seen.results[0].reason
 
 
+@pytest.mark.slow
 def test_findings_can_be_reproduced() -> None:
     seen = report(rk.agents.final_state(nothing_wrong), Shop)
     (finding,) = [one for one in seen.findings if one.law == "idle_policy_earns_nothing"]
@@ -268,6 +276,7 @@ def test_what_cannot_be_an_environment_is_refused(environment: Any) -> None:
         check_reward(SOLD, **rows(), declarations=Declarations(environment=environment))
 
 
+@pytest.mark.slow
 def test_functions_that_make_environments_are_taken() -> None:
     def make() -> Iterator[Any] | Any:
         return Shop()
@@ -298,6 +307,7 @@ class Remote:
         return "sold"
 
 
+@pytest.mark.slow
 def test_state_in_an_object_is_seen() -> None:
     def sold_it(environment: Any, item: str) -> bool:
         return bool(environment.engine.sold == [item])
@@ -306,16 +316,19 @@ def test_state_in_an_object_is_seen() -> None:
     assert "no_op_tolerated" not in {finding.law for finding in seen.findings}, seen
 
 
+@pytest.mark.slow
 def test_the_way_an_agent_words_its_end_does_not_matter() -> None:
     good = [[{"calls": [("sell", {"item": item})], "answer": "Done. \n"}] for item in ITEMS]
     assert report(SOLD, Shop, good=good).ok
 
 
+@pytest.mark.slow
 def test_tools_that_need_the_main_thread_are_no_fault_of_the_reward() -> None:
     seen = report(SOLD, Shop)
     assert next(result for result in seen.results if result.law == "thread_safe").outcome == "skipped"
 
 
+@pytest.mark.slow
 def test_gold_calls_in_a_column_count_with_an_environment_too() -> None:
     rows_with_calls = rows()
     for row, item in zip(rows_with_calls["examples"], ITEMS, strict=True):
@@ -346,6 +359,7 @@ def anything_sold(trajectory: rk.Trajectory) -> float:
     return float(any(call.name == "sell" and call.ok for call in trajectory.calls))
 
 
+@pytest.mark.slow
 def test_a_tool_that_fails_in_a_right_completion_is_told() -> None:
     seen = report(rk.agents.finished(), BrokenShop)
     assert any("good, example 0: the call of 'sell' fails:" in said and "till" in said for said in seen.remarks)
@@ -385,12 +399,14 @@ def test_a_tool_that_hangs_or_ends_the_process_leaves_the_report(kind: type) -> 
     assert seen.results
 
 
+@pytest.mark.slow
 def test_a_misspelled_tool_is_told() -> None:
     good = [[{"calls": [("sel", {"item": item})], "answer": "Done."}] for item in ITEMS]
     seen = report(rk.agents.finished(), Shop, good=good)
     assert any("there is no tool 'sel', only sell, stock. Did you mean 'sell'?" in said for said in seen.remarks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("soft", [False, True])
 def test_what_a_gate_never_lets_earn_is_found(soft: bool) -> None:
     dead = rk.gate(rk.agents.finished(), 0.5 * SOLD + 0.5 * rk.agents.tool_success("sel"), soft=soft)
@@ -401,6 +417,7 @@ def test_what_a_gate_never_lets_earn_is_found(soft: bool) -> None:
     assert "gold_gets_the_maximum" not in found(alive, Shop)
 
 
+@pytest.mark.slow
 def test_findings_import_what_they_name() -> None:
     seen = report(anything_sold, Shop)
     finding = next(one for one in seen.findings if one.environment)

@@ -47,6 +47,7 @@ def rounded(completion: str, answer: float, example: dict[str, Any]) -> float:
     return float(f"<answer>{example['answer']}</answer>" in completion and answer > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reward", [number, tree, closeness, awaited, shortest], ids=repr)
 def test_chat_is_scored_like_text(reward: Any) -> None:
     assert_held(reward, "chat_equals_text")

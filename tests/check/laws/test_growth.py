@@ -56,6 +56,7 @@ def test_trees_and_single_lazy_groups_hold(reward: Any) -> None:
     assert_held(reward, "time_linear", "memory_bounded", budget=600.0)
 
 
+@pytest.mark.slow
 def test_time_that_explodes() -> None:
     (found,) = broken(catastrophic, "time_linear", budget=600.0)
     assert "grows like n^" in found.why
@@ -70,6 +71,7 @@ def test_memory_that_explodes() -> None:
     assert len(found.completion) < 9_000
 
 
+@pytest.mark.slow
 def test_slow_whatever_the_length() -> None:
     def judge(completions: list[str], **kwargs: Any) -> list[float]:
         time.sleep(0.06 * len(completions))
@@ -112,6 +114,7 @@ def spaces(completions: list[str], **kwargs: Any) -> list[float]:
     return [float(any(word.search(text.strip()) for word in words)) for text in completions]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reward", "piece"), [(fields, "'a'"), (spaces, r"'(?: |\\n)'")])
 def test_slow_patterns_are_found_and_can_be_pasted(reward: Any, piece: str) -> None:
     report = check_reward(reward, examples=[{}], good=["a == 1 and b < 2"], bad=["no"])

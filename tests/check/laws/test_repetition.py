@@ -89,6 +89,7 @@ def stuck_elsewhere(completions: list[str], **kwargs: Any) -> list[float]:
     return [0.0 for _ in completions]
 
 
+@pytest.mark.slow
 def test_no_other_process_stays_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_SECONDS", 0.2)
     monkeypatch.delenv("PYTHONHASHSEED", raising=False)

@@ -187,6 +187,7 @@ def test_shapes_of_messages() -> None:
     assert "content None, a tool call" not in {one.unreachable for one in result.asides}
 
 
+@pytest.mark.slow
 def test_groups_in_which_all_are_equal() -> None:
     (found,) = broken(share_of_length, "total", good=["a", "b"], bad=["longer than all that is tried" * 200])
     assert "equal completions" in found.why

@@ -37,6 +37,7 @@ def tried(path: Path, source: str, operator: str, name: str = "correct") -> Noti
     return noticed(bound_with(loaded), mutants(text, of=name, operators=[operator]))
 
 
+@pytest.mark.slow
 def test_a_bug_that_given_completions_show_is_noticed(tmp_path: Path) -> None:
     found = tried(tmp_path / "noticed.py", REWARD, "first_gold")
     assert [one.fate for one in found.verdicts] == ["noticed", "noticed"]  # all in one batch, in any order

@@ -59,6 +59,7 @@ def test_weak_tests_accept_wrong_programs_and_a_missing_test_is_proposed() -> No
         assert one.missing_test(strict).startswith("assert grade(")
 
 
+@pytest.mark.slow
 def test_good_tests_accept_none() -> None:
     _, found = tried(GRADE, GOOD)
     assert found is not None
@@ -99,6 +100,7 @@ def test_it_stops_when_the_time_is_over() -> None:
     assert found is None
 
 
+@pytest.mark.slow
 def test_the_check_tells_of_weak_tests_and_blames_no_reward_for_them() -> None:
     report = check_reward(
         rk.code_tests("tests", credit="binary"),

@@ -167,6 +167,7 @@ def test_what_cannot_be_made_is_said() -> None:
         strategies.completions(FORM, examples=["42"])  # type: ignore[list-item]
 
 
+@pytest.mark.slow
 def test_kinds_are_mixed_by_default() -> None:
     drawn = strategies.completions(FORM)
     assert find(drawn, lambda text: len(text) > 1_000)

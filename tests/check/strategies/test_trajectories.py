@@ -40,6 +40,7 @@ def trajectory(messages: list[Message]) -> rk.Trajectory:
     return rk.Trajectory.of(messages)
 
 
+@pytest.mark.slow
 def test_it_shrinks_to_one_turn_with_an_answer() -> None:
     assert first(strategies.trajectories()) == [{"role": "assistant", "content": "0"}]
     failed = first(strategies.trajectories(), lambda messages: trajectory(messages).errors > 0)
@@ -108,6 +109,7 @@ def test_turns_are_as_many_as_asked(messages: list[Message]) -> None:
     assert 2 <= len(trajectory(messages).turns) <= 3
 
 
+@pytest.mark.slow
 def test_schemas_are_tools() -> None:
     schema = {"name": "add", "parameters": {"type": "object", "properties": {"n": {"type": "integer", "minimum": 5}}}}
     for tool in (schema, {"type": "function", "function": schema}):
@@ -211,6 +213,7 @@ def test_episodes_are_played(episode: strategies.Episode) -> None:
     assert table.total[0] == pytest.approx(max(-0.5, -0.1 * read.errors))
 
 
+@pytest.mark.slow
 def test_a_policy_is_played() -> None:
     policy: list[Any] = [("buy", {"count": 1}), [("ask", {"what": "a"}), ("buy", {"count": 1})]]
     episode = first(strategies.episodes(Shop, st.just(policy)))

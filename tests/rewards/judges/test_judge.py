@@ -248,6 +248,7 @@ def test_a_factory_that_was_not_called_is_recognized() -> None:
         rk.weighted_sum([rk.judge])
 
 
+@pytest.mark.slow
 def test_canaries_tell_when_the_judge_changes(server: JudgeServer, caplog: pytest.LogCaptureFixture) -> None:
     canaries = rk.Canaries([{"completion": "four", "score": 7}, {"completion": "five", "score": 7}], interval=2)
     reward = judge(server, canaries=canaries, name="watched")
@@ -330,6 +331,7 @@ def test_a_request_that_was_sent_and_lost_is_spent(server: JudgeServer) -> None:
     assert spending_of(budget).figures()["calls"] == len(server.requests) > 0
 
 
+@pytest.mark.slow
 def test_canaries_do_not_outlast_their_batch(server: JudgeServer) -> None:
     server.answer = lambda request: (silent(30) if "\nfour\n" in request.text else verdict(7))(request)
     watched = judge(server, canaries=rk.Canaries([{"completion": "four", "score": 7}]), batch_deadline=2.0)

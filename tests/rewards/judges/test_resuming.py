@@ -60,6 +60,7 @@ def test_two_ranks_on_one_cache(tmp_path: Path) -> None:
         assert not server.requests
 
 
+@pytest.mark.slow
 def test_a_later_rank_asks_for_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "judged.sqlite")
     with JudgeServer(moody()) as server:

@@ -88,6 +88,7 @@ def scored(golds: list[str], completions: list[str]) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "expected"), [(RIGHT, True), (WRONG, False)])
 def test_only_what_means_the_gold_answer_is_paid(table: dict[str, list[str]], expected: bool) -> None:
     pairs = [(gold, answer) for gold, answers in table.items() for answer in answers]

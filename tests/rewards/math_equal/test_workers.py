@@ -64,6 +64,7 @@ def test_golds_are_checked(gold: str, reason: str) -> None:
     assert submit("check", gold, timeout=20.0).result().startswith(reason)
 
 
+@pytest.mark.slow
 def test_the_parent_never_loads_computer_algebra() -> None:
     script = """
 import sys

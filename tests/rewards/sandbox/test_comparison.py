@@ -155,6 +155,7 @@ def test_hostile_answers_are_refused(value: str) -> None:
         read_answers(f"[{value}]".encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [

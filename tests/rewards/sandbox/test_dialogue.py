@@ -153,6 +153,7 @@ def values(node):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "own", ["", "class Node:\n    def __init__(self, value, next=None): self.value, self.next = value, next\n"]
 )
@@ -317,6 +318,7 @@ def test_these_programs_can_take_over_their_end() -> None:
     assert scored(program, function("assert f(2) == 3.5")) == (1.0, "")
 
 
+@pytest.mark.slow
 def test_right_programs_pass_what_they_should() -> None:
     """What Python itself says of each expectation is what the tester says."""
     for source in (

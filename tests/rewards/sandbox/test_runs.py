@@ -251,6 +251,7 @@ def test_a_sandbox_ended_from_outside_is_not_a_run(shut_in: Isolation) -> None:
     assert [type(one) for one in found] == [SandboxFailure]
 
 
+@pytest.mark.slow
 def test_no_process_is_left(shut_in: Isolation) -> None:
     descriptors, threads = sorted(os.listdir("/proc/self/fd")), threading.active_count()
     others = children()  # such as the workers of rewards that were tested before

@@ -277,6 +277,7 @@ def test_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"127.0.0.1:{port}" in table.notes["code_runs"][0]
 
 
+@pytest.mark.slow
 def test_a_service_that_hangs(fusion: Fusion, monkeypatch: pytest.MonkeyPatch) -> None:
     reward = code_runs(sandbox=fusion.url)
     assert rk.score(reward, ["print(1)"]).total.tolist() == [1.0]
@@ -292,6 +293,7 @@ def test_a_service_that_hangs(fusion: Fusion, monkeypatch: pytest.MonkeyPatch) -
     assert "took too long" in table.notes["code_runs"][0]
 
 
+@pytest.mark.slow
 def test_an_outage_makes_no_storm_of_requests(fusion: Fusion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("random.uniform", lambda low, high: 0.01)
     reward = code_runs(sandbox=fusion.url)
@@ -307,12 +309,14 @@ def test_an_outage_makes_no_storm_of_requests(fusion: Fusion, monkeypatch: pytes
     assert rk.score(reward, ["print(1)"]).total.tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_one_outage_is_tried_again(fusion: Fusion) -> None:
     failures = iter([(503, b"")])
     fusion.answer = lambda request: next(failures, None) or honest(request)
     assert rk.score(code_runs(sandbox=fusion.url), ["print(1)"]).total.tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_requests_at_a_time(fusion: Fusion) -> None:
     reward = code_runs(sandbox=fusion.url)
     assert rk.score(reward, ["print(1)"]).total.tolist() == [1.0]

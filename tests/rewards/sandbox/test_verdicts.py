@@ -180,6 +180,7 @@ def test_what_is_expected_never_enters_the_sandbox(tests: Any, monkeypatch: pyte
     assert all(b"secretvalue" in job for job in sent if job not in to_program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "value"),
     [

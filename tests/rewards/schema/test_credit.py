@@ -153,6 +153,7 @@ def test_a_mistake_does_not_weigh_less_for_being_wrapped_in_a_recursive_schema()
         assert credit(strict, wrong) == 0.5
 
 
+@pytest.mark.slow
 def test_an_invalid_value_stays_away_from_one_however_small_its_fault() -> None:
     names = [f"p{index}" for index in range(5_000)]
     wide = {"required": names, "properties": {name: {"type": "integer"} for name in names}}

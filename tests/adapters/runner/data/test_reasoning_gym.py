@@ -24,6 +24,7 @@ def test_there_are_no_splits(tmp_path: Path) -> None:
         rows_of(config, tmp_path, 0)
 
 
+@pytest.mark.slow
 def test_rows_and_templates(tmp_path: Path) -> None:
     pytest.importorskip("reasoning_gym")
     config = DatasetConfig(reasoning_gym="gcd", size=6, prompt="{question}!", options={"max_numbers": 2}, sample=4)

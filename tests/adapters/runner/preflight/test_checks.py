@@ -390,6 +390,7 @@ def test_what_is_shown_cannot_act_on_the_terminal() -> None:
     assert not {"\x1b", "\u202e"} & set(Preflight((finding,)).text())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"no GSM8K data in {DATA}; set REWARDKIT_DATA")
 def test_gsm8k_passes_as_it_is_published() -> None:
     last = rk.extract.after("####")
