@@ -12,7 +12,6 @@ from rewardkit.errors import RewardDefinitionError, is_factory
 from rewardkit.progress.schedule import Schedule
 from rewardkit.tree.algebra import weighted_sum_of
 from rewardkit.tree.reward import Reward, as_reward
-from rewardkit.tree.trl_function import from_trl
 
 RewardLike = Reward | Callable[..., Any]
 """The argument of every function that takes a reward: a Reward, or a plain function that scores completions."""
@@ -30,7 +29,11 @@ def reward_of(value: Any, where: str) -> Reward:
     Raises:
         RewardTypeError: `value` is something else; `where` names its purpose.
     """
-    return from_trl(value) if is_plain(value) else as_reward(value, where)
+    if not is_plain(value):
+        return as_reward(value, where)
+    from rewardkit.tree.trl_function import from_trl
+
+    return from_trl(value)
 
 
 def tree_of(value: Any, where: str) -> Reward:

@@ -25,7 +25,6 @@ from rewardkit.errors import CoercionError, RewardTypeError, shorten, warn
 from rewardkit.progress.bounds import Bounds
 from rewardkit.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.tree.coercion import DECIMAL, WHITESPACE
-from rewardkit.tree.fingerprints import described
 from rewardkit.tree.parameters import ENVIRONMENT, MISSING, SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
 from rewardkit.tree.results import (
     Raised,
@@ -38,7 +37,6 @@ from rewardkit.tree.results import (
     unpacked,
 )
 from rewardkit.tree.reward import Calls, Evaluation, NodeSpec, Reward, Steps
-from rewardkit.workers.pickled_by_value import importable
 
 # Text that a function compares with a number: the gold answer "42" of an argument without an annotation.
 
@@ -267,7 +265,11 @@ class Leaf(Reward):
     def _positional(self, parameters: Sequence[Parameter]) -> Callable[..., Any]:
         """Return the function, callable with the bound parameters in order."""
         binding = self.binding
-        elsewhere = binding.timeout is not None and not binding.asynchronous and importable(binding.function)
+        elsewhere = binding.timeout is not None and not binding.asynchronous
+        if elsewhere:
+            from rewardkit.workers.pickled_by_value import importable
+
+            elsewhere = importable(binding.function)
         # Another process imports the function by its name, and finds the leaf that replaced it.
         function = self if elsewhere else binding.function
         leading = 0
@@ -281,6 +283,8 @@ class Leaf(Reward):
 
     def describe(self) -> str:
         """Return name, options and source, for the fingerprint."""
+        from rewardkit.tree.fingerprints import described
+
         binding, contract = self.binding, self.contract
         policies = (contract.may_abstain, contract.on_failure, contract.on_error)
         options = (contract.name, binding.scope, contract.bounds, *policies, binding.timeout)

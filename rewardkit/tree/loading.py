@@ -28,7 +28,6 @@ from typing import Any, Literal
 from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.tree.conversion import is_plain
 from rewardkit.tree.reward import Reward
-from rewardkit.tree.trl_function import takes_one_completion
 
 # Candidates: the objects in a module that count as rewards, and the reasons why similar ones are left out.
 
@@ -106,6 +105,8 @@ def kind_of_function(function: Callable[..., Any]) -> Kind:
         return ""
     if "completions" in parameters:
         return "TRL function"
+    from rewardkit.tree.trl_function import takes_one_completion
+
     return "function of one completion" if takes_one_completion(function) else ""
 
 

@@ -22,7 +22,6 @@ from rewardkit.errors import RewardDefinitionError, RewardTypeError, is_factory,
 from rewardkit.progress.bounds import Bounds, number
 from rewardkit.progress.schedule import PerformanceSchedule, Schedule, Weight, as_weight, following
 from rewardkit.tree.binding import Binding
-from rewardkit.tree.fingerprints import fingerprint
 from rewardkit.tree.parameters import OnUnparsableGold, Scope
 
 if TYPE_CHECKING:
@@ -236,6 +235,8 @@ class Reward(ABC):
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that identify the structure and the source of the user's functions."""
+        from rewardkit.tree.fingerprints import fingerprint
+
         return fingerprint(self)
 
     @final

@@ -21,8 +21,6 @@ from rewardkit.errors import RewardDefinitionError, RewardFailure
 from rewardkit.tree.evaluation import observers
 from rewardkit.tree.results import Raised
 from rewardkit.tree.reward import Calls
-from rewardkit.workers import pickled_by_value
-from rewardkit.workers.pickled_by_value import PickledByValue
 from rewardkit.workers.signals import from_operator
 
 
@@ -166,7 +164,9 @@ def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) ->
 
 def _sendable(calls: Calls) -> Callable[..., Any]:
     """Return the function in the form in which another process gets it."""
-    by_value = not pickled_by_value.importable(calls.binding.function)
+    from rewardkit.workers.pickled_by_value import PickledByValue, importable
+
+    by_value = not importable(calls.binding.function)
     try:
         if by_value:
             return PickledByValue.of(calls.function)
