@@ -1,4 +1,4 @@
-"""rewardkit and LLaMA-Factory, whose PPO asks a reward server: the dialect of `rewardkit serve`."""
+"""rewardkit and LLaMA-Factory: the path of `rewardkit serve` that LLaMA-Factory's PPO calls for rewards."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from rewardkit.scoring.conversations import split_row
 from rewardkit.scoring.files import rows_of
 from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Score, list_at
 
-# The rows of a data file, found by their prompt in a text that LLaMA-Factory sends.
+# Find the row of a data file by its prompt, which is part of the text that LLaMA-Factory sends.
 
 
 @final
 class Prompts:
-    """Rows by the text of the user in their prompt.
+    """The rows of a data file, indexed by the user's text in their prompt.
 
     Args:
-        rows: rows with a "prompt", which is a text, or messages that end with one of the user.
-        separator: the text of the template between that text and the response.
+        rows: rows with a "prompt": a text, or messages with a single user message and otherwise only system messages.
+        separator: the text that the chat template puts between the user's text and the response.
 
     Raises:
-        RewardDefinitionError: a row has no such prompt, or two with the same prompt differ.
+        RewardDefinitionError: a row has no such prompt, or two rows with the same prompt differ.
     """
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], separator: str) -> None:
@@ -51,9 +51,9 @@ class Prompts:
         self._sizes = sorted({len(prompt) for prompt in self._rows}, reverse=True)
 
     def row(self, text: str) -> Row | None:
-        """Return the row of a text; None if no prompt of the data is before the first separator.
+        """Return the row of a text; None if no prompt of the data ends right before the first separator.
 
-        What the policy writes comes after it, so it cannot change the row.
+        The policy writes only after the first separator, so it cannot change which row is found.
         """
         before, separator, completion = text.partition(self._separator)
         prompt = next((before[-size:] for size in self._sizes if before[-size:] in self._rows), None)
@@ -61,7 +61,7 @@ class Prompts:
 
 
 def _asked(prompt: Any) -> str:
-    """Return the text of the user; empty if there is none, or several."""
+    """Return the user's text in a prompt; empty unless one user message is the only one besides system messages."""
     if isinstance(prompt, str):
         return prompt
     messages = (
@@ -70,13 +70,13 @@ def _asked(prompt: Any) -> str:
     return content_text(messages[0].get("content")) if len(messages) == 1 and messages[0].get("role") == "user" else ""
 
 
-# The path that LLaMA-Factory's PPO posts to: ``reward_model_type: api`` and ``reward_model:
-# http://host:8000/llamafactory``.
+# The path to which LLaMA-Factory's PPO posts: ``reward_model_type: api`` and
+# ``reward_model: http://host:8000/llamafactory``.
 
 
 DATA, SEPARATOR = "REWARDKIT_LLAMAFACTORY_DATA", "REWARDKIT_LLAMAFACTORY_SEPARATOR"
 PATIENCE = 600.0
-"""Seconds in which a failed row is scored again: LLaMA-Factory waits for ever, and cannot go on without a score."""
+"""Seconds for which a failed row is retried: LLaMA-Factory waits forever, and cannot continue without a score."""
 _LOG = logging.getLogger("rewardkit.serve")
 
 
@@ -110,7 +110,7 @@ def _known() -> Prompts:
 
 
 def _refused(why: str) -> BadRequest:
-    """Return the error of a request, and log it: LLaMA-Factory shows only ``KeyError: 'scores'``."""
+    """Log the reason and return it as an error: LLaMA-Factory itself shows only ``KeyError: 'scores'``."""
     _LOG.error("/llamafactory: %s", why)
     return BadRequest(why)
 

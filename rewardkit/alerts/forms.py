@@ -1,9 +1,8 @@
-"""Paid for something other than the answer: the total rises while the components that read the data, and so may know
-the answer, fall.
+"""Reward for something other than the answer: the total rises while the components that read the data fall.
 
-``0.3 * rk.exact("answer") + 0.7 * results`` pays for each result of a tool: the policy calls more tools, and answers
-less. What reads neither a column nor the prompt (a form, a length, a number of calls) cannot tell a right answer from
-a wrong one.
+``0.3 * rk.exact("answer") + 0.7 * results`` rewards each tool result: the policy calls more tools and answers less
+often. A component that reads neither a column nor the prompt (a format, a length, a number of calls) cannot tell a
+right answer from a wrong one.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from rewardkit.batch.column import Floats
 
 
 def form_alerts(run: WindowedRun) -> list[Alert]:
-    """Return at most one alert: the two windows with the greatest strength.
+    """Return at most one alert, for the pair of windows in which the pattern is strongest.
 
     The strength is the weakest of: the certainty that the total rises (z from 3 to 6), the size of its rise (from 0.05
     to 0.12 of its range), the certainty that the mean of the components that read the data falls (z from 2 to 4), and
@@ -26,14 +25,14 @@ def form_alerts(run: WindowedRun) -> list[Alert]:
     knowing = [name for name in run.rewarded if run.evidence.reads.get(name)]
     blind = sorted(set(run.rewarded) - set(knowing))
     size = run.spread(run.totals)
-    # Rounding alone is no spread.
+    # A spread this small is only rounding.
     if not knowing or not blind or not size > 1e-9:
         return []
     mean = np.mean([_scaled(run, name) for name in knowing], axis=0)
     total, answer = run.changes(run.totals), run.changes(mean)
     peak = peak_of(
         total,
-        # Lower than z from 4, as elsewhere: two things must happen at once, a rise and a fall.
+        # z from 3 instead of the usual 4, because two things must happen at once: a rise and a fall.
         ramp(total.z, 3.0, 6.0),
         ramp(total.difference / size, 0.05, 0.12),
         ramp(-answer.z, 2.0, 4.0),
@@ -63,7 +62,9 @@ def form_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def _scaled(run: WindowedRun, name: str) -> Floats:
-    """Return the raw scores (m,) as a share of the declared range, or else of the range of scores; 0 for no score."""
+    """Scale the raw scores (m,) to the declared range, or to the observed range if a bound is missing; NaN becomes
+    0.
+    """
     values = run.component(name)
     low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
     if np.isnan(values).all():

@@ -1,7 +1,7 @@
-"""Full scores without the gold answer: a component that reads it pays more and more completions without it.
+"""Full scores without the gold answer: a component gives more and more full scores to completions that lack it.
 
-The gold answer is ``4 10 8``, and the component is a precision: at first completions with a full score contain
-``4``, ``10`` and ``8``, later they are just ``4``.
+Example: the gold answer is ``4 10 8``, and the component measures precision. At first, completions with a full score
+contain ``4``, ``10`` and ``8``; later they are just ``4``.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from rewardkit.alerts.texts import Sample, words
 from rewardkit.batch.column import Floats, Rows
 
 FULL = 0.95
-"""The part of a component's range from which on a score is full. Below 1, so that scores that are rounded or discounted
-a little are full."""
+"""A score counts as full if it reaches this share of the component's range. Arbitrary: a little below 1, so that
+slightly rounded or discounted scores count."""
 LONGEST = 40
-"""The most words of a gold answer: no completion repeats a longer one."""
+"""The most words in a gold answer; longer ones are skipped, because completions do not repeat them in full."""
 
 
 def gold_alerts(sample: Sample) -> list[Alert]:
-    """Return an alert for each component and column that it reads: the two windows with the greatest strength.
+    """Return at most one alert for each component and each column that it reads.
 
-    A completion contains a cell if it has all its words. Only the excess over the cell of another group counts, so a
-    word that is in most completions is not a gold answer.
+    A completion contains a cell if it contains all words of the cell. How often completions contain the cell of another
+    group is subtracted, so that words common to most completions do not count as a gold answer.
     """
     evidence = sample.run.evidence
     if evidence.columns is None:
@@ -42,11 +42,12 @@ def gold_alerts(sample: Sample) -> list[Alert]:
 
 
 def _alert(sample: Sample, component: str, column: str, cells: _Cells) -> Alert | None:
-    """Compare the windows; None if there is nothing to say.
+    """Return the alert for the pair of windows in which the pattern is strongest; None if there is none.
 
-    The strength is the weakest of: the certainty that more of all completions have a full score without the gold answer
-    (z from 4 to 8), by how much (0.1 to 0.25), and of those with a full score, the certainty that fewer contain it (z
-    from 2 to 4), by how much (0.05 to 0.15), and how many do not, in the end (0.3 to 0.5).
+    The strength is the weakest of five ramps. Among all completions: the certainty that more have a full score without
+    the gold answer (z from 4 to 8), and by how much (0.1 to 0.25). Among completions with a full score: the certainty
+    that fewer contain the gold answer (z from 2 to 4), by how much (0.05 to 0.15), and the share that lacks it in the
+    end (0.3 to 0.5).
     """
     full = _full(sample, component)
     has, by_chance = cells.contained(column)
@@ -58,8 +59,8 @@ def _alert(sample: Sample, component: str, column: str, cells: _Cells) -> Alert 
     peak = peak_of(
         without,
         # z from 4: by chance, the best of up to 28 pairs of windows reaches 4 in one of 1,000 runs. With these ramps,
-        # no real right answers of benchmarks/radar/suspicious_golds.py in the notation of the gold answer exceed
-        # 0.37.
+        # the correct answers in benchmarks/radar/suspicious_golds.py that use the notation of the gold answer never
+        # exceed 0.37.
         ramp(without.z, 4.0, 8.0),
         ramp(without.difference, 0.1, 0.25),
         ramp(-among.z, 2.0, 4.0),
@@ -95,7 +96,7 @@ def _alert(sample: Sample, component: str, column: str, cells: _Cells) -> Alert 
 
 
 def _full(sample: Sample, component: str) -> Rows:
-    """Return (r,) whether a score is at the top of the declared range, or else of the scores that were given."""
+    """Return (r,) whether each score is at the top of the range: the declared one, or else the observed one."""
     scores = sample.run.component(component)[sample.rows]
     if np.isnan(scores).all():
         return np.zeros(len(scores), dtype=np.bool_)
@@ -113,8 +114,8 @@ def _changes(sample: Sample, values: Floats) -> Changes:
 
 
 def cell_text(cell: Any) -> str | None:
-    """Return the beginning of a cell as a text, long enough to see that an answer is too long; None for None."""
-    # Any limit: no longer phrase is looked for, and a cell may be a document.
+    """Return the beginning of a cell as text, long enough to detect answers with too many words; None for None."""
+    # Cut the text, because a cell may be a document. Arbitrary: 40 characters per word, at most `LONGEST` words.
     return None if cell is None else str(cell)[: 40 * LONGEST]
 
 
@@ -132,7 +133,7 @@ class _Cells:
         self._known: dict[str, frozenset[int]] = {}
 
     def contained(self, column: str) -> tuple[Floats, Floats]:
-        """Return (r,) whether completions contain the own cell, and that of another group; NaN if it has no words."""
+        """Return (r,) whether each completion contains its own cell, and another group's cell; NaN if incomparable."""
         own_words = [self._words(cells.get(column)) for cells in self._cells]
         firsts = np.unique(self._groups, return_index=True)[1]
         other_rows = firsts[(self._groups + 1) % len(firsts)].tolist()
@@ -145,10 +146,10 @@ class _Cells:
         return has, by_chance
 
     def _words(self, cell: Any) -> frozenset[int]:
-        """Return the numbers of the words of a cell, without punctuation and markup; -1 for one that no text has."""
+        """Return the numbers of the words in a cell; -1 stands for words that no text contains."""
         text = cell_text(cell) or ""
         if text not in self._known:
-            # Without punctuation and markup: a gold answer is found with other marks, too.
+            # Drop punctuation and markup, so that a gold answer is found even if it is punctuated differently.
             distinct_words = {word for word in words(text) if re.match(r"\w", word)}
             used_words = distinct_words if len(distinct_words) <= LONGEST else ()
             self._known[text] = frozenset(self._numbers.get(word, -1) for word in used_words)

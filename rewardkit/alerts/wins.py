@@ -1,6 +1,6 @@
-"""A rank test within groups: do completions that share a property earn more than the others?
+"""A rank test within groups: do completions that share a property score higher than the others?
 
-If a group earned [0, 0, 1, 1] and the last two contain a phrase, they always win: `chance` is 1.
+If a group scored [0, 0, 1, 1] and the last two completions contain a phrase, they always win: `chance` is 1.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Wins:
     """The results of the rank test for p properties, all (p,).
 
     Attributes:
-        chance: the chance that a completion with the property earns more than one of its group without it; a tie
-            counts half, and 0.5 means no effect. NaN if no group has both kinds.
+        chance: the chance that a completion with the property scores higher than one of its group without it; a tie
+            counts half, and 0.5 means no effect. NaN if no group has both kinds of completions.
         z: the certainty that the chance is not 0.5: the sum of ranks minus its mean over all permutations within
             groups, in standard deviations (van Elteren's stratified rank sum test).
     """
@@ -33,8 +33,8 @@ def wins(properties: Integers, members: Integers, count: int, groups: Integers, 
     """Return the result of the rank test for each property.
 
     Args:
-        properties: (pairs,) property numbers below `count`. A pair means that a row has a property; pairs are unique.
-        members: (pairs,) the rows.
+        properties: (pairs,) the property of each (property, row) pair, as a number below `count`. Pairs are unique.
+        members: (pairs,) the row of each pair.
         count: the number of properties.
         groups: (r,) the number of each row's group, from 0.
         standing: (r,) the centered rank of each row in its group.

@@ -1,8 +1,9 @@
-"""Transcripts: read the messages of a completion as a Trajectory. Reading never raises, whatever the shape.
+"""Transcripts: read the messages of a completion as a Trajectory. Reading never raises, whatever their shape.
 
-Calls are read as OpenAI, TRL, Anthropic and LangChain write them, with arguments as a mapping or as JSON text. Results
-are matched to calls by id; without ids by name; what stays ambiguous is matched in order and marked as guessed,
-because TRL runs synchronous tools first, whatever the policy asked for first. A recorded environment tells exactly.
+Calls can have the format of OpenAI, TRL, Anthropic or LangChain, with arguments as a mapping or as JSON text. Results
+are matched to calls by id, or without ids, by name. Ambiguous results are matched in order and marked as guessed,
+because TRL runs synchronous tools first, whatever the order of the calls. With a recorded environment, matches are
+exact.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ _TOOL = ("tool", "function", "ipython", "observation")
 _ARGUMENTS = ("arguments", "args", "parameters", "input")
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _THINKING_PARTS = ("thinking", "reasoning", "reasoning_text")
-# Any limit: a longer result is data and not an error, and parsing it takes time.
+# Arbitrary limit: a longer result is data and not an error, and parsing it takes time.
 _ERROR_CHARACTERS = 20_000
-# An id of a call is text or a small number; longer numbers are made up, and str() of huge ones raises.
+# A call's id is text or a small number; larger numbers are made up, and str() of huge ones raises.
 _LARGEST_ID = 10**18
 _USUAL = {str, list, type(None)}
 _CALL_IDS = ("call_id", "id", "tool_call_id")
@@ -36,13 +37,13 @@ _RESULT_IDS = ("tool_call_id", "call_id", "id")
 @final
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One call as a recorded environment saw it.
+    """One call recorded by an environment.
 
     Attributes:
         name: the name of the tool.
-        arguments: a copy from before the tool ran, which may change them.
-        text: the tool's result, as TRL writes it into the message.
-        error: the message of its exception; None if it returned.
+        arguments: a copy of the arguments, made before the tool ran, because a tool may change them.
+        text: the tool's result, in the form in which TRL writes it into the message.
+        error: the message of the tool's exception; None if the tool returned.
     """
 
     name: str
@@ -57,7 +58,7 @@ class _Open:
     """A call whose result is not known yet.
 
     Attributes:
-        ready: its arguments are a mapping, so a trainer can pass them to the tool as they are.
+        ready: the arguments are a mapping, so a trainer can pass them to the tool unchanged.
     """
 
     call: ToolCall
@@ -68,7 +69,7 @@ class _Open:
 @final
 @dataclass(slots=True)
 class _Came:
-    """The result of a tool, as a message holds it."""
+    """The result of a tool in a message."""
 
     result: ToolResult
     id: str
@@ -76,7 +77,7 @@ class _Came:
 
 @dataclass(slots=True)
 class _Draft:
-    """A turn while it is read."""
+    """A turn that is being read."""
 
     text: str
     reasoning: str
@@ -96,8 +97,8 @@ def read(
     """Return the trajectory of one completion; see `Trajectory.of`.
 
     Args:
-        records: the calls that a recorded environment saw, in order; None without such an environment.
-        runs_calls: the trainer runs the calls of messages, as one with an environment does.
+        records: the calls recorded by the environment, in order; None if no environment recorded them.
+        runs_calls: the trainer runs the calls in messages, as trainers with environments do.
     """
     runs_calls = runs_calls or records is not None
     if isinstance(completion, str):
@@ -133,12 +134,12 @@ def read(
 
 
 def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[tuple[list[Any], Trajectory]]:
-    """Return for each turn its messages and the turn as a trajectory; with `prefixes`, all messages up to its end."""
+    """Return each turn's messages and the turn as a trajectory; with `prefixes`, everything up to the turn's end."""
     messages: list[Any] = [{"content": completion}] if isinstance(completion, str) else _messages(completion)
     starts = [index for index, message in enumerate(messages) if _is_policys(message)]
     stops = [*starts[1:], len(messages)] if starts else []
     if prefixes:
-        run = trajectory.calls_are_run  # also if the first turns have no calls
+        run = trajectory.calls_are_run  # even if the first turns have no calls
         return [
             (messages[:stop], replace(trajectory.upto(number), runs_calls=run)) for number, stop in enumerate(stops, 1)
         ]
@@ -150,7 +151,7 @@ def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[t
 
 
 def _alone(turn: Turn, cut: bool, runs_calls: bool) -> Trajectory:
-    """Return one turn as a trajectory."""
+    """Return one turn as a separate trajectory."""
     alone = replace(turn, calls=tuple(replace(call, turn=0) for call in turn.calls))
     return Trajectory((alone,), _stop((alone,), cut), (), runs_calls)
 
@@ -169,7 +170,7 @@ def _messages(completion: Any) -> list[Mapping[Any, Any]]:
 
 
 def _as_list(value: Any) -> Any:
-    """Return the list in an array: pandas reads lists as arrays, which have no truth value."""
+    """Return an array as a list: pandas reads lists as arrays, which have no truth value."""
     return value.tolist() if type(value) not in _USUAL and hasattr(value, "tolist") else value
 
 
@@ -240,7 +241,7 @@ def _call(raw_call: Any, turn: int, index: int) -> _Open:
 
 
 def _came(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_Came], list[str]]:
-    """Return the results of tools in a message that is not the policy's, and its remaining text."""
+    """Return the tool results in a message that is not from the policy, and the message's remaining text."""
     content, role = _as_list(message.get("content")), message.get("role")
     if isinstance(role, str) and role in _TOOL:
         result = _result(content, _text(message.get("name")), _is_flagged(message), is_error)
@@ -256,7 +257,7 @@ def _came(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_C
 
 
 def _is_flagged(message: Mapping[Any, Any]) -> bool:
-    """Return whether the message of a tool is marked as an error: in providers' words, or LangChain's."""
+    """Return whether a tool's message is marked as an error, by a provider or by LangChain."""
     if len(message) <= 2:
         return False  # a role and a content
     status, error = message.get("status"), message.get("error")
@@ -278,7 +279,7 @@ def result_text(content: Any) -> str:
 
 
 def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
-    """Return the message of the error if the text of a result is one."""
+    """Return the error message if the text of a result is an error, else None."""
     if is_error is not None:
         try:
             verdict = is_error(text)
@@ -293,7 +294,7 @@ def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
         return verdict if isinstance(verdict, str) else text if verdict else None
     if flagged:
         return _error_in(text) or text
-    # {"error": ...}, also with white space: the key comes first. Other results are not parsed, which takes time.
+    # Only text like {"error": ...}, with or without spaces, is parsed, because parsing other results takes time.
     return _error_in(text) if text[:1] in "{ \n\t" and "error" in text[:12] else None
 
 
@@ -309,7 +310,7 @@ def _dumped(content: Any) -> str:
 
 
 def _error_in(text: str) -> str | None:
-    """Return what an object with the one key ``error`` says, written as JSON or as Python writes a dict."""
+    """Return the value of ``error`` in an object with this key only, written as JSON or as a Python dict; else None."""
     if len(text) > _ERROR_CHARACTERS:
         return None
     value: Any = None
@@ -326,7 +327,7 @@ def _error_in(text: str) -> str | None:
 def _paired(drafts: Sequence[_Draft]) -> list[list[ToolCall]]:
     """Return the calls of each turn with their results.
 
-    An id may occur again in another turn, so the calls of a result's own turn come first, and then earlier ones.
+    An id may recur in another turn, so a result is matched to calls of its own turn first, and then to earlier calls.
     """
     earlier: dict[str, _Open] = {}
     for draft in drafts:
@@ -391,11 +392,11 @@ def _stop(turns: Sequence[Turn], cut: bool) -> Stop:
 def _recorded(
     turns: Sequence[Turn], records: Sequence[CallRecord], ready: set[tuple[int, int]], is_error: IsError | None
 ) -> tuple[Turn, ...]:
-    """Return the turns with the record of the environment.
+    """Return the turns with the calls and results that the environment recorded.
 
     Calls of one tool run in the order in which they were made, so the records of each name are taken one by one.
-    Trainers cannot pass arguments that are not a mapping, so such a call has a record only if the others do not need
-    all.
+    Trainers cannot pass arguments that are not a mapping, so such a call gets a record only if the other calls leave
+    one.
     """
     by_name: dict[str, list[CallRecord]] = {}
     for record in records:
@@ -423,5 +424,5 @@ def _with_record(call: ToolCall, record: CallRecord | None, is_error: IsError | 
     if call.result is None:
         return replace(call, ran=False)
     if call.result.error is None:
-        return call  # a tool besides those of the environment
+        return call  # a tool that is not the environment's
     return replace(call, ran=False, result=replace(call.result, source="recorded"))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rewardkit_adapters.live.mailbox import Mailbox
 
 _WAIT = 120.0
-"""Any limit: an update takes effect at the next step, and most steps are shorter."""
+"""Seconds to wait for an answer. Arbitrary: an update takes effect at the next step, and most steps are shorter."""
 _KINDS = ("weights", "thresholds", "schedules")
 _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 
@@ -160,7 +160,7 @@ def _print_answer(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) ->
 
 
 def _alive(mailbox: Mailbox) -> str:
-    """Return a warning if the training does not seem to be running, else an empty text."""
+    """Return a warning if the training does not seem to be running; empty if it does."""
     from rewardkit_adapters.live.requests import state_of
 
     last = mailbox.last_written()
@@ -172,7 +172,7 @@ def _alive(mailbox: Mailbox) -> str:
 
 
 def _trial(trial: Mapping[str, Any]) -> str:
-    """Return a table of the scores before and after, on the batch that the update was tried on."""
+    """Return a table of the scores before and after an update, on the batch on which it was tried."""
     pairs = [*trial["components"].items(), ("total", trial["total"])]
     rows = [[name, short(before, 4), short(after, 4)] for name, (before, after) in pairs]
     part = f", the main process's part of {trial['processes']}" if trial.get("processes", 1) > 1 else ""

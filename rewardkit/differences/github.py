@@ -1,4 +1,4 @@
-"""GitHub: the pull request of a job, and its one comment, which is rewritten when something changes.
+"""GitHub: the pull request of a job, and our single comment on it, which is rewritten when something changes.
 
 ``python -m rewardkit.differences.github review.md`` posts the file as a comment. It is a separate step, so that the
 process that runs the rewards of the pull request never has the token. Without permission to write, as in pull requests
@@ -25,30 +25,30 @@ from rewardkit.differences.revisions import git
 from rewardkit.errors import ConfigError, DataError
 
 MARK = "<!-- rewardkit review -->"
-"""The first line of the comment, by which the next run finds it."""
+"""The first line of the comment, which lets the next run find it."""
 _LONGEST = 65_000
-"""GitHub refuses a comment of more than 65,536 characters."""
+"""The most characters of a comment: GitHub rejects more than 65,536."""
 _SAME_AGAIN = "The rewards score as before, so there is nothing to review.\n"
 _PAGE = 100
-"""The largest page of comments that GitHub's API returns."""
+"""The number of comments per request: the most that GitHub's API returns."""
 _TRIES = 3
-"""Any number: GitHub's API fails now and then, and a job should not wait for minutes."""
+"""How often to try a request. Arbitrary: GitHub's API fails now and then, but a job should not wait for minutes."""
 _TRUSTED = ("pull_request_target", "workflow_run", "issue_comment")
-"""Events whose jobs are trusted, but may have checked out untrusted code."""
-# No token, no right, or a token that cannot see the repository: the comment is left out.
+"""Events whose jobs are trusted with secrets, but may have checked out untrusted code."""
+# No token, missing permissions, or a token without access to the repository: skip the comment.
 _REFUSED = (401, 403, 404)
 
 
 @dataclass(frozen=True)
 class Job:
-    """The job of GitHub Actions that this process runs in.
+    """The GitHub Actions job that this process runs in.
 
     Attributes:
         repository: ``owner/name``.
-        number: the number of the pull request; 0 if the job runs for none.
-        base: the commit of the branch that the pull request goes into, or the one before a push; "" for other events.
-        api: the address of GitHub's interface.
-        summary: the file that is shown on the job's page.
+        number: the number of the pull request; 0 if the job does not run for one.
+        base: the commit of the target branch of the pull request, or the commit before a push; "" for other events.
+        api: the address of GitHub's API.
+        summary: the file whose contents GitHub shows on the job's page.
     """
 
     repository: str
@@ -59,10 +59,11 @@ class Job:
 
     @classmethod
     def here(cls, environment: Mapping[str, str] = os.environ) -> Job:
-        """Read the variables that GitHub Actions sets.
+        """Return the current job, read from the variables that GitHub Actions sets.
 
         Raises:
-            ConfigError: this is not a job of GitHub Actions, or one in which code of forks would get a token to write.
+            ConfigError: this is not a GitHub Actions job, or it is one in which code from forks would get a write
+                token.
         """
         if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
             raise ConfigError(
@@ -89,14 +90,14 @@ class Job:
         )
 
     def compared_with(self) -> str:
-        """Return the commit to compare with, and fetch it if the clone is too shallow to have it.
+        """Return the commit to compare with; fetch it if the clone is too shallow to contain it.
 
-        The merge commit that actions/checkout makes for a pull request is compared with its first parent, the newest
-        commit of the branch that it goes into.
+        The merge commit that actions/checkout creates for a pull request is compared with its first parent, the newest
+        commit of the target branch.
 
         Raises:
-            ConfigError: the event has no such commit.
-            DataError: it cannot be fetched.
+            ConfigError: the event names no commit to compare with.
+            DataError: the commit cannot be fetched.
         """
         parents = [
             line.split()[1]
@@ -114,7 +115,7 @@ class Job:
 
 
 def hand_over(job: Job, markdown: str, rewards: int) -> None:
-    """Write the summary of the job, and the outputs that its next steps read.
+    """Write the summary of the job, and the outputs for the next steps.
 
     Args:
         markdown: the review; "" if nothing changes.
@@ -132,8 +133,8 @@ def hand_over(job: Job, markdown: str, rewards: int) -> None:
 
 @contextmanager
 def no_commands() -> Iterator[None]:
-    """Make the runner of GitHub Actions ignore workflow commands such as ``::error::`` in the output of the block."""
-    # A completion that is printed cannot know it, so it cannot end the pause.
+    """Make GitHub Actions ignore workflow commands, such as ``::error::``, in the output of the ``with`` block."""
+    # A printed completion cannot know the token, so it cannot turn the commands on again.
     token = secrets.token_hex(16)
     print(f"::stop-commands::{token}", flush=True)
     try:
@@ -143,8 +144,10 @@ def no_commands() -> Iterator[None]:
 
 
 def post(job: Job, text: str, token: str) -> str:
-    """Write or update the comment of the pull request; an empty text only updates an earlier one. Return a description
-    of the action."""
+    """Write or update the comment on the pull request, and return a description of the action.
+
+    An empty text only updates an earlier comment.
+    """
     if not job.number:
         return "no pull request to comment on: the review is in the summary of the job"
     try:
@@ -169,10 +172,10 @@ def post(job: Job, text: str, token: str) -> str:
 
 
 def _own_comments(job: Job, token: str) -> Iterator[dict[str, Any]]:
-    """Yield the comments of the pull request with our mark: those of a bot, or of the owner of the token."""
+    """Yield the comments on the pull request that have our mark and are by a bot or by the owner of the token."""
     try:
         me = _asked(f"{job.api}/user", token)["login"]
-    except urllib.error.HTTPError:  # the token of a job belongs to no user
+    except urllib.error.HTTPError:  # a job's token belongs to no user
         me = ""
     page = 1
     while True:
@@ -188,7 +191,7 @@ def _own_comments(job: Job, token: str) -> Iterator[dict[str, Any]]:
 
 
 def _asked(address: str, token: str, method: str = "GET", body: Mapping[str, Any] | None = None) -> Any:
-    """Send a request, up to three times if GitHub is busy, and return the answer."""
+    """Send a request, up to three times if GitHub's server fails, and return the response as JSON values."""
     headers = {
         "Authorization": f"Bearer {token}",
         "Accept": "application/vnd.github+json",
@@ -202,7 +205,7 @@ def _asked(address: str, token: str, method: str = "GET", body: Mapping[str, Any
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            # Only faults of the server pass.
+            # Only server errors are temporary.
             if error.code < 500 or again == _TRIES - 1:
                 raise
             time.sleep(2**again)
@@ -210,7 +213,7 @@ def _asked(address: str, token: str, method: str = "GET", body: Mapping[str, Any
 
 
 def main() -> None:
-    """Post the file that the command names; the token is in the variable GITHUB_TOKEN."""
+    """Post the file named on the command line as a comment, with the token in the variable GITHUB_TOKEN."""
     path = Path(sys.argv[1])
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     print(post(Job.here(), text, os.environ.get("GITHUB_TOKEN", "")))

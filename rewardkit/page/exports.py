@@ -15,7 +15,7 @@ from typing import Any
 from rewardkit.page.escapes import escape
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
-# All else may be special in the name of a file, on some system.
+# All other characters may be special in a file name on some system.
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 

@@ -1,4 +1,4 @@
-"""The main loop of a worker process: read a call, announce its start, make it, answer. See `worker`."""
+"""The main loop of a worker process: read a call, report that it starts, run it, send the answer. See `worker`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rewardkit.workers.frames import receive, send
 from rewardkit.workers.limits import end_with_parent, held_bytes, limit_memory
 
 _TOKEN_BYTES = 16
-"""As many as `worker` sends."""
+"""The length of the token that `worker` sends before each call."""
 
 
 def connected() -> socket.socket:
-    """Return the socket to the parent that `worker.command` names; this process ends with its parent."""
+    """Return the socket to the parent, as given by `worker.command`; make this process end with its parent."""
     connection = socket.socket(fileno=int(sys.argv[1]))
     connection.set_inheritable(False)
     sys.argv[1:] = []
@@ -27,7 +27,7 @@ def connected() -> socket.socket:
 
 
 def serve(connection: socket.socket) -> None:
-    """Answer calls until the parent is gone or too much memory is in use."""
+    """Answer calls until the parent is gone or this process uses too much memory."""
     with suppress(EOFError, OSError):  # the parent is gone, or has closed the socket
         _serve(connection, pickle.loads(receive(connection)))
 
@@ -73,7 +73,7 @@ def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
 def _packed(succeeded: bool, last: bool, result: Any) -> bytes:
     try:
         packed = pickle.dumps((succeeded, last, result))
-        pickle.loads(packed)  # exceptions with other arguments may not unpickle
+        pickle.loads(packed)  # an exception whose constructor takes other arguments may not unpickle
     except Exception as error:
         reason = RuntimeError(f"{shorten(result)} cannot be returned from its worker process: {shorten(error)}")
         return pickle.dumps((False, last, reason))

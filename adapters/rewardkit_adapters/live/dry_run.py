@@ -1,4 +1,4 @@
-"""Try a reward on recorded batches in this process. Nothing is sent; no training needs to run."""
+"""Try a reward on recorded batches in this process. Nothing is sent, and no training needs to be running."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Steps:
 
     Attributes:
         rows: the rows of all steps, in order.
-        samples: one per step.
+        samples: one sample per step.
     """
 
     run: Run
@@ -46,7 +46,7 @@ class _Steps:
         return np.array([np.nan if row[name] is None else row[name] for row in self.rows], dtype=np.float64)
 
     def texts(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows as `saved` reads them."""
+        """Yield the rows in the format that `saved` expects."""
         for row in self.rows:
             yield {**json.loads(row["columns"] or "{}"), "prompt": row["prompt"], "completion": row["completion"]}
 
@@ -59,7 +59,7 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
         target: ``path.py:name`` or ``module:name``.
 
     Raises:
-        RewardKitError: there is no record, or the reward cannot be loaded, or it cannot score the batch.
+        RewardKitError: there is no record, or the reward cannot be loaded or cannot score the batch.
     """
     from rewardkit_adapters.trl.layout import successor
 
@@ -76,12 +76,13 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
 
 
 def dry_run_on(run: str, target: str, steps: int) -> Differences:
-    """Compare the recorded scores of the last `steps` training steps with those of another reward.
+    """Compare the recorded scores of the last `steps` training steps with the scores of another reward.
 
-    Schedules have their values of each step. Judges and whatever else is declared expensive are left out on both sides.
+    Schedules take the values of each step. Judges and everything else that is declared expensive are left out on both
+    sides.
 
     Raises:
-        RewardKitError: as `dry_run`; or a judge is not a separate term, so it cannot be left out of the record.
+        RewardKitError: as in `dry_run`; or a judge is not a separate term, so it cannot be left out of the record.
     """
     from rewardkit_adapters.trl.layout import successor
 
@@ -122,7 +123,7 @@ def _loaded(target: str) -> Any:
 
 
 def _held(run: str) -> Any:
-    """Return the weights that the trainer multiplies by, if it holds any."""
+    """Return the weights that the trainer itself multiplies by; None if there are none."""
     return (Mailbox(run).current() or {}).get("held")
 
 

@@ -1,9 +1,9 @@
 """The numbers of a reward that can be changed without code: weights, thresholds, and the ends of stages.
 
-``retuned(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` returns the tree with another weight.
+``retuned(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` returns the tree with the new weight.
 
 A weight is named after its component, a threshold after its gate, an end after its stage. An ambiguous name gets the
-names of the nodes around it as a prefix: ``tags_gate/exact``.
+names of its parent nodes as a prefix: ``tags_gate/exact``.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from rewardkit.tree.reward import Kind, Reward, Tunable
 
 
 LONGEST = 2_000
-"""Maximum characters of a text. Any limit: expressions of weights and schedules are one line."""
+"""The maximum number of characters in an expression. An arbitrary limit: weights and schedules are one-line
+expressions."""
 DEEPEST = 40
-"""Maximum nesting of calls and operations. Any limit: what evaluates them calls itself."""
+"""The maximum nesting of calls and operations. An arbitrary limit: it bounds the recursion of the evaluation."""
 
 _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -37,10 +38,10 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def parsed(text: object) -> Weight:
-    """Return the number or schedule of `text`; a number is returned unchanged.
+    """Parse a number or schedule from `text`; a number is returned unchanged.
 
     Raises:
-        RewardDefinitionError: the text is something else, or an invalid schedule; the message says where.
+        RewardDefinitionError: the text is not a number or a valid schedule; the message says where.
     """
     if not isinstance(text, str):
         return as_weight(text)
@@ -132,12 +133,12 @@ Numbers = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a reward.
+    """One number in a reward.
 
     Attributes:
-        path: the names of the nodes around it, and its own name.
-        node: the reward that holds it; equal rewards are one node.
-        place: the index among the tunables of `node`.
+        path: the names of the parent nodes, and the number's own name.
+        node: the reward that holds the number; equal rewards are one node.
+        place: the index of the number among the tunables of `node`.
     """
 
     kind: Kind
@@ -152,7 +153,7 @@ class Number:
 
 
 def tunables(reward: Reward) -> list[Number]:
-    """Return all numbers of `reward`, in the order of the tree, with unique paths."""
+    """Return all numbers of `reward`, in tree order, each with a unique path."""
     names = Scorer(reward).names
     labels = {node: name for name, node in (*names.terms, *names.components, *names.gates)}
     known_numbers: list[Number] = []
@@ -190,7 +191,7 @@ def _visited(
 
 
 def numbers_of(reward: Reward) -> dict[str, dict[str, float | str]]:
-    """Return kind -> name -> number, or schedule as text, as `retuned` takes it."""
+    """Return the numbers of `reward` as `retuned` takes them: kind -> name -> number, or schedule as text."""
     known_numbers = tunables(reward)
     return {
         kind: {_key(number, known_numbers): _shown(number.value) for number in known_numbers if number.kind == kind}
@@ -199,7 +200,7 @@ def numbers_of(reward: Reward) -> dict[str, dict[str, float | str]]:
 
 
 def _key(number: Number, known_numbers: list[Number]) -> str:
-    """Return the shortest end of its path that is unique."""
+    """Return the shortest suffix of the number's path that is unique among `known_numbers`."""
     paths = [other.path for other in known_numbers if other.kind == number.kind]
     for length in range(1, len(number.path)):
         if sum(path[-length:] == number.path[-length:] for path in paths) == 1:
@@ -213,7 +214,7 @@ def _shown(value: Any) -> float | str:
 
 
 def retuned(reward: Reward, numbers: Numbers) -> Reward:
-    """Return `reward` with other numbers, which are checked as when it was made.
+    """Return `reward` with other numbers, which are validated as when the reward was created.
 
     Raises:
         RewardDefinitionError: a name is unknown or ambiguous, or a number is invalid.
@@ -253,7 +254,7 @@ def _named(name: str, kind: str, known_numbers: list[Number]) -> Number:
 
 
 def _checked(value: Any, where: str) -> Any:
-    """Return a number or a schedule; an int stays an int, because the end of a stage may be a step."""
+    """Convert `value` to a number or a schedule; an int stays an int, because the end of a stage may be a step."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     try:
@@ -263,8 +264,8 @@ def _checked(value: Any, where: str) -> Any:
 
 
 def _now(value: Any, tunable: Tunable) -> Any:
-    """Return the number in the type that its node takes."""
+    """Return `value` in the type that the tunable's node takes."""
     if value is tunable.value:
         return value
-    value = as_weight(value) if isinstance(value, Schedule) else value  # a constant schedule is a number
+    value = as_weight(value) if isinstance(value, Schedule) else value  # a constant schedule becomes a number
     return float(value) if tunable.kind != "schedules" and isinstance(value, int) else value

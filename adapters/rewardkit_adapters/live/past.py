@@ -1,6 +1,6 @@
-"""Past versions of a reward, from the code that each update left in the folder of the run.
+"""Past versions of a reward, loaded from the code that each update left in the folder of the run.
 
-``PastVersion("runs/x", 3).load()`` is the reward of update 3, also long after the training.
+``PastVersion("runs/x", 3).load()`` is the reward of update 3, even long after the training.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rewardkit_adapters.live.mailbox import Mailbox
 from rewardkit_adapters.live.numbers import retuned
 from rewardkit_adapters.live.sources import MODULES
 
-# "my-run@3": the third update; the name of a run may have an @, too.
+# "my-run@3" is the third update. The name of a run may itself contain an @.
 _NAMED = re.compile(r"(?P<run>.+)@(?P<update>\d+)")
 
 
 @dataclass(frozen=True)
 class PastVersion:
-    """A version of the reward of a run.
+    """A past version of the reward of a run.
 
     Attributes:
         run: the folder of the run.
-        update: the number of the update that made it.
+        update: the number of the update that created the version.
     """
 
     run: str
@@ -42,21 +42,21 @@ class PastVersion:
 
     @contextmanager
     def placed(self) -> Iterator[Location]:
-        """Return where another process loads it."""
+        """Yield the location from which another process can load this version."""
         absolute = PastVersion(str(Path(self.run).resolve()), self.update)
         yield Location(absolute, Path.cwd(), tuple(sys.path))
 
     def load(self) -> Reward:
-        """Make the reward from the code of its update.
+        """Load the reward from the code of its update.
 
         Raises:
-            RewardKitError: there is no such version, or its code is not in the run.
+            RewardKitError: the version does not exist, or its code is not in the run.
         """
         return _made(Mailbox(self.run), self.update)
 
 
 def past_version(text: str) -> PastVersion | None:
-    """Read ``runs/x@3``; None if it is something else."""
+    """Parse a text such as ``runs/x@3``; return None if `text` does not name a version."""
     match = _NAMED.fullmatch(text)
     if match is None or not Path(match["run"]).is_dir():
         return None
@@ -86,7 +86,7 @@ def _made(mailbox: Mailbox, update: int) -> Reward:
 
 
 def _first(run: Path) -> Reward:
-    """Load the reward with which the training of a run started. Its record holds it as bytes."""
+    """Load the reward with which the training of a run started. The run's record holds it as pickled bytes."""
     from rewardkit.record.queries import first_version
     from rewardkit.record.run import open_run
 

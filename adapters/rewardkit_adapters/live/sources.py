@@ -1,7 +1,7 @@
-"""Copy the code of a reward when a request is sent, and import it from the copy.
+"""Copy the code of a reward when a request is sent, and import the reward from the copy.
 
-The files may be edited while a training runs, and a resumed run needs the code that it trained with. Copied are the
-module of the reward and the modules next to it that it imports; installed modules are imported as usual.
+The original files may be edited while a training runs, and a resumed run needs the code that it trained with. The
+copy holds the reward's module and the modules next to it that it imports; installed modules are imported as usual.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from rewardkit.tree.loading import is_installed, load, path_of, split
 from rewardkit.workers.worker import renew
 
 Sources = Mapping[str, str]
-"""Path in the folder of an update -> text of the file."""
+"""The files of an update: path in its folder -> text of the file."""
 MOST_CHARACTERS = 8_000_000
-"""Maximum for all files of a reward together. Any limit: a reward is source code, and hundreds of files are a
-mistake."""
+"""The maximum total length of the files of a reward, in characters. An arbitrary limit: a reward is source code, and
+hundreds of files are a mistake."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Code:
     """The code of a reward.
 
     Attributes:
-        module: the dotted name of its module.
-        name: the variable that holds it; empty for the only reward of the module.
+        module: the dotted name of the reward's module.
+        name: the variable that holds the reward; empty for the only reward of the module.
         files: the copied files; empty for an installed module.
     """
 
@@ -46,10 +46,10 @@ class Code:
 
 
 def collected(target: str) -> Code:
-    """Collect the code of ``path.py:name`` or ``module:name``.
+    """Collect the code of the reward ``path.py:name`` or ``module:name``.
 
     Raises:
-        RewardDefinitionError: there is no such file or module, or its code cannot be parsed.
+        RewardDefinitionError: the file or module does not exist, or its code cannot be parsed.
     """
     source, name = split(target)
     path = path_of(source)
@@ -75,7 +75,7 @@ def _check_names(files: Iterable[str]) -> None:
 
 
 def _rooted(path: Path) -> tuple[Path, str]:
-    """Return the folder that must be on the path, and the name of the module in it."""
+    """Return the folder that must be on ``sys.path`` to import `path`, and the name of the module in that folder."""
     names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
@@ -88,7 +88,7 @@ def _rooted(path: Path) -> tuple[Path, str]:
 
 
 def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
-    """Add `path`, the packages around it, and the modules below `root` that it imports."""
+    """Add to `files` the file `path`, its parent packages, and the modules below `root` that it imports."""
     key = path.relative_to(root).as_posix()
     if key in files:
         return
@@ -138,11 +138,11 @@ def _and_above(name: str) -> Iterator[str]:
 
 
 def placed(files: Sources, folder: Path) -> None:
-    """Write the files to `folder`, unless they are there. Each of several machines may have its own folder.
+    """Write the files to `folder`, unless they are already there. Machines may have separate folders.
 
     Raises:
-        RewardDefinitionError: a name leads out of the folder.
-        OSError: the files are not there and cannot be written.
+        RewardDefinitionError: a file name leads out of the folder.
+        OSError: the files are missing and cannot be written.
     """
     for name, text in files.items():
         path = folder / name
@@ -153,8 +153,8 @@ def placed(files: Sources, folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(
             path.parent / "__pycache__", ignore_errors=True
-        )  # it may belong to a file of the same second and length
-        # Atomic, because other processes on this machine may read it now.
+        )  # it may belong to an earlier file with the same modification time and length
+        # Atomic, because other processes on this machine may be reading the file.
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, path)
@@ -169,10 +169,10 @@ def _holds(path: Path, text: str) -> bool:
 
 @dataclass(frozen=True)
 class Imported:
-    """An imported reward and its modules, kept so that a rollback runs no code.
+    """An imported reward and its modules, kept so that a rollback does not run the code again.
 
     Attributes:
-        reward: the value of the variable.
+        reward: the value of the reward's variable.
         folder: the folder of the copies.
     """
 
@@ -182,9 +182,9 @@ class Imported:
 
 
 class Modules:
-    """Puts versions of copied modules into ``sys.modules``, where pickling and worker processes find them.
+    """The versions of copied modules in ``sys.modules``, where pickling and worker processes find them.
 
-    Every list of rewards has its own version. If names clash, the version that was activated last wins.
+    Each list of rewards has its own version. If names clash, the version that was activated last wins.
     """
 
     def __init__(self) -> None:
@@ -196,7 +196,8 @@ class Modules:
         """Import the reward from the copies in `folder` without activating them; ``sys.modules`` stays unchanged.
 
         Raises:
-            RewardDefinitionError: the import failed, the reward is missing, or a name is that of an installed module.
+            RewardDefinitionError: the import failed, the reward is missing, or a file has the name of an installed
+                module.
         """
         _check_names(code.files)
         names = _names(code.files)
@@ -218,7 +219,7 @@ class Modules:
         return Imported(reward, folder, modules)
 
     def activate(self, version: Imported | None, owner: object) -> None:
-        """Put the modules of `version` into ``sys.modules``; None: those of the script's own reward."""
+        """Put the modules of `version` into ``sys.modules``; None restores the modules of the script's own reward."""
         if self._active.get(owner) is not version:
             self._active.pop(owner, None)
             if version is not None:
@@ -245,15 +246,15 @@ class Modules:
         self._folders = [str(version.folder) for version in reversed(active)]
         sys.path[:0] = self._folders
         importlib.invalidate_caches()
-        renew()  # worker processes have the old modules
+        renew()  # worker processes still have the old modules
 
 
 MODULES = Modules()
-"""The modules of this process."""
+"""The one `Modules` instance of this process."""
 
 
 def _names(files: Iterable[str]) -> set[str]:
-    """Return the names of the modules in `files` and of the packages around them."""
+    """Return the names of the modules in `files` and of their parent packages."""
     parts = [Path(file).with_suffix("").parts for file in files]
     return {
         ".".join(path_parts[:length])
@@ -264,7 +265,7 @@ def _names(files: Iterable[str]) -> set[str]:
 
 
 def _put(modules: Mapping[str, ModuleType | None]) -> None:
-    """Put modules into ``sys.modules``; None removes one."""
+    """Put modules into ``sys.modules``; a value of None removes the module."""
     for name, module in modules.items():
         if module is not None:
             sys.modules[name] = module

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rewardkit_adapters.trl.evaluator import Evaluator
 
 
-# The versions of a reward: each update makes one of the version before it, and can make it again.
+# The versions of a reward. Each update creates a version from the previous one, and can create it again.
 
 
 Records = Mapping[int, tuple[Request, Answer]]
@@ -37,11 +37,11 @@ Records = Mapping[int, tuple[Request, Answer]]
 
 @dataclass(frozen=True)
 class Version:
-    """A reward that was in force.
+    """A version of the reward that is or was in force.
 
     Attributes:
-        update: the update that made it; 0: the training script.
-        raw: True if the trainer multiplies by the weights of a plain sum, as by those of the script's list.
+        update: the update that created the version; 0 for the version of the training script.
+        raw: whether the trainer itself multiplies by the weights, those of a plain sum or of the script's list.
     """
 
     update: int
@@ -54,10 +54,10 @@ class Version:
 
 
 class Versions:
-    """The versions of one run.
+    """The versions of the reward of one run.
 
     Args:
-        own: the version of the training script.
+        version: the version of the training script.
     """
 
     def __init__(self, mailbox: Mailbox, version: Version) -> None:
@@ -65,11 +65,11 @@ class Versions:
         self._known = {version.update: version}
 
     def use(self, version: Version) -> None:
-        """Take another version as that of the training script."""
+        """Store `version` as the version of the training script."""
         self._known[version.update] = version
 
     def forget(self, update: int) -> None:
-        """Drop a version that was made and then refused."""
+        """Drop a version that was created and then refused."""
         self._known.pop(update, None)
 
     def target(self, request: Request, now: Version) -> int:
@@ -88,12 +88,12 @@ class Versions:
         return self._origin(answer.before if answer is not None else 0)
 
     def _origin(self, update: int) -> int:
-        """Return the update that made a version; for a rollback, the update of its target."""
+        """Return the update that created a version; for a rollback, the update of the rollback's target."""
         answer = self._mailbox.answer(update)
         return update if answer is None or answer.to is None else self._origin(answer.to)
 
     def records(self, update: int) -> dict[int, tuple[Request, Answer]]:
-        """Return all updates that a version is made of, from the mailbox."""
+        """Return all updates that a version is built from, read from the mailbox."""
         collected: dict[int, tuple[Request, Answer]] = {}
         queue = [update]
         while queue:
@@ -113,7 +113,7 @@ class Versions:
         return self._known[update]
 
     def made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
-        """Make a version from the one `before` it and a request."""
+        """Create the version of a request from the version `before` it; for a rollback, take over the version `to`."""
         from rewardkit_adapters.trl.layout import successor
 
         if request.kind == "reward" and request.code is not None:
@@ -138,12 +138,13 @@ class Versions:
 
 _LOG = logging.getLogger("rewardkit")
 _SAVED = "updates"
-"""The key in a checkpoint under which the number of the update in force is saved, per run."""
+"""The key of a checkpoint under which the number of the update in force is saved for each run."""
 _PAUSE = 5.0
-"""Seconds between two checks of the mailbox in a process without training steps. Any number: each check reads a folder,
-which may be on a network."""
+"""Seconds between two checks of the mailbox in a process without training steps. Arbitrary: each check reads a folder
+that may be on a network drive."""
 _MOST = 32
-"""Maximum requests in one step. Any limit: requests are read between two steps, while the GPUs wait."""
+"""The maximum number of requests in one step. An arbitrary limit: requests are read between two steps, while the GPUs
+wait."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +152,10 @@ class Look:
     """The main process's verdict on a request.
 
     Attributes:
-        refusal: the reason to refuse it; None: it may be applied.
+        refusal: the reason to refuse the request; None if it may be applied.
         to: the version that a rollback goes back to.
-        records: the data that other processes need to make that version.
-        withdrawn: it was canceled and has an answer.
+        records: the data that other processes need to create that version.
+        withdrawn: whether the request was canceled and already has an answer.
     """
 
     refusal: str | None = None
@@ -170,8 +171,8 @@ class Updates:
     """The updates of the reward of one evaluator.
 
     Args:
-        run: the local folder of its record.
-        layout: the columns of the training script, and its reward.
+        run: the local folder of the evaluator's record.
+        layout: the columns and the reward of the training script.
 
     Attributes:
         version: the number of the update in force; 0 before the first.
@@ -187,30 +188,30 @@ class Updates:
         self._trainer: Callable[[], Any] = lambda: None
         self._state: Any = None
         self._last: tuple[Batch, Scored, Way | None, states.States] | None = None
-        self._after: TrialScores | None = None  # the last batch, scored with an update that was applied after it
+        self._after: TrialScores | None = None  # the scores of the last batch with an update that was applied after it
         self._unwritten: dict[int, Answer] = {}
         self._looked = 0.0
 
     def use(self, layout: RewardColumns) -> None:
-        """Take another reward as the script's own: the trainer holds other weights."""
+        """Replace the script's own reward by the one in `layout`, because the trainer holds other weights."""
         version = Version(0, layout.reward, None, layout.raw)
         self._versions.use(version)
         if self._now.update == 0:
             self._now = version
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
-        """Keep the last training batch, to try the next reward on it."""
+        """Keep the last training batch, so that the next reward can be tried on it."""
         self._last = batch, scored, trainer.way, evaluator.memory.states
         self._after = None
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
-        """Activate the version in the trainer's state: the script's own for a new training, else the last one.
+        """Activate the version in the trainer's state: the script's reward for a new training, otherwise the last one.
 
         Args:
-            scoring: a batch is being scored, so columns cannot change now.
+            scoring: whether a batch is being scored, so that columns cannot change now.
 
         Raises:
-            RewardFailure: that version cannot be loaded, or it has other columns and is needed now.
+            RewardFailure: the version cannot be loaded, or it has other columns although a batch is being scored.
         """
         if not trainer.known or state is None or state is self._state:
             return
@@ -233,7 +234,7 @@ class Updates:
             applied = [
                 entry for entry in answers if entry is not None and entry.status == "applied" and entry.update > saved
             ]
-            # Updates of the interrupted run apply from the same steps on.
+            # Updates of the interrupted run apply again from the same steps on.
             self._again = [entry for entry in applied if entry.step is not None and entry.step >= step]
             origin = "the script's own" if not saved else f"from the checkpoint of step {step}"
             self._publish(evaluator, state, origin)
@@ -243,14 +244,14 @@ class Updates:
                 )
 
     def end(self, state: Any) -> None:
-        """At the end of the training, refuse all requests that are left."""
+        """At the end of the training, refuse all remaining requests."""
         if state is self._state and state.is_world_process_zero and state.global_step >= state.max_steps:
             self._refuse_all(
                 f"the training finished after {state.global_step} steps, before it could apply the request"
             )
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
-        """Apply requests; called on all processes before a step begins."""
+        """Apply pending requests; called on all processes before a step begins."""
         trainer = Trainer(self._trainer(), evaluator)
         if not trainer.known or state is not self._state:
             return
@@ -271,8 +272,7 @@ class Updates:
                 self._answer(Answer(request.update, "refused", reason, before=self._now.update))
 
     def _waiting(self, step: int) -> list[tuple[Request, Answer | None]]:
-        """Return the work that is due at `step`: updates to repeat, and new requests once there is a batch to try them
-        on."""
+        """Return the work due at `step`: updates to repeat, and new requests if there is a batch to try them on."""
         work: list[tuple[Request, Answer | None]] = []
         with self._harmless():
             due = [
@@ -288,7 +288,7 @@ class Updates:
         return work
 
     def _new(self) -> list[Request]:
-        """Return the next requests, up to the first with code, whose trial may take long."""
+        """Return the next requests, up to and including the first one with code, whose trial may take long."""
         for answer in list(self._unwritten.values()):
             self._answer(answer)
         waiting = self.mailbox.pending(self._answered)[:_MOST]
@@ -299,7 +299,7 @@ class Updates:
 
     @contextmanager
     def _harmless(self) -> Iterator[None]:
-        """Log errors of the mailbox; they must not stop the training."""
+        """Log errors of the mailbox instead of raising them: they must not stop the training."""
         try:
             yield
         except Exception:
@@ -356,13 +356,13 @@ class Updates:
             self.mailbox.put_answer(answer)
             self._unwritten.pop(answer.update, None)
         except Exception as error:
-            # A resumed run needs the answer, so every step tries again to write it.
+            # A resumed run needs the answer, so every step tries to write it again.
             self._unwritten[answer.update] = answer
             if first:
                 _LOG.warning("update %d: cannot write its answer: %s", answer.update, error)
 
     def _looked_at(self, evaluator: Evaluator, trainer: Trainer, request: Request, again: Answer | None) -> Look:
-        """Try a request on the main process; skip the trial if it was applied before the run was resumed."""
+        """Try a request on the main process, without a trial if it was already applied before the run was resumed."""
         try:
             to = None
             if request.kind == "rollback":
@@ -419,7 +419,9 @@ class Updates:
         return Look(reason, to, records, compared(before, after, sample), after.warnings, after)
 
     def _saved(self, state: Any) -> int:
-        """Return the version in a trainer's state. If it names only one run, that is this run, even if it was moved."""
+        """Return the version in a trainer's state.
+
+        If the state names only one run, that run is taken to be this one, because its folder may have been moved."""
         saved_versions = saved_in(state).get(_SAVED, {})
         update: int = saved_versions.get(
             self.mailbox.folder.parent.name, *(saved_versions.values() if len(saved_versions) == 1 else [0])
@@ -460,7 +462,7 @@ class Updates:
         saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
 
     def _publish(self, evaluator: Evaluator, state: Any, origin: str) -> None:
-        """Write the reward in force to disk, for people; nothing depends on it."""
+        """Write the reward in force to disk for `get_config` and for people; a failure only logs a warning."""
         reward = self._now.reward
         try:
             self.mailbox.publish(
@@ -481,7 +483,7 @@ class Updates:
 
 
 def _updates_of(function: Any) -> Updates | None:
-    """Return the updates of a reward function, if it is one of ours."""
+    """Return the updates of a reward function if it is a rewardkit function; otherwise None."""
     updates: Updates | None = getattr(getattr(function, "evaluator", None), "updates", None)
     return updates
 

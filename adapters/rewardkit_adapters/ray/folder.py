@@ -35,12 +35,12 @@ class Folder:
 
     @property
     def checkpoint(self) -> str:
-        """The address of Ray's checkpoint: the ids of the parts that are done."""
+        """The address of Ray's checkpoint, which holds the ids of the finished parts."""
         return f"{self.address}/{_OURS}/checkpoint"
 
     @property
     def done(self) -> str:
-        """The address of the reports of the parts that are done."""
+        """The address of the reports of the finished parts."""
         return f"{self.address}/{_OURS}/done"
 
     @property
@@ -50,16 +50,16 @@ class Folder:
 
     @classmethod
     def of(cls, address: str) -> Folder:
-        """Return a folder; a path may be relative."""
+        """Return the folder at a path, which may be relative, or at a remote address."""
         return cls(address.rstrip("/") if is_remote(address) else os.path.abspath(address))
 
     def prepare(self, agreed: Mapping[str, Any], resume: bool, rows: int) -> int:
-        """Write down the settings of a run, or check that they are the same as before. Return the rows of a part.
+        """Store the settings of a run, or check that they match an earlier run. Return the number of rows in a part.
 
         Args:
-            agreed: the settings that an earlier run must share, in words: ``{"reward": "...", "data": "..."}``.
-            resume: continue where an earlier run stopped, if there was one.
-            rows: the number of rows of a part, if there was no earlier run.
+            agreed: the settings that an earlier run must share, as texts: ``{"reward": "...", "data": "..."}``.
+            resume: whether to continue an earlier run, if there was one.
+            rows: the number of rows in a part, if there was no earlier run.
 
         Raises:
             DataError: the folder has other scores, or cannot be written.
@@ -87,7 +87,7 @@ class Folder:
 
     @contextmanager
     def part(self, number: int) -> Iterator[IO[bytes]]:
-        """Open the file of one part; it appears when all of it is written, instead of any earlier one."""
+        """Open a file for one part. The complete file then replaces any earlier one at once."""
         with TemporaryDirectory() as folder:
             written = Path(folder) / part_name(number)
             with written.open("wb") as file:
@@ -95,7 +95,7 @@ class Folder:
             self._put(written, part_name(number))
 
     def first_try(self, number: int, run: str) -> bool:
-        """Return whether `run` has not tried this part before, and note that it has now."""
+        """Return whether `run` tries this part for the first time, and record the try."""
         path = f"{_OURS}/tries/{number}"
         before = self._read(path)
         self._system.makedirs(self._path(f"{_OURS}/tries"), exist_ok=True)
@@ -103,11 +103,11 @@ class Folder:
         return before != run.encode()
 
     def parts(self) -> set[str]:
-        """Return the names of the files of parts."""
+        """Return the file names of the finished parts."""
         return {name for name in self._names() if name.startswith("part-")}
 
     def reports(self, known_paths: Collection[str]) -> Iterator[tuple[str, Any]]:
-        """Yield the tables of reports that are not in `known_paths`, each with its name."""
+        """Yield the path and the table of each report file that is not in `known_paths`."""
         import pyarrow.parquet as parquet
 
         for path in sorted(self._system.glob(f"{self._stripped(self.done)}/*.parquet")):
@@ -125,7 +125,7 @@ class Folder:
 
     @property
     def arrow(self) -> Any:
-        """The file system for Ray's own readers and writers; None for one that they find by the address."""
+        """The file system for Ray's readers and writers; None for local files, which they find by the address."""
         from pyarrow.fs import FSSpecHandler, PyFileSystem
 
         return PyFileSystem(FSSpecHandler(self._system)) if is_remote(self.address) else None
@@ -137,8 +137,8 @@ class Folder:
         return url_to_fs(self.address)[0]
 
     def _stripped(self, address: str) -> str:
-        # fsspec's step from "s3://bucket/run" to the path that its methods take; the public url_to_fs does it only
-        # together with making the file system from the address.
+        # fsspec's conversion of "s3://bucket/run" to the path that its methods take. The public url_to_fs does this
+        # only while it also creates the file system.
         return str(self._system._strip_protocol(address))
 
     def _path(self, name: str) -> str:
@@ -162,7 +162,7 @@ class Folder:
             self._put(written, name)
 
     def _put(self, written: Path, name: str) -> None:
-        """Copy a file here; it appears as a whole, as an object does in an object store."""
+        """Copy a local file into the folder. It appears only when it is complete, as in an object store."""
         path = self._path(name)
         if is_remote(self.address):
             self._system.put_file(str(written), path)
@@ -175,5 +175,5 @@ class Folder:
 
 
 def part_name(number: int) -> str:
-    """Return the name of a part's file; sorted by name, the files are in the order of the data."""
+    """Return the file name of a part; sorted by name, the files are in the order of the data."""
     return f"part-{number:07d}.parquet"

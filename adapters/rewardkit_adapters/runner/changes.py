@@ -1,7 +1,8 @@
 """Changes since a run was interrupted: in its settings, and in the prompts of its data.
 
 For a run that resumes with another seed, ``since(plan)`` returns ``["changed: seed 7 -> 9", "the prompts ..."]``. The
-model must stay the same, because the weights and the optimizer state fit only that one; all other changes are printed.
+model must stay the same, because the weights and the optimizer state fit only that model; all other changes are
+printed.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ _OF_THE_ORDER = (
 )
 _UNSAID = ("output", "preflight", "modules", "resume")
 _VALUE = 60
-"""Any limit: two values fit in one line."""
+"""The maximum number of characters of a printed value. An arbitrary limit: two values fit on one line."""
 
 
 def since(plan: Plan) -> list[str]:
     """Return lines to print before the run resumes: the changed settings and their consequences.
 
     Raises:
-        ConfigError: the run cannot resume: the weights belong to another model, or prompts that were trained on would
-            be held out now.
+        ConfigError: the run cannot resume: the weights belong to another model, or prompts that were already trained on
+            would now be held out.
     """
     try:
         before, _ = yaml_text.parsed((plan.output / WRITTEN).read_text(encoding="utf-8"), WRITTEN)
@@ -73,7 +74,7 @@ def since(plan: Plan) -> list[str]:
 
 
 def keep(plan: Plan) -> None:
-    """Save a digest of the prompts, so that `since` notices other prompts."""
+    """Save a digest of the prompts, so that `since` notices changed prompts."""
     rows = {"training": len(plan.training), "digest": digest(plan.training)}
     (plan.output / PROMPTS).write_text(json.dumps(rows), encoding="utf-8")
 
@@ -114,7 +115,7 @@ def _is_of(name: str, settings: tuple[str, ...]) -> bool:
 
 
 def _has_moved(was: Any, now: Any) -> bool:
-    """Return whether both are absolute paths with the same last part: the project was moved."""
+    """Return whether both values are absolute paths with the same last part, which means that the project was moved."""
     return (
         all(isinstance(value, str) and value.startswith("/") for value in (was, now))
         and Path(was).name == Path(now).name
@@ -122,7 +123,7 @@ def _has_moved(was: Any, now: Any) -> bool:
 
 
 def _told(changed: Mapping[str, tuple[Any, Any]], *, was: bool = False) -> str:
-    """Return ``seed 7 -> 9, lora.r 8 -> 16``; with `was`, ``seed 7 (now 9)``."""
+    """Return the changes as text: ``seed 7 -> 9, lora.r 8 -> 16``; with `was`: ``seed 7 (now 9)``."""
     form = "{} {} (now {})" if was else "{} {} -> {}"
     return ", ".join(form.format(name, *map(_shown, values)) for name, values in changed.items())
 

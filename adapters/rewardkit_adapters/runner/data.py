@@ -1,8 +1,8 @@
-"""Rows for a training: a column ``prompt``, and the columns that the reward reads.
+"""The rows for a training: a column ``prompt``, and the columns that the reward reads.
 
 With ``prompt: "Q: {question}"``, ``{"question": "6*7?", "gold": {"value": 42}}`` becomes
 ``{"question": "6*7?", "gold": '{"value": 42}', "prompt": "Q: 6*7?"}``. Objects become JSON text, because Arrow would
-give all of them the same keys.
+give all objects of a column the same keys.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def table_of(config: DatasetConfig, base: Path) -> Dataset:
     """Load all rows of a dataset.
 
     Raises:
-        ConfigError: it cannot be found or read.
+        ConfigError: the dataset cannot be found or read.
     """
     if config.path is None:
         return _made_by_a_task(config)
@@ -71,7 +71,7 @@ def _made_by_a_task(config: DatasetConfig) -> Dataset:
 
 
 def _files(location: Path, path: str, split_name: str | None, base: Path) -> list[Path]:
-    """Return the files of a path, a folder or a glob; with a split, only the files named after it."""
+    """Return the files at a path, in a folder, or of a glob; with a split, only the files named after it."""
     if location.is_dir():
         files = sorted(file for file in location.iterdir() if file.suffix.lower() in SUFFIXES)
     elif "*" in path:
@@ -164,7 +164,7 @@ def _from_hub(path: str, config: DatasetConfig, base: Path) -> Dataset:
 
 
 def _flat(rows: Dataset) -> Dataset:
-    """Turn objects into JSON text."""
+    """Convert the objects in a dataset to JSON text."""
     nested = [name for name, feature in rows.features.items() if _holds_objects(feature)]
     if not nested:
         return rows
@@ -188,7 +188,7 @@ def _made(columns: dict[str, list[Any]]) -> Dataset:
 
 
 def _first_unlike(values: list[Any]) -> int | None:
-    """Return the first row that Arrow cannot put into one column with row 0."""
+    """Return the first row that Arrow cannot store in one column with row 0; None if there is none."""
     from pyarrow import ArrowException, array
 
     for row, value in enumerate(values):
@@ -229,7 +229,7 @@ def _has_one_type(values: list[Any]) -> bool:
 
     try:
         return bool(array(values).to_pylist() == values)
-    except UnicodeEncodeError:  # reported with its row when the table is made
+    except UnicodeEncodeError:  # reported with the row when the table is built
         return True
     except (ArrowException, OverflowError):
         return False
@@ -247,11 +247,11 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-# Prompts from columns: ``Template("Q: {question}\nA:", ...)`` makes ``Q: 6*7?\nA:`` of ``{"question": "6*7?"}``.
+# Prompts from columns: ``Template("Q: {question}\nA:", ...)`` turns ``{"question": "6*7?"}`` into ``Q: 6*7?\nA:``.
 
 
 class Template:
-    """A text with column names in braces, which are checked when the template is made."""
+    """A text with column names in braces. The names are checked when the template is created."""
 
     def __init__(self, text: str, where: str, columns: Sequence[str]) -> None:
         self._where = where
@@ -271,10 +271,10 @@ class Template:
         self._parts = [(literal, name) for literal, name, _ in parts]
 
     def of(self, rows: Dataset) -> list[str]:
-        """Return the text of every row, shape (n,).
+        """Return the text for every row, shape (n,).
 
         Raises:
-            ConfigError: a cell of the text is empty.
+            ConfigError: a cell that the template uses is empty.
         """
         names = list(dict.fromkeys(name for _, name in self._parts if name is not None))
         if not names:
@@ -305,12 +305,13 @@ def _fault(name: str, formatting: str, where: str, columns: Sequence[str]) -> st
 
 
 def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
-    """Return the rows to train on, and those to evaluate on (None without ``eval``).
+    """Return the rows to train on, and the rows to evaluate on (None without ``eval``).
 
     Raises:
-        ConfigError: the data cannot be loaded, or does not fit the configuration; a package of the reward is missing.
+        ConfigError: the data cannot be loaded, or does not fit the configuration; or a package of the reward is
+            missing.
     """
-    require(config.reward.packages)  # a filter may be in the same module as the reward
+    require(config.reward.packages)  # a filter may be in the same module as the reward, which needs the packages
     modules = config.modules_path()
     training = rows_of(config.dataset, config.base, config.seed, modules)
     if config.eval is None:
@@ -324,13 +325,13 @@ def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
 
 
 def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None = None) -> Dataset:
-    """Load the rows of a dataset: rename columns, filter, make prompts, sample; the order stays.
+    """Load the rows of a dataset: rename columns, filter, make prompts, and sample. The order is kept.
 
     Args:
         config: the dataset.
-        base: the folder that its paths are relative to.
+        base: the folder that the paths in `config` are relative to.
         seed: the seed for the sample.
-        modules: the folder for the module of a filter; None: `base`.
+        modules: the folder that is searched for the module of a filter; None for `base`.
 
     Raises:
         ConfigError: the data cannot be loaded, or does not fit the configuration.
@@ -386,7 +387,7 @@ def _allowed(filter_: Mapping[str, Any]) -> Callable[[int, Mapping[str, Any]], b
 
 
 def _as_set(values: Sequence[Any]) -> set[str]:
-    """Return texts to compare: a cell ``"1"`` of a CSV file equals a ``1`` in the filter."""
+    """Return texts for a comparison, in which a CSV cell ``"1"`` equals a ``1`` in the filter."""
     return {value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str) for value in values}
 
 
@@ -448,14 +449,14 @@ def _own_prompts(rows: Dataset) -> Dataset:
 
 
 def _sampled(rows: Dataset, count: int | None, seed: str) -> Dataset:
-    """Return at most `count` rows, in their order; the same seed gives the same rows."""
+    """Return at most `count` rows in their original order; the same seed gives the same rows."""
     if count is None or count >= len(rows):
         return rows
     return rows.select(sorted(random.Random(seed).sample(range(len(rows)), count)))
 
 
 def _parted(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
-    """Split into training rows and at least `count` held-out rows; equal prompts stay on one side."""
+    """Split `rows` into training rows and at least `count` held-out rows; rows with equal prompts stay together."""
     by_prompt: dict[str, list[int]] = {}
     for number, prompt in enumerate(rows["prompt"]):
         by_prompt.setdefault(json.dumps(prompt, sort_keys=True), []).append(number)

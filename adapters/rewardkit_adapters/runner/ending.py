@@ -22,7 +22,7 @@ class FinalReport:
     """The evaluations and the summary of one run.
 
     Args:
-        rows: the held-out prompts; None: no evaluation.
+        rows: the held-out prompts; None for no evaluation.
     """
 
     def __init__(self, config: RunConfig, rows: Dataset | None, console: Console, watch: Stopwatch) -> None:
@@ -45,7 +45,7 @@ class FinalReport:
         return evaluation
 
     def close(self, reward: Any, trainer: Any, before: Evaluation | None) -> None:
-        """After the training, save and evaluate the model, and print the summary."""
+        """After the training, save the model, evaluate it, and print the summary."""
         trainer.save_model(str(self._output / MODEL))
         after = None
         if self._rows is not None and _evaluates(trainer):
@@ -96,12 +96,12 @@ class FinalReport:
 
 
 def how_it_is_drawn(config: RunConfig, *, greedy: bool) -> str:
-    """Describe the decoding for the title of a table."""
+    """Return a description of the decoding for the title of a table."""
     return "greedy decoding" if greedy else f"sampled at temperature {config.grpo.get('temperature', 1.0):g}"
 
 
 def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Console) -> None:
-    """Evaluate and summarize a run whose steps are all trained, from its last checkpoint."""
+    """Evaluate and summarize, from its last checkpoint, a run that has already trained all its steps."""
     from transformers import TrainerState
 
     from rewardkit_adapters.runner.models import model_of
@@ -127,5 +127,5 @@ def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Co
 
 
 def _evaluates(trainer: Any) -> bool:
-    """Return whether each process holds the whole model, so that it can generate."""
+    """Return whether each process holds the whole model, which is required to generate."""
     return not (trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled)

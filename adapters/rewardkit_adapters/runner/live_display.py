@@ -1,6 +1,6 @@
-"""The live display of a training: progress bar, speed, means of the components.
+"""The live display of a training: a progress bar, the speed, and the means of the components.
 
-Log messages of rewardkit (an accepted update, a guard that fired) appear above the bar.
+Log messages of rewardkit, such as an accepted update or a guard that fired, appear above the bar.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from rewardkit_adapters.runner import metrics
 from rewardkit_adapters.runner.progress import OnStep, shown_progress
 
 _RECENT_STEPS = 20
-"""Any number: the speed of late, without jumps from step to step."""
+"""The number of steps over which the speed is measured. Arbitrary: a recent speed that does not jump from step to
+step."""
 
 
 class ShowProgress(TrainerCallback):
-    """A callback that shows the progress; add it only in the main process."""
+    """A callback that shows the progress of the training; add it only in the main process."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -49,7 +50,7 @@ class ShowProgress(TrainerCallback):
             self._numbers = shown_numbers(logs)
             self._tokens = int(logs.get("num_tokens", self._tokens))
 
-    # A step is logged after it ends, so it is shown when the next one begins.
+    # A step is logged after it ends, so it is shown when the next step begins.
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._show(args, state)
 
@@ -58,7 +59,7 @@ class ShowProgress(TrainerCallback):
         self.close()
 
     def close(self) -> None:
-        """Remove the bar."""
+        """Remove the progress bar."""
         self._on_step = None
         self._shown.close()
 
@@ -101,13 +102,13 @@ class _Printing(logging.Handler):
 
 
 def shown_numbers(logs: Mapping[str, Any]) -> dict[str, float]:
-    """Return the total and the raw means of the components."""
+    """Return the numbers to show: the total and the raw means of the components."""
     row = metrics.numbers(logs)
     return {"total": row.get("reward", float("nan")), **(metrics.components(row) or metrics.terms(row))}
 
 
 def _speed(marks: Sequence[tuple[float, int, float]]) -> str:
-    """Return ``130 completions/s  2,600 tokens/s``, measured over the last steps."""
+    """Return the speed over the last steps, such as ``130 completions/s  2,600 tokens/s``; empty if it is unknown."""
     (start, completions, tokens), (end, more_completions, more_tokens) = marks[0], marks[-1]
     seconds = end - start
     if seconds <= 0 or more_completions <= completions:

@@ -19,20 +19,20 @@ from rewardkit_adapters.runner.held_out import write_json
 from rewardkit_adapters.runner.metrics import Metrics
 from rewardkit_adapters.runner.report import Evaluation
 
-# Plot a training: components, the total as a stack of its terms, and scheduled weights.
+# Plot a training: the components, the total as a stack of its terms, and scheduled weights.
 
 
-# The colors of Okabe and Ito, which color-blind people can tell apart. Black is for the total.
+# The Okabe-Ito colors, which color-blind people can tell apart. Black is reserved for the total.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INK, FAINT = "#222222", "#8a8a8a"
 SMOOTHING_STEPS = 7
-"""Any number: the raw curve is behind the smooth one."""
+"""The width of the smoothing window. Arbitrary: the raw curve is drawn behind the smooth one."""
 
 
 def draw(history: Sequence[Metrics], before: float | None, after: float | None, path: Path) -> None:
-    """Save the plot of a training; `before` and `after` are the held-out totals, if any.
+    """Save the plot of a training; `before` and `after` are the held-out totals, or None.
 
-    `history` has a mapping for each logged step, with at least ``step`` and ``reward``; it may be empty.
+    `history` has one mapping per logged step, with at least ``step`` and ``reward``; it may be empty.
     """
     scheduled = _scheduled(history)
     heights = (3.0, 3.0, 1.3) if scheduled else (3.0, 3.0)
@@ -66,8 +66,8 @@ def smooth(values: Sequence[float], width: int = SMOOTHING_STEPS) -> NDArray[np.
 
 
 def _colors(history: Sequence[Metrics]) -> dict[str, str]:
-    """Return one color per name, for a component, its term and its weight."""
-    # Terms first: they are in the order of the tree, the others in alphabetical order.
+    """Return one color per name; a component, its term and its weight share a color."""
+    # Terms first, because they are in tree order; the other names are in alphabetical order.
     readers = (metrics.terms, metrics.components, metrics.weights)
     names = dict.fromkeys(name for reader in readers for row in history for name in reader(row))
     return {name: COLORS[index % len(COLORS)] for index, name in enumerate(names)}
@@ -83,7 +83,7 @@ def _draw_components(axes: Any, history: Sequence[Metrics], colors: dict[str, st
         axes.plot(steps, smooth(values), color=FAINT, linewidth=1.8, linestyle=(0, (4, 2)), label=f"gate open: {name}")
     drawn_values = [value for _, values in lines.values() for value in values]
     axes.set_title("Components: raw mean over the completions that reach them")
-    # A margin, so that lines at 0 and 1 are not on the frame.
+    # A margin, so that lines at 0 and 1 do not touch the frame.
     axes.set_ylim(
         min([-0.02, *(1.05 * value for value in drawn_values)]), max([1.05, *(1.05 * value for value in drawn_values)])
     )
@@ -125,7 +125,7 @@ def _draw_total(
 
 
 def _scheduled(history: Sequence[Metrics]) -> dict[str, tuple[list[float], list[float]]]:
-    """Return steps and weights of the components whose weights change."""
+    """Return the steps and weights of each component whose weight changes."""
     lines = metrics.series(history, metrics.weights)
     return {name: (steps, values) for name, (steps, values) in lines.items() if min(values) < max(values)}
 
@@ -159,9 +159,9 @@ def save(
     """Write the summary and the plot; return their paths.
 
     Args:
-        facts: further entries of the summary: steps, seconds, the model, the device.
+        facts: further entries of the summary, such as steps, seconds, the model and the device.
         history: the logged steps.
-        evaluations: the results for the held-out prompts, ``before`` and ``after``; may be empty.
+        evaluations: the results on the held-out prompts, ``before`` and ``after``; may be empty.
     """
     totals = {name: evaluation.total for name, evaluation in evaluations.items()}
     means = {
@@ -175,7 +175,7 @@ def save(
 
 
 def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any] | None) -> dict[str, str]:
-    """Describe the run for the opening panel."""
+    """Return a description of the run for the opening panel, as label -> text."""
     args = trainer.args
     each = args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size // args.num_iterations
     length = f"{args.max_steps:,} steps" if args.max_steps > 0 else f"{args.num_train_epochs:g} epochs"
@@ -195,7 +195,7 @@ def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any]
 
 
 def numbers_of(config: RunConfig, model: Any, args: Any, state: Any) -> dict[str, Any]:
-    """Return the facts of the summary."""
+    """Return the facts for the summary."""
     trained, parameters = _counted(model)
     return {
         "steps": state.global_step,
@@ -213,13 +213,13 @@ def numbers_of(config: RunConfig, model: Any, args: Any, state: Any) -> dict[str
 
 
 def _counted(model: Any) -> tuple[int, int]:
-    """Return the number of trained parameters and of all parameters."""
+    """Return the number of trained parameters, and the number of all parameters."""
     sizes = [(parameter.requires_grad, parameter.numel()) for parameter in model.parameters()]
     return sum(size for trained, size in sizes if trained), sum(size for _, size in sizes)
 
 
 def _device(args: Any) -> str:
-    """Return ``cpu`` or the name of the GPU."""
+    """Return the name of the GPU, or the type of another device, such as ``cpu``."""
     import torch
 
     return torch.cuda.get_device_name(args.device) if args.device.type == "cuda" else str(args.device.type)

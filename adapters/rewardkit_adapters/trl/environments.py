@@ -1,6 +1,6 @@
 """Environments for a trainer: ``environment_factory=funcs.environments(Shop)`` makes environments that record.
 
-They record each call with a copy of its arguments, and tell an outage from an error of the policy: a row whose
+They record each call with a copy of its arguments, and distinguish an outage from an error of the policy: a row whose
 environment broke gets no learning signal, and the training continues.
 """
 
@@ -17,13 +17,13 @@ from rewardkit.rewards.agents import EnvironmentReward
 from rewardkit.tree.reward import Reward, bindings
 
 Made = Callable[[], Any]
-"""Makes an environment: its class, or a function without arguments."""
+"""A factory of environments: a class, or a function without arguments."""
 
 
 @final
 @dataclass(frozen=True)
 class Environments:
-    """Makes recorded environments; it pickles as the class and the options.
+    """A picklable factory of recorded environments.
 
     Attributes:
         make: the class, or a function that makes an environment.
@@ -50,7 +50,7 @@ def environments(
     timeout: float | None,
     outages: tuple[type[BaseException], ...],
 ) -> Any:
-    """Return what `RewardFunctions.environments` returns; see there."""
+    """Return the environment factory, or a dictionary of factories, for `RewardFunctions.environments`; see there."""
     if timeout is not None and number(timeout, "environments: timeout") <= 0.0:
         raise RewardDefinitionError(f"environments: timeout must be seconds above 0, got {timeout:g}")
     kinds = (outages,) if isinstance(outages, type) else tuple(outages)

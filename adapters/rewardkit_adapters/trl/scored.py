@@ -32,9 +32,9 @@ class Prepared:
     """A call of the trainer, with everything needed to score it.
 
     Attributes:
-        state: the TrainerState; None if unknown.
+        state: the trainer's TrainerState; None if unknown.
         progress: the training progress; None if unknown.
-        strict: True if a bug in a reward function raises.
+        strict: whether a bug in a reward function raises.
         episodes: the settings for reading completions.
     """
 
@@ -48,25 +48,26 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Scored:
-    """A batch of n completions.
+    """A scored batch of n completions.
 
     Attributes:
-        table: its scores, with the weights of the trainer.
+        table: the scores, with the trainer's weights.
         columns: name -> (n,) the columns for the trainer.
-        tally: its sums over all processes.
+        tally: the sums over all processes.
         addends: the names of the columns that the trainer adds up.
-        totals: (n,) their sums.
-        parts: ``<component>/<part>`` -> the number of rows with that part, and its sum.
+        totals: (n,) the sums of these columns.
+        parts: ``<component>/<part>`` -> the number of rows with the part, and the sum of the part.
         spread: the totals relative to their groups; None if groups are incomplete or nothing is recorded.
         groups: (n,) the group of each row.
-        cut: True if a group continues in another batch.
+        cut: whether a group continues in another batch.
         processes: the number of processes among which the rows are divided.
         seconds: the time that scoring took.
-        lines: the printed and logged lines of the reward functions, if it is recorded.
-        durations: component -> the seconds of each call, if it is recorded.
+        lines: the lines that reward functions printed and logged, if the batch is recorded.
+        durations: component -> the seconds of each call, if the batch is recorded.
         trajectories: the numbers of the trajectories; None for plain texts.
         tools: tool -> the number of its calls.
-        foreign: (n,) totals with the gold answers of other prompts, as far as the radar scored them; None for none.
+        foreign: (n,) totals with the gold answers of other prompts, for the rows that the radar scored; None if it
+            scored no row.
     """
 
     table: ScoreTable
@@ -87,7 +88,7 @@ class Scored:
     foreign: ForeignScores | None = None
 
     def part(self, start: int, stop: int, *, main: bool) -> Scored:
-        """Return the rows from `start` to `stop` (exclusive). What is about no row goes to the main process."""
+        """Return the rows from `start` to `stop` (exclusive); only the main process gets the lines without a row."""
         lines = [line for line in self.lines if main and line.row is None]
         lines += [
             replace(line, row=line.row - start)
@@ -114,7 +115,7 @@ class Result(NamedTuple):
     Attributes:
         scored: the scores.
         batch: the rows that this process scored; None if the main process scored them.
-        rows: the rows of this process among those of `scored`; None if these are all of them.
+        rows: the slice of `scored` with the rows of this process; None if all rows are from this process.
     """
 
     scored: Scored
@@ -123,12 +124,12 @@ class Result(NamedTuple):
 
 
 def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded: bool) -> Result:
-    """Score the rows of this process, and add up the sums of all processes.
+    """Score the rows of this process, and sum the tallies of all processes.
 
-    If a group continues in another process, the main process scores the rows of all of them.
+    If a group continues in another process, the main process scores the rows of all processes.
 
     Args:
-        recorded: True if what reward functions print and log is captured.
+        recorded: whether to capture the output and the log lines of reward functions.
 
     Raises:
         BindingError: a column is missing, or the reward compares completions that are not all in this process.
@@ -145,7 +146,7 @@ def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded
             batches.append(batch)
             return scored
 
-        # Scored by one process for all: a judge that is asked twice may give two answers.
+        # One process scores for all, because a judge that is asked twice may give two answers.
         scored = trainer.on_main(compute)
         return Result(scored, batches[0] if batches else None, slice(start, start + size))
     if split:
@@ -167,7 +168,7 @@ def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded
 def _scored(
     scorer: Scorer, layout: RewardColumns, prepared: Prepared, recorded: bool, *, processes: int
 ) -> tuple[Scored, Batch]:
-    """Score all rows of the call."""
+    """Score all rows of the call, and return the scores with the batch."""
     call, trainer, progress = prepared.call, prepared.trainer, prepared.progress
     generations = trainer.num_generations
     batch = Batch(
@@ -183,7 +184,7 @@ def _scored(
     capture = Capture() if recorded else None
     started = time.perf_counter()
     with capture or nullcontext():
-        # With a trainer, no process stops the run by itself: the others would wait for it forever.
+        # With a trainer, a single process must not stop the run: the others would wait for it forever.
         scores = scorer.score(batch, strict=prepared.strict, stops=not trainer.known, on_unparsable_gold="fail")
     seconds = time.perf_counter() - started
     columns, table = layout.of_table(scores), layout.weighted(scores)
@@ -214,7 +215,7 @@ def _scored(
 
 
 def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:
-    """Return (n,) the sum of the trainer's addends; NaN where `total`, that of the table, is NaN."""
+    """Return the sums of the trainer's addends, shape (n,); NaN where `total` is NaN."""
     stacked = np.array(addends)
     absent = np.isnan(stacked)
     if absent.any():

@@ -1,4 +1,4 @@
-"""Laws of agents: only the effect of calls and turns is paid, however the calls are written."""
+"""Laws of agents: only the effect of calls and turns counts, however the calls are written."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def needs_paid_calls(subject: RewardUnderTest) -> None:
 
 
 def bases(right: Judged) -> list[Messages]:
-    """Return a right completion, the same without an answer, and one that does nothing."""
+    """Return three completions: the right one, the right one without its answer, and one that does nothing."""
     messages = messages_of(right.completion)
     return [messages, answering(messages, NOTHING), answering(without_calls(messages), NOTHING)]
 
@@ -76,10 +76,10 @@ def bases(right: Judged) -> list[Messages]:
     per=judged_actions,
 )
 def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If each call is paid, the policy learns to call and not to solve: calls rise, right answers do not.
+    """If each call raises the score, the policy learns to make more calls, not to give more right answers.
 
-    Further calls (the same again, an unknown tool, empty arguments) are put before the end of right, wrong and idle
-    completions. They must not earn more.
+    Further calls (the same call again, an unknown tool, empty arguments) are inserted before the end of right, wrong
+    and idle completions. They must not raise the score.
     """
     results = known_results(right.completion)
     for base in bases(right):
@@ -97,9 +97,10 @@ def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     applies=needs_calls,
 )
 def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
-    """If extra calls cost nothing, one policy that makes every call is right for every prompt.
+    """If extra calls cost nothing, a policy that makes every possible call is right for every prompt.
 
-    The calls of all examples are made at once, and nothing is answered. For some example it must earn less than right.
+    One completion makes the calls of all examples and gives no answer. For at least one example, it must score lower
+    than a right completion.
     """
     rights = [right for right in judged_actions(subject) if acts(subject, right) and gold_calls(subject, right)]
     examples = {right.example: right for right in rights}
@@ -125,13 +126,13 @@ def _key(calls: Any) -> str:
 
 
 def _calling_only(right: Judged, calls: list[Any]) -> Trial:
-    """Return a completion that makes these calls and answers nothing."""
+    """Return a completion that makes `calls` and gives no answer."""
     base = answering(without_calls(right.completion), NOTHING)
     return Trial(inserted(base, calls, known_results(right.completion)), right.example)
 
 
 def _others_work(subject: RewardUnderTest, trial: Trial, right: Judged) -> bool:
-    """Whether calls of other examples do something here; an environment may refuse them all."""
+    """Return whether calls of other examples have an effect in `trial`; an environment may refuse all of them."""
     if not subject.stage.real:
         return True
     right_calls = made(Trajectory.of(right.completion).calls)
@@ -149,10 +150,10 @@ def _others_work(subject: RewardUnderTest, trial: Trial, right: Judged) -> bool:
     per=judged_actions,
 )
 def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If the words of a right completion are paid without its calls, the policy learns to say that it did it.
+    """If the text of a right completion is rewarded without its calls, the policy learns to claim work it did not do.
 
-    The calls and results are taken out, the text stays. Where the calls are judged, or nothing but the calls can make
-    the answer right, it must earn less.
+    The calls and results are removed, and the text stays. If the reward judges the calls, or if only the calls can make
+    the answer right, the completion must score lower.
     """
     if not Trajectory.of(right.completion).calls or right.example in subject.declarations.noop_examples:
         return
@@ -169,9 +170,9 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
     per=judged_actions,
 )
 def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If the score is divided by the calls made, one right call is worth as much as all the needed ones.
+    """If the score is divided by the calls made, one right call scores as high as all the needed calls.
 
-    Of several gold calls only one is made. It must earn less than all of them.
+    The completion makes only one of several gold calls. It must score lower than with all of them.
     """
     gold = gold_calls(subject, right)
     if len(gold) < 2 or not acts(subject, right):
@@ -188,9 +189,9 @@ def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     applies=needs_paid_calls,
 )
 def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
-    """If nothing has to be done to be paid, the policy does nothing, or the same for every prompt.
+    """If the policy scores without doing anything, it learns to do nothing, or the same for every prompt.
 
-    "Done.", an apology, and each tool once with its least arguments must earn less than a right completion that acts.
+    "Done.", an apology, and each tool once with minimal arguments must score lower than a right completion that acts.
     Name examples in which doing nothing is right in ``noop_examples=``.
     """
     acting = [
@@ -206,7 +207,7 @@ def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Fi
         for messages in idle:
             why = "a policy that does nothing earns {score}, as a right completion does"
             yield Variant(Trial(messages, right.example), why, base=right.as_given)
-    # A policy that makes the same calls for every prompt must be paid on each: one example may be luck.
+    # The same calls for every prompt are a fault only if they are rewarded on all of them: one example may be luck.
     different = {repr(made(Trajectory.of(right.completion).calls)) for right in acting}
     for calls in _once_each(subject) if len(different) > 1 else ():
         trials = [Trial(inserted(idle[0], calls, known_results(right.completion)), right.example) for right in acting]
@@ -220,7 +221,7 @@ def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Fi
 
 
 def _once_each(subject: RewardUnderTest) -> Iterator[list[Made]]:
-    """Yield calls with the least arguments that are allowed: of all tools, and of each alone."""
+    """Yield lists of calls with minimal arguments: all tools together, and each tool alone, once and five times."""
     calls: list[Made] = [(name, least_arguments(signature)) for name, signature in subject.stage.names().items()]
     if calls:
         yield calls
@@ -230,7 +231,7 @@ def _once_each(subject: RewardUnderTest) -> Iterator[list[Made]]:
 
 
 _SUMS = 1e-9
-"""By how much the shares of the turns may miss the value, relative to it: what adding them up makes."""
+"""The allowed difference between the value and the sum of its shares, relative to the value: rounding errors."""
 
 
 @law(
@@ -239,9 +240,9 @@ _SUMS = 1e-9
     per=judged_actions,
 )
 def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If turns are paid, the policy learns to talk on.
+    """If extra turns raise the score, the policy learns to keep talking.
 
-    Turns without content are put before and after the answer. They must not earn more.
+    Turns without content are added before and after the answer. They must not raise the score.
     """
     idle = [{"role": "assistant", "content": ""}, {"role": "user", "content": "Go on."}]
     for base in bases(right)[:2]:
@@ -257,9 +258,10 @@ def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator
     per=judged_actions,
 )
 def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If a tool's words are paid, the policy lets the tool say the answer, and never answers itself.
+    """If a tool's words count as the answer, the policy lets the tool give the answer and never answers itself.
 
-    Each result and each message of the user becomes the gold answer, bare and marked, while the answer stays wrong.
+    Each tool result and each user message becomes the gold answer, bare and marked, while the policy's answer stays
+    wrong.
     """
     gold = right.anatomy.gold
     if not gold or right.anatomy.column not in subject.columns_read:
@@ -276,7 +278,7 @@ def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator
 
 
 def _heard(messages: Messages, text: str) -> Messages:
-    """Return the messages with another text in all that is not the policy's."""
+    """Return the messages with `text` as the content of each message that the policy did not write."""
     return [message if is_assistant(message) else {**message, "content": text} for message in messages]
 
 
@@ -286,9 +288,9 @@ def _heard(messages: Messages, text: str) -> Messages:
     per=judged_actions,
 )
 def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a part of a right completion earns more than all of it, the policy learns to stop early.
+    """If part of a right completion scores higher than all of it, the policy learns to stop early.
 
-    A right completion is cut after each message.
+    A right completion is cut after each message. No cut version may score higher.
     """
     messages = messages_of(right.completion)
     if len(messages) < 2 or not (right.judges or acts(subject, right)):
@@ -307,7 +309,8 @@ def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     per=judged_actions,
 )
 def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding | None]:
-    """Trainers credit turns by their shares, so shares that do not sum to the value give credit that was not earned."""
+    """Trainers credit each turn with its share, so shares that do not sum to the score give the wrong credit."""
+    # Arbitrary limit: six completions are enough to show whether the shares sum.
     trials = [Trial(base, right.example) for base in [*bases(right), *variants(subject, right)][:6]]
     try:
         table = subject.table(trials)
@@ -330,10 +333,10 @@ def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
     per=judged_actions,
 )
 def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """The calls of one turn have no order: a trainer runs synchronous tools first, whatever was asked first.
+    """The calls of one turn have no order (a trainer runs synchronous tools first), so scoring their order is noise.
 
-    The calls of a turn are permuted with their results, which must not change the score. One turn is split into
-    several, which must not earn more.
+    The calls of a turn are permuted together with their results, which must not change the score. One turn is split
+    into several, which must not raise the score.
     """
     order, split_turns = permuted(right.completion), split(right.completion)
     if order is None or split_turns is None or subject.stage.real:
@@ -351,10 +354,10 @@ def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Itera
     per=judged_actions,
 )
 def call_forms_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """The same call may be written in several ways, and which one it is says nothing about the policy.
+    """The same call can be written in several forms; a score that depends on the form is noise.
 
-    The keys of the arguments change places. A reward that reads trajectories also gets arguments as text, calls without
-    ids, and no content.
+    The keys of the arguments are reordered. A reward that reads trajectories also gets arguments as text, calls without
+    ids, and messages without content.
     """
     reads_trajectories = not any(binding.foreign or binding.reads("messages") for _, binding in subject.bindings)
     for messages in _forms(right.completion, every=reads_trajectories) if has_calls(right.completion) else ():
@@ -363,7 +366,7 @@ def call_forms_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[
 
 
 def _forms(completion: Any, *, every: bool) -> Iterator[Messages]:
-    """Yield a completion whose calls are written in other forms; `every` adds those that only trajectories read."""
+    """Yield the completion with its calls in other forms; `every` adds the forms that only trajectories can read."""
     changes: list[Callable[[Any], Any]] = [_reversed_keys]
     if every:
         changes += [
@@ -383,7 +386,7 @@ def _forms(completion: Any, *, every: bool) -> Iterator[Messages]:
 
 
 def _with_arguments(call: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a call with other arguments; one of another form stays as it is."""
+    """Return `call` with its arguments transformed by `change`; a call in an unknown format stays as it is."""
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(function.get("arguments"), (str, Mapping)):
         return call
@@ -391,7 +394,7 @@ def _with_arguments(call: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _read(arguments: str) -> Any:
-    """Parse arguments that are text; return them unchanged if that fails."""
+    """Return `arguments` parsed as JSON, or unchanged if they are not valid JSON."""
     try:
         return json.loads(arguments)
     except ValueError:

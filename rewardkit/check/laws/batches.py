@@ -19,12 +19,12 @@ from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import first_difference, groups_of, grown, same, scored_together
 from rewardkit.check.variants.queries import query_in
 
-# Any limit: about the batch of a small run, and the laws score it again and again.
+# Arbitrary limit: about the batch of a small run; the laws score these rows again and again.
 _ROWS = 24
 
 
 def _mixed(subject: RewardUnderTest) -> list[Trial]:
-    """Return trials of several examples that score without errors: given ones first, then ones with other scores."""
+    """Return trials of several examples that score without errors: given ones first, then ones with new scores."""
     given_trials = given(subject)
     sound = [trial for trial, score in swept(subject) if score.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
     scored = {repr(trial) for trial in sound}
@@ -33,9 +33,9 @@ def _mixed(subject: RewardUnderTest) -> list[Trial]:
     for trial in [*given_trials, *sound]:
         if repr(trial) not in scored:
             continue
-        # Scores that differ in the last digits are one kind.
+        # Scores that differ only in the last digits count as the same.
         kind = (trial.example, round(subject.see([trial])[0].value, 6))
-        # Three of each score: many equal rows prove no more.
+        # Three of each score: more rows with the same score prove nothing new.
         if trial in given_trials or values.get(kind, 0) < 3:
             values[kind] = values.get(kind, 0) + 1
             chosen.setdefault(repr(trial), trial)
@@ -44,7 +44,7 @@ def _mixed(subject: RewardUnderTest) -> list[Trial]:
 
 
 def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report a right completion that loses its score after a query that empties its tables."""
+    """Report a right completion whose score changes if it follows a query that empties its tables."""
     for number, example in enumerate(subject.examples):
         for good in example.good[:1]:
             query = query_in(text_of(good), example.columns)
@@ -65,7 +65,7 @@ def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
     every=True,
 )
 def batch_equals_singles(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A trainer scores many prompts at once: a score that depends on the batch is noise or belongs to another row."""
+    """Trainers score many prompts at once; a score that depends on the batch is noise or belongs to another row."""
     if subject.scope != "sample":
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
     yield from _spoiled(subject)
@@ -82,7 +82,7 @@ def batch_equals_singles(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _other_cells(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Score rows with very different numbers in one batch: each must be judged by its own, not by the first row's."""
+    """Score rows with very different numbers in one batch: each must be judged by its own number, not another row's."""
     for right in judged(subject):
         columns = subject.examples[right.example].columns
         texts = [right.anatomy.text, *(right.anatomy.saying(near) for near in _near(right.anatomy.gold))]
@@ -91,7 +91,7 @@ def _other_cells(subject: RewardUnderTest) -> Iterator[Finding]:
             if name == right.anatomy.column or isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             kind = type(value)
-            # A thousand times as large, so that a mean over the batch must move; then as it is, and three times.
+            # A thousand times as large, so that a mean over the batch must move; then unchanged, and tripled.
             cells = [{name: kind(value * factor)} for factor in (1000, 1, 3)]
             trials = [Trial(right.trial(text).completion, right.example, cell) for text in texts for cell in cells]
             alone = [subject.see([trial])[0] for trial in trials]
@@ -111,7 +111,7 @@ def _near(gold: str) -> Iterator[str]:
     advice="Keep no state between rows, and pair each completion with its own row: zip(completions, column)", every=True
 )
 def permutation(subject: RewardUnderTest) -> Iterator[Finding]:
-    """The order of the completions is random, so a score that depends on it is noise."""
+    """The order of the completions in a batch is random, so a score that depends on it is noise."""
     groups = [_mixed(subject)] if subject.scope == "sample" else groups_of(subject)
     for group in groups:
         expected = scored_together(subject, group)
@@ -126,7 +126,7 @@ def permutation(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _orders(subject: RewardUnderTest, group: Sequence[Trial]) -> Iterator[list[int]]:
-    """Yield the rows of a group in other orders, each example's once first."""
+    """Yield other orders of the rows of a group: reversed, with each example first, and shuffled."""
     order = list(range(len(group)))
     yield order[::-1]
     for example in {trial.example for trial in group}:
@@ -151,7 +151,7 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
         for other in (*groups[:number], *groups[number + 1 :], _of_another_prompt(subject, group)):
             if not other:
                 continue
-            # Longer than the others by far, so that a batch that pads or sorts by length is changed by it.
+            # Far longer than the others, so that padding the batch or sorting it by length changes the batch.
             long = replace(other[0], completion=subject.formed("word " * 300))
             same = [replace(other[0], completion=trial.completion) for trial in group]
             neighbors: list[tuple[list[Trial], list[Trial]]] = [
@@ -174,7 +174,7 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _of_another_prompt(subject: RewardUnderTest, group: list[Trial]) -> list[Trial]:
-    """Return right completions, longer ones, for another prompt that has the same columns: another question."""
+    """Return the right completions, made longer, for a different prompt with the same columns."""
     prompt = subject.examples[group[0].example].prompt
     other = f"Another question. {prompt}" if isinstance(prompt, str) else [{"role": "user", "content": "Why?"}]
     rights = [trial for trial in group if trial.completion in subject.examples[trial.example].good]
@@ -188,7 +188,7 @@ def _is_given(subject: RewardUnderTest, trial: Trial) -> bool:
 
 
 def _longer(subject: RewardUnderTest, groups: list[list[Trial]]) -> list[list[Trial]]:
-    """Make the right completions of each group longer, so that other groups have the shortest ones."""
+    """Return the groups with longer right completions, so that other groups have the shortest completions."""
     longer_groups = []
     for group in groups:
         example = subject.examples[group[0].example]
@@ -200,10 +200,10 @@ def _longer(subject: RewardUnderTest, groups: list[list[Trial]]) -> list[list[Tr
 
 
 def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Iterator[Finding]:
-    """Check that right or wrong answers to another prompt do not change the scores of a group.
+    """Yield a finding if right instead of wrong answers to another prompt change the scores of a group.
 
-    This is for users' functions over the batch. Both batches have the same size, and the other completions share
-    nothing with the group, so rewards for novelty in a batch pass.
+    This is for user-defined functions over the batch. Both batches have the same size, and the other completions have
+    nothing in common with the group, so rewards for novelty in a batch pass.
     """
     if not any(binding.scope == "batch" and not binding.foreign for _, binding in subject.bindings):
         raise Skip("the reward declares that it normalizes over the batch")
@@ -231,7 +231,7 @@ def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Itera
 
 
 def _compares(subject: RewardUnderTest, trials: Sequence[Trial]) -> bool:
-    """Whether scores depend on the own group but not on others: the function compares the completions of a prompt."""
+    """Return whether scores depend on the other completions of the same prompt, but not on those of other prompts."""
     everything = scored_together(subject, trials)
     if isinstance(everything, str) or same(everything, [subject.see([trial])[0] for trial in trials]):
         return False
@@ -247,7 +247,7 @@ def _compares(subject: RewardUnderTest, trials: Sequence[Trial]) -> bool:
 def _differing(
     subject: RewardUnderTest, trials: Sequence[Trial], expected: Sequence[TrialResult], condition: str
 ) -> Finding | None:
-    """Return a finding if a batch raises, or if one of its completions gets another score than expected."""
+    """Return a finding if a batch raises, or if a completion in it does not get the expected score."""
     scores = scored_together(subject, trials)
     if isinstance(scores, str):
         small = _smallest_raising(subject, trials)

@@ -1,5 +1,6 @@
-"""Laws of form: the same content gets the same score as text or as chat, as a string or as a number, on one line or on
-several.
+"""Laws of form: the same content gets the same score in any form.
+
+It may be text or chat, a string or a number, on one line or on several.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from rewardkit.tree.coercion import Coercer
 
 @law(advice="Read the text of the last assistant message")
 def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
-    """Conversational data passes messages where other data has text; the score must not depend on that."""
+    """Conversational data has messages where other data has text; the score must not depend on the format."""
     if subject.plain:
         raise Skip("a trainer's function is written for only one of the two forms")
     for trial, score in swept(subject)[: subject.affordable(60)]:
@@ -50,7 +51,7 @@ def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
     skip="no column is annotated with a type other than str",
 )
 def strings_equal_typed_columns(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
-    """Text files give "False" and "42" while a table has False and 42; both must mean the same.
+    """Text files contain "False" and "42" where tables contain False and 42; both must mean the same.
 
     This law checks columns whose argument is annotated with a type.
     """
@@ -74,7 +75,7 @@ def strings_equal_typed_columns(subject: RewardUnderTest) -> Iterator[Variant | 
 
 
 def _flags_as_text(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Check trainers' functions that call ``bool(...)`` on a flag that is text: "False" must not count as True."""
+    """Check trainers' functions that call ``bool(...)`` on a flag stored as text: "False" must not count as True."""
     if "bool" not in subject.mined.names:
         return
     for trial in given(subject):
@@ -91,7 +92,7 @@ def _flags_as_text(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
-    """Yield a typed value as text and a text as a typed value, if it coerces to the same value."""
+    """Yield a typed value as text, or a text as a typed value, if both coerce to the same value."""
     try:
         coerced = coercer(value)
     except (CoercionError, TypeError, ValueError):
@@ -115,7 +116,7 @@ def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
 
 
 _SOME = 0.05
-"""The share of the pay that counts as a loss."""
+"""The share of a right completion's score whose loss is a fault. Arbitrary: a smaller loss may be meant."""
 
 
 @law(
@@ -127,10 +128,11 @@ _SOME = 0.05
     every=True,
 )
 def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A model writes a right answer as it likes: if it earns nothing on several lines, the policy learns a quirk.
+    """Models format right answers in many ways; if one of them scores nothing, the policy learns a quirk.
 
     Right completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
-    ends, after an opening tag that the prompt has, and with the answer without a comma or a unit of the gold answer.
+    endings, after an opening tag that the prompt has, and with the answer without the comma or the unit of the gold
+    answer.
     """
     reported_names: set[str] = set()
     for right in judged(subject):
@@ -143,7 +145,7 @@ def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _paid_less(subject: RewardUnderTest, right: Judged, dress: FormatVariant) -> Finding | None:
-    """Return a finding if a right completion loses its pay by the way in which it is written."""
+    """Return a finding if a right completion loses its score because of its format."""
     trial = right.trial(dress.text)
     score = subject.see([trial])[0]
     nothing = _nothing(subject, right)
@@ -158,13 +160,13 @@ def _paid_less(subject: RewardUnderTest, right: Judged, dress: FormatVariant) ->
 
 
 def _tip(subject: RewardUnderTest) -> str:
-    """Return the advice for a reward that has no pattern with a dot; empty for the usual one."""
+    """Return the advice for a reward without a pattern that has a dot; empty if the law's own advice fits."""
     advice = "Allow for it: .strip() on the answer, commas and units removed from both sides"
     return "" if subject.mined.has_dots else advice
 
 
 def _nothing(subject: RewardUnderTest, right: Judged) -> float:
-    """Return the score of a wrong answer, or the lowest score if the reward judges no answers."""
+    """Return the highest score of a wrong answer, or the lowest score if the reward does not judge answers."""
     wrong = [score.value for _, score in right.honest if score.scored and not right.paid(score)]
     return (max(wrong) if right.judges and wrong else _lowest(subject, right.example)) + EQUAL
 
@@ -176,7 +178,7 @@ def _lowest(subject: RewardUnderTest, example: int) -> float:
 
 
 def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report a reward that pays a right completion on one line, but nothing as it was given, on several."""
+    """Report a reward that accepts a right completion on one line, but not on several lines, as it was given."""
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
             if has_calls(completion):
@@ -192,5 +194,5 @@ def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _is_more(score: TrialResult, other_score: TrialResult) -> bool:
-    # Sums in another order differ in their last digits.
+    # Sums in a different order may differ in their last digits.
     return score.scored and score.value > other_score.value + 1e-6

@@ -1,5 +1,6 @@
-"""Laws of processes: a completion gets the same score each time, in any process or thread, and the arguments stay as
-they are.
+"""Laws of processes: a completion gets the same score each time, in any process or thread.
+
+The arguments of the reward also stay unchanged.
 """
 
 from __future__ import annotations
@@ -36,23 +37,24 @@ from rewardkit.workers.background import in_background
 from rewardkit.workers.worker import Call, Launch, alone
 
 _ROUNDS = 3
-"""Any number: each is one more process to start."""
+"""The number of times that the completions are scored again in this process. Arbitrary."""
+# Arbitrary seeds: each is one more process to start.
 _HASH_SEEDS = ("1", "2", "3")
 _SENT = 80
-"""Completions sent to other processes. Any number: a seed of hashes or a global state shows in few."""
+"""The most completions sent to other processes. Arbitrary: a few of them show a hash seed or a global state."""
 _JOINED = 4
-"""Pairs of completions joined per example. Any number: each pair is three more completions."""
+"""The most pairs of completions joined per example. Arbitrary: each pair is three more completions."""
 _MORE = "Several engineers from northern harbors measured remarkable currents, temperatures, depths and salinity."
 """Words that make the text of a column longer."""
 _SECONDS = 60.0
-"""Time limit for another process. Any limit: it imports the reward's modules again."""
+"""The time limit for another process. Arbitrary: the process imports the reward's modules again."""
 
 
 @law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
 def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Equal completions must get equal scores, or GRPO takes noise for an advantage. Replay also needs it.
+    """If equal completions get different scores, GRPO mistakes noise for an advantage, and replay fails.
 
-    Every completion gets the same score again, in another order and in another process.
+    Every completion must get the same score again, in another order and in another process.
     """
     if not subject.deterministic:
         raise Skip("the reward declares deterministic=False")
@@ -77,7 +79,7 @@ def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
         for candidate in (*_joined(subject), *_longer_cells(subject), *trials[:_SENT])
         if not subject.skips(candidate)
     ]
-    local_scores = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
+    local_scores = subject.see(sent, fresh=True)  # in the same batches: rewards may look at the other rows
     for remote_scores in _in_other_processes(subject, sent):
         for trial, here, (value, outcome) in zip(sent, local_scores, remote_scores, strict=True):
             if not here.same(TrialResult(value, type(here.outcome)(outcome))):
@@ -89,7 +91,7 @@ def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _joined(subject: RewardUnderTest) -> list[Trial]:
-    """Join pairs of given completions: a set made from both shows its order."""
+    """Return joined pairs of given completions: a set made from both texts shows its order."""
     return [
         Trial(subject.formed(f"{text}\n{other}"), number)
         for number, example in enumerate(subject.examples)
@@ -98,12 +100,12 @@ def _joined(subject: RewardUnderTest) -> list[Trial]:
 
 
 def _longer_cells(subject: RewardUnderTest) -> list[Trial]:
-    """Return right completions for rows with longer texts: a set of a few words may keep its order by chance."""
+    """Return trials with longer texts in a column: a set of only a few words may keep its order by chance."""
     trials = []
     for number, example in enumerate(subject.examples):
         for column in sorted(subject.columns_read & set(example.columns)):
             texts = [other.columns.get(column) for other in subject.examples]
-            # Short texts are words, with no order to lose.
+            # Texts of up to three words have no order to lose.
             if all(isinstance(text, str) and len(text.split()) > 3 for text in texts):
                 longer = " ".join([*map(str, texts), _MORE])
                 trials += [Trial(subject.formed(text), number, {column: longer}) for text in (*map(str, texts), _MORE)]
@@ -115,10 +117,10 @@ def _texts(example: Example) -> list[str]:
 
 
 def _shrunk(subject: RewardUnderTest, trial: Trial) -> tuple[Trial, tuple[TrialResult, TrialResult] | None]:
-    """Return a shorter completion whose score differs between a few tries, if there is one."""
+    """Return a shorter completion and two scores that differ between tries; if there is none, `trial` and None."""
     for text in ("", "a", "42"):
         small = Trial(subject.formed(text), trial.example)
-        # The same completion four times: a draw of 0 or 1 is the same in all of them in one of eight cases.
+        # Four tries: a random 0 or 1 is the same in all of them in one of eight cases.
         scores = [subject.see([small], fresh=True)[0] for _ in range(4)]
         other = next((score for score in scores if not score.same(scores[0])), None)
         if other is not None:
@@ -127,7 +129,7 @@ def _shrunk(subject: RewardUnderTest, trial: Trial) -> tuple[Trial, tuple[TrialR
 
 
 def _orders_sets(subject: RewardUnderTest) -> bool:
-    """Whether its code uses sets or hashes, whose order differs between processes."""
+    """Return whether the reward's code uses sets or hashes, whose order differs between processes."""
     return any(_uses_sets(code) for _, binding in subject.bindings for code in _codes(binding.original))
 
 
@@ -151,7 +153,7 @@ def _uses_sets(code: CodeType) -> bool:
 
 
 def _in_other_processes(subject: RewardUnderTest, trials: list[Trial]) -> list[list[tuple[float, str]]]:
-    """Score in processes with other hash seeds; return an empty list if the reward cannot be pickled.
+    """Return the scores from processes with other hash seeds; an empty list if the reward cannot be pickled.
 
     Raises:
         Unfinished: a process took too long.
@@ -161,9 +163,9 @@ def _in_other_processes(subject: RewardUnderTest, trials: list[Trial]) -> list[l
     try:
         for seed in _HASH_SEEDS:
             calls.append(alone(_scored_again, sent, _SECONDS, Launch(environment={"PYTHONHASHSEED": seed}, quiet=True)))
-    except Exception:  # whatever pickle raises; the first call raises it already
+    except Exception:  # pickle may raise any exception; the first call already raises it
         return []
-    errors = [call.exception() for call in calls]  # once all have ended, so that none stays behind
+    errors = [call.exception() for call in calls]  # wait for all processes, so that none keeps running
     if any(isinstance(error, TimeoutError) for error in errors):
         raise Unfinished(f"a second process did not score {len(trials)} completions within {_SECONDS:g} s")
     return [call.result() for call, error in zip(calls, errors, strict=True) if error is None]
@@ -179,14 +181,15 @@ def _scored_again(
 
 
 _THREADS = 4
-"""Any number above one: threads must interrupt each other."""
+"""The number of threads. Arbitrary, but above one: threads must interrupt each other."""
 _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer_state", "log_metric", "log_extra"))
-"""Arguments that only the scorer can make."""
+"""Arguments that only the scorer can create."""
 
 
 @law(advice="Copy a list before you sort, pop or change it: sorted(values), list(values)", every=True)
 def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Trainers pass the same lists to every reward function; one that sorts or pops them corrupts the next."""
+    """Trainers pass the same lists to all reward functions; one that sorts or pops them corrupts the others' input."""
+    # Arbitrary limits: a few rows show whether an argument is changed.
     trials = (given(subject) or [trial for trial, _ in swept(subject)[:4]])[:16]
     for leaf, _ in subject.bindings:
         changed = _changed_by(subject, leaf, trials)
@@ -197,10 +200,10 @@ def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """Return the first argument that a function changes: its name, the value before and after.
+    """Return the first argument that a function changes: its name, and its value before and after; None without one.
 
-    Trainers' functions and leaves get the objects themselves. Adapters score within their tree as in training, which
-    copies: they may need their neighbors.
+    Trainers' functions and leaves get the objects themselves. Adapters may need their neighbors, so they score within
+    their tree as in training, where arguments are copied.
     """
     batch = subject.batch(trials)
     given_now: dict[str, Any] = {"completions": batch.completions, "prompts": batch.prompts, **batch.columns}
@@ -235,8 +238,10 @@ def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> 
 
 
 def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """Return the cell that a plain function of one completion changes if it gets the original cells, as from a user's
-    loop."""
+    """Return the first cell that a plain function of one completion changes: its name, and its value before and after.
+
+    The function gets the original cells, as in a user's loop.
+    """
     for trial in trials:
         cells = {**subject.examples[trial.example].columns, **(trial.columns or {})}
         originals = {
@@ -260,7 +265,7 @@ def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[T
 
 
 def _finished(returned: Any, seconds: float) -> None:
-    """Run a returned coroutine, or exhaust a returned generator."""
+    """Run a returned coroutine to its end, or exhaust a returned generator."""
     if inspect.iscoroutine(returned):
         returned = in_background(returned).result(seconds)
     if isinstance(returned, Iterator):
@@ -268,7 +273,7 @@ def _finished(returned: Any, seconds: float) -> None:
 
 
 def _ignoring(call: Callable[[], Any]) -> None:
-    """Ignore exceptions, which other laws report."""
+    """Run `call` and ignore its exceptions, which other laws report."""
     with suppress(Exception):
         call()
 
@@ -325,7 +330,7 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
         results.append(scores if number % 2 == 0 else scores[::-1])
 
     interval = sys.getswitchinterval()
-    # Python's default is 5 ms, in which most rewards finish: threads would never meet.
+    # Python's default is 5 ms, in which most rewards finish, so threads would never interrupt each other.
     sys.setswitchinterval(1e-5)
     try:
         threads = [threading.Thread(target=work, args=(number,)) for number in range(_THREADS)]
@@ -351,7 +356,7 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _alone(subject: RewardUnderTest, trial: Trial) -> TrialResult:
-    """Score one completion without the subject's cache."""
+    """Return the score of one completion, without the subject's cache."""
     neighbors = subject.beside(trial.example) if subject.scope != "sample" else []
     trials = [*(replace(trial, completion=completion) for completion in neighbors), trial]
     table = subject.scorer.score(subject.batch(trials), strict=False)

@@ -37,12 +37,12 @@ _LENGTH = re.compile(
     r"|(?:token|word|length)s?[ _]budget)"
 )
 _MANY = (1_000, 50_000)
-"""Words; some limits are those of a long context."""
+"""The numbers of words to add; some rewards have the limit of a long context."""
 _LONGER = "and so it goes on with one more word after the other until nobody listens "
 
 
 def _said(subject: RewardUnderTest) -> str:
-    """Return the names and docstrings of its functions."""
+    """Return the names and docstrings of the reward's own functions."""
     functions = [inspect.unwrap(binding.original) for _, binding in subject.bindings if not binding.trusted]
     names = [getattr(function, "__name__", "") or type(function).__name__ for function in functions]
     return "\n".join([*names, *(inspect.getdoc(function) or "" for function in functions)])
@@ -50,10 +50,10 @@ def _said(subject: RewardUnderTest) -> str:
 
 @law(advice="Limit the score to the range of its docstring: min(max(score, low), high)", applies=needs_good)
 def within_documented_range(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A score outside the range that the docstring states outweighs everything it is added to.
+    """A score outside the range in the docstring outweighs everything that it is added to.
 
-    If it says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other numbers are
-    tried. The range counts if the given completions keep to it, and right ones reach its upper end.
+    If the docstring says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other
+    numbers are tried. The range counts if the given completions keep to it, and right ones reach its upper half.
     """
     low, high = _range(subject)
     for right in judged(subject):
@@ -81,14 +81,14 @@ def _range(subject: RewardUnderTest) -> tuple[float, float]:
 
 
 def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
-    """Yield a right completion with its parts repeated, and with other numbers in it."""
+    """Yield versions of a right completion with repeated parts, and with other numbers."""
     text = right.anatomy.text
     columns = subject.examples[right.example].columns
     values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
     for parts in siblings_in(right.anatomy, values):
         for index in range(min(len(parts), 3)):
             yield from (parts.with_more(*[parts.part(index)] * times) for times in (1, 5))
-    # The last numbers are the answer and its last steps.
+    # Arbitrary: the last six numbers are the answer and the last steps before it.
     for span in numbers_in(text)[-6:]:
         yield from (replaced(text, [(span, other)]) for other in ("95", "1000", "-1000", "0"))
         if text[span.end : span.end + 1] != "%":
@@ -96,7 +96,7 @@ def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
 
 
 def _length_counts(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if neither the code nor the words of the reward speak of length."""
+    """Raise `Skip` if neither the code nor the names and docstrings of the reward mention length."""
     needs_good(subject)
     if not subject.smells.counts_messages and not _LENGTH.search(_said(subject)):
         raise Skip("nothing says that the length counts")
@@ -104,17 +104,17 @@ def _length_counts(subject: RewardUnderTest) -> None:
 
 @law(advice='Measure the text of the message: len(completion[-1]["content"])', applies=_length_counts, per=judged)
 def length_is_of_the_text(subject: RewardUnderTest, right: Judged) -> Iterator[Finding]:
-    """``len(completion)`` of chat messages is their number, so a limit of length never acts.
+    """For chat, ``len(completion)`` is the number of messages, so a limit on the length never takes effect.
 
-    If the code counts messages, or its name or docstring speaks of a penalty on length, many words are added to a right
-    completion.
+    If the code counts messages, or a name or docstring mentions a length penalty, many words are added to a right
+    completion. They must change the score.
     """
     trials = [_with_words(right, count) for count in _MANY]
     scores = subject.see(trials)
     if not all(score.same(right.seen) for score in scores):
         return
     together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
-    if not isinstance(together, str) and all(score.same(together[0]) for score in together):  # else by comparison
+    if not isinstance(together, str) and all(score.same(together[0]) for score in together):  # no comparison of rows
         why = f"earns {scores[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
         yield finding(subject, trials[0], scores[0], why)
 
@@ -126,9 +126,9 @@ def _with_words(right: Judged, count: int) -> Trial:
     return right.trial(f"{right.anatomy.text[:start]}{words}\n{right.anatomy.text[start:]}")
 
 
-# Longer completions are those of padding exploits: their scores differ by length.
+# Longer completions come from padding exploits: their scores differ by length.
 _LONGEST = 4_000
-# A fiftieth: this law only looks at what others have tried.
+# A fiftieth of the time: this law only looks at completions that others have tried.
 _SHARE_OF_TIME = 0.02
 
 
@@ -138,10 +138,10 @@ _SHARE_OF_TIME = 0.02
     every=True,
 )
 def code_matches_intent(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """``re.sub(pattern, "", text, re.I)`` does not ignore the case, and no error says so.
+    """Code such as ``re.sub(pattern, "", text, re.I)``, which does not ignore case, changes scores without an error.
 
-    Each construction in the code that does something else than it says is repaired for a moment. If a completion gets
-    another score then, the slip has an effect.
+    Each construction in the code that does not do what it says is repaired temporarily. If a completion then scores
+    differently, the slip has an effect.
     """
     for slip in slips(places(subject.reward)):
         yield None
@@ -149,7 +149,7 @@ def code_matches_intent(subject: RewardUnderTest) -> Iterator[Finding | None]:
 
 
 def _effect(subject: RewardUnderTest, slip: Slip) -> Iterator[Finding]:
-    """Yield a finding if a completion gets another score from the repaired code, whichever way it is repaired."""
+    """Yield a finding if a completion scores differently with the repaired code, whichever way it is repaired."""
     pairs = [(trial, score) for trial, score in _pool(subject) if score.scored]
     pairs = pairs[: subject.affordable(len(pairs), share=_SHARE_OF_TIME)]
     changed: list[dict[int, TrialResult]] = []
@@ -176,7 +176,7 @@ def _effect(subject: RewardUnderTest, slip: Slip) -> Iterator[Finding]:
 
 
 def _pool(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
-    """Return completions with their scores: the sweep, right ones in other clothes and for other gold answers."""
+    """Return completions with their scores: the sweep, and right ones in other formats and for other gold answers."""
     trials = []
     for right in judged(subject):
         trials += [right.trial(dress.text) for dress in dresses(subject, right)]

@@ -1,8 +1,8 @@
 r"""Slips: code that does not do what its author meant, each with the intended code.
 
 ``re.sub(pattern, "", text, re.I)`` passes the flag as the number of replacements, ``text.lstrip("Answer: ")`` removes
-letters, and ``"Yes" in text.lower()`` is never true. A slip proposes a repair; only if the repaired code gives another
-score for some completion, it counts.
+letters, and ``"Yes" in text.lower()`` is never true. A slip proposes a repair, and counts only if the repaired code
+gives some completion another score.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from rewardkit.check.mutants.sites import Node, Site, called, calls_re, for_node
 from rewardkit.check.reading.places import closed_over
 from rewardkit.tree.reward import Reward, bindings
 
-# Repair: run a reward with another text at one place of its code, without running its module again.
+# Repair: run a reward with one place of its code replaced, without running the module again.
 
 
 _DEPTH = 8
-"""Any limit: how many calls deep the code of a reward is followed."""
+"""How many calls deep to follow the code of a reward. Arbitrary: limits the search."""
 
 
 class NotRepaired(Exception):
-    """The place belongs to no function or constant that can be exchanged while the process runs."""
+    """Raised if a site is not in a function or constant that can be replaced while the process runs."""
 
 
 @contextmanager
 def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
-    """Inside the block, the reward runs with `text` at a place of its code.
+    """Inside the ``with`` block, run the reward with the code at `site` replaced by `text`.
 
     Raises:
-        NotRepaired: that cannot be done, or the file has changed since it was loaded.
+        NotRepaired: the code cannot be replaced, or the file has changed since it was loaded.
     """
     source = site.source.replaced(site.node, text)
     try:
@@ -67,7 +67,7 @@ def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
 
 
 def _with_constant(functions: list[FunctionType], site: Site, source: str) -> Iterator[None]:
-    """Exchange the value of a constant of the module."""
+    """Replace the value of a module constant until the generator is closed."""
     statement = site.parents[-1] if site.parents else None
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
     spaces = [
@@ -87,7 +87,7 @@ def _with_constant(functions: list[FunctionType], site: Site, source: str) -> It
     assert written.value is not None
     try:
         value = eval(compile(ast.Expression(written.value), "<repaired>", "eval"), dict(space))
-    except Exception as error:  # it was made of something that has changed since
+    except Exception as error:  # the constant depends on something that has changed since
         raise NotRepaired(str(error)) from None
     original = space[name]
     if type(value) is not type(original):
@@ -100,7 +100,7 @@ def _with_constant(functions: list[FunctionType], site: Site, source: str) -> It
 
 
 def _codes(module: CodeType) -> dict[tuple[str, int], CodeType]:
-    """Return the code of all functions of a module, by name and line."""
+    """Return the code objects of all functions in a module, by name and line."""
     codes: dict[tuple[str, int], CodeType] = {}
     todo = [module]
     while todo:
@@ -116,13 +116,13 @@ def _place(code: CodeType) -> tuple[str, int]:
 
 
 def _same(code: CodeType, codes: Mapping[tuple[str, int], CodeType]) -> bool:
-    """Whether the code that runs is the one of the file."""
+    """Return whether the running code is the same as in the file."""
     other = codes.get(_place(code))
     return other is not None and (code.co_code, code.co_freevars) == (other.co_code, other.co_freevars)
 
 
 def reachable(reward: Reward) -> Iterator[FunctionType]:
-    """Yield the functions of a reward, and those of their modules that they use."""
+    """Yield the functions of a reward, and the functions in the same modules that they use."""
     visited: set[int] = set()
     todo: list[tuple[Any, int]] = [(binding.original, _DEPTH) for _, binding in bindings(reward) if not binding.trusted]
     while todo:
@@ -145,7 +145,7 @@ def reachable(reward: Reward) -> Iterator[FunctionType]:
 
 
 def _used(function: FunctionType) -> Iterator[Any]:
-    """Yield the values that a function uses from its module and from the functions around it."""
+    """Yield the values that a function uses from its module and from its closure."""
     file = function.__code__.co_filename
     for name in _names(function.__code__):
         value = function.__globals__.get(name)
@@ -164,22 +164,22 @@ def _names(code: CodeType) -> Iterator[str]:
 
 _FLAGS = frozenset(("I", "IGNORECASE", "S", "DOTALL", "M", "MULTILINE", "X", "VERBOSE", "A", "ASCII"))
 _ENDS = {"strip": ("removeprefix", "removesuffix"), "lstrip": ("removeprefix",), "rstrip": ("removesuffix",)}
-# Text that was written as a pattern: "\d", ".*", "(?", "[".
+# Signs that a text was written as a pattern: "\d", ".*", "(?", "[".
 _MADE = re.compile(r"\\[dswb]|\.[*+]|\(\?|\[|\\")
-# "\d+.\d+": the dot was meant as a point.
+# "\d+.\d+": the dot was meant as a decimal point.
 _DOT = re.compile(r"(\\d[+*]?|\[0-9\][+*]?)\.(?=\(?\\d|\[0-9\])")
-# Not the one of "\S" or "\W".
+# A capital letter, but not the one in "\S" or "\W".
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A place in the code that does not do what its author meant.
+    """A place in the code that does not do what the author meant.
 
     Attributes:
-        site: the place.
-        repairs: texts that may be meant instead; if the score changes with each of them, the slip has an effect.
-        why: the effect of the code.
+        site: the place in the code.
+        repairs: alternatives that the author may have meant; the slip has an effect if each of them changes the score.
+        why: a description of what the code does.
     """
 
     site: Site
@@ -195,12 +195,12 @@ _KINDS: list[Callable[[Site], Iterator[Slip]]] = []
 
 
 def _kind(node: type[Node]) -> Callable[[Callable[[Site, Node], Iterator[Slip]]], None]:
-    """Register a kind of slip, for nodes of one kind."""
+    """Register a function that finds one kind of slip in nodes of type `node`."""
     return lambda function: _KINDS.append(for_nodes(node, function))
 
 
 def slips(sites: Iterator[Site]) -> Iterator[Slip]:
-    """Yield the slips at these places in the code of a reward."""
+    """Yield the slips at the given sites in the code of a reward."""
     for site in sites:
         for kind in _KINDS:
             yield from kind(site)
@@ -232,7 +232,7 @@ def _letters_stripped(site: Site, node: ast.Call) -> Iterator[Slip]:
 
 @_kind(ast.Call)
 def _pattern_of_a_text(site: Site, node: ast.Call) -> Iterator[Slip]:
-    """A text of the data is used as a regular expression."""
+    """Find text from the data that is used as a regular expression."""
     if not (calls_re(node) and node.args):
         return
     first = node.args[0]
@@ -248,7 +248,7 @@ def _pattern_of_a_text(site: Site, node: ast.Call) -> Iterator[Slip]:
 
 
 def _formatted(node: ast.expr) -> list[ast.Name]:
-    """Return the variables that a text is made of."""
+    """Return the variables in an f-string, in a concatenation, or in a plain name."""
     if isinstance(node, ast.JoinedStr):
         parts: list[ast.AST] = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
     else:
@@ -257,8 +257,8 @@ def _formatted(node: ast.expr) -> list[ast.Name]:
 
 
 def _is_of_patterns(name: str, site: Site) -> bool:
-    """Whether a variable holds a pattern: by its name, or since one is made where it is assigned."""
-    # "re" only as a word of the name: "answer_re", but not "score".
+    """Return whether a variable holds a pattern, judging by its name or by the code that assigns it."""
+    # "re" must be a separate word of the name: "answer_re", but not "score".
     if re.search(r"pattern|regex|expr|(?:^|_)re(?:_|$)", name):
         return True
     for node in ast.walk(site.functions[-1]) if site.functions else ():
@@ -281,7 +281,7 @@ def _is_of_patterns(name: str, site: Site) -> bool:
 
 
 class _Escaping(ast.NodeTransformer):
-    """Put ``re.escape()`` around variables."""
+    """A transformer that wraps the variables `names` in ``re.escape()``."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
@@ -294,7 +294,7 @@ class _Escaping(ast.NodeTransformer):
 
 @_kind(ast.Constant)
 def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
-    """``[A-z]``, ``\\d+.\\d+``, ``^a|b$``, and a backspace in place of ``\\b``."""
+    """Find patterns that match too much: ``[A-z]``, ``\\d+.\\d+``, ``^a|b$``, and a backspace in place of ``\\b``."""
     pattern = _text(node)
     if not pattern or not _is_pattern(site):
         return
@@ -302,7 +302,7 @@ def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
         yield Slip(site, (repr(pattern.replace("A-z", "A-Za-z")),), "[A-z] also contains [, \\, ], ^, _ and `")
     if _DOT.search(pattern):
         yield Slip(site, (repr(_DOT.sub(r"\1\\.", pattern)),), "the dot between the digits matches any character")
-    # "^yes|no$" without brackets.
+    # "^yes|no$" without parentheses.
     if re.match(r"\^[^()]*\|[^()]*\$\Z", pattern):
         yield Slip(site, (repr(f"^(?:{pattern[1:-1]})$"),), "^ belongs to the first alternative alone, $ to the last")
     if "\x08" in pattern:
@@ -313,7 +313,7 @@ def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
 
 @_kind(ast.Compare)
 def _in_a_text(site: Site, node: ast.Compare) -> Iterator[Slip]:
-    """``answer in ("yes")`` is a search for a part of "yes"."""
+    """Find ``answer in ("yes")``, which is true for every substring of "yes"."""
     if operator_of(node) not in (ast.In, ast.NotIn):
         return
     left, right = node.left, node.comparators[0]
@@ -330,7 +330,7 @@ def _in_a_text(site: Site, node: ast.Compare) -> Iterator[Slip]:
 
 @_kind(ast.BoolOp)
 def _always_true(site: Site, node: ast.BoolOp) -> Iterator[Slip]:
-    """``kind == "a" or "b"`` is always true."""
+    """Find ``kind == "a" or "b"``, which is always true."""
     first, *rest = node.values
     is_test = isinstance(site.parent, (ast.If, ast.While, ast.IfExp, ast.UnaryOp, ast.BoolOp, ast.comprehension))
     if not (is_test and isinstance(node.op, ast.Or) and isinstance(first, ast.Compare) and all(map(_text, rest))):
@@ -346,7 +346,7 @@ def _always_true(site: Site, node: ast.BoolOp) -> Iterator[Slip]:
 
 @_kind(ast.Call)
 def _place_as_truth(site: Site, node: ast.Call) -> Iterator[Slip]:
-    """``if text.find(word):`` is true where it is missing, and false where the text begins with it."""
+    """Find ``if text.find(word):``, which is true if the word is missing, and false if the text begins with it."""
     parent = site.parent
     if called(node) not in ("find", "rfind") or len(node.args) != 1 or not isinstance(node.func, ast.Attribute):
         return
@@ -362,7 +362,7 @@ def _place_as_truth(site: Site, node: ast.Call) -> Iterator[Slip]:
 
 @_kind(ast.expr)
 def _capital_in_lower_case(site: Site, node: ast.expr) -> Iterator[Slip]:
-    """``"Yes" in text.lower()`` is never true."""
+    """Find ``"Yes" in text.lower()``, which is never true."""
     why = "a text in lower case has no capital letters, so this never matches"
     if isinstance(node, ast.Compare) and operator_of(node) in (ast.In, ast.NotIn, ast.Eq):
         left, right = node.left, node.comparators[0]
@@ -385,7 +385,7 @@ def _capital_in_lower_case(site: Site, node: ast.expr) -> Iterator[Slip]:
 
 
 def _is_lowered(node: ast.AST, site: Site) -> bool:
-    """Whether an expression is a text in lower case: a call of ``lower()``, or a variable with the result of one."""
+    """Return whether an expression is lowercase text: a call of ``lower()``, or a variable that holds its result."""
     while called(node) in ("strip", "rstrip", "lstrip"):
         assert isinstance(node, ast.Call)
         node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
@@ -414,7 +414,7 @@ def _frequent_letters_dropped(site: Site, node: ast.Call) -> Iterator[Slip]:
 
 @_kind(ast.expr)
 def _order_of_a_set(site: Site, node: ast.expr) -> Iterator[Slip]:
-    """The order of texts in a set differs from process to process."""
+    """Find code that depends on the order of texts in a set, which differs from process to process."""
     parent = site.parent
     is_set = called(node) in ("set", "frozenset") or isinstance(node, (ast.Set, ast.SetComp))
     if not is_set or (isinstance(node, ast.Call) and not node.args):
@@ -428,12 +428,12 @@ def _order_of_a_set(site: Site, node: ast.expr) -> Iterator[Slip]:
 
 @_kind(ast.expr)
 def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
-    """A comma is missing between two texts of a list."""
+    """Find two texts of a list with the comma between them missing."""
     if not isinstance(node, (ast.List, ast.Tuple, ast.Set)) or len(node.elts) < 2:
         return
     for item in node.elts:
         parts = (
-            # 'a' 'b': two texts side by side, which Python joins.
+            # 'a' 'b': two string literals side by side, which Python joins.
             re.fullmatch(r"""\s*(["'])([^"'\\\n]+)\1\s+(["'])([^"'\\\n]+)\3\s*""", site.of(item))
             if _text(item)
             else None
@@ -445,7 +445,7 @@ def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
 
 @_kind(ast.BinOp)
 def _flags_lost(site: Site, node: ast.BinOp) -> Iterator[Slip]:
-    """``re.I & re.S`` is 0, which sets no flag."""
+    """Find ``re.I & re.S``, which is 0 and sets no flag."""
     sides = (node.left, node.right)
     flags = all(isinstance(side, ast.Attribute) and side.attr in _FLAGS for side in sides)
     if flags and isinstance(node.op, ast.BitAnd):
@@ -453,13 +453,13 @@ def _flags_lost(site: Site, node: ast.BinOp) -> Iterator[Slip]:
 
 
 def _text(node: ast.AST) -> str:
-    """Return a text that is written out, or ""."""
+    """Return the value of a string literal; "" for other nodes."""
     value = node.value if isinstance(node, ast.Constant) else ""
     return value if isinstance(value, str) else ""
 
 
 def _is_pattern(site: Site) -> bool:
-    """Whether a text is the pattern of a call of re, or is assigned and looks like one."""
+    """Return whether a text is the pattern in a call of ``re``, or is assigned and looks like a pattern."""
     parent = site.parent
     if isinstance(parent, ast.Call) and calls_re(parent):
         return parent.args[:1] == [site.node]
@@ -467,5 +467,5 @@ def _is_pattern(site: Site) -> bool:
 
 
 def _with(site: Site, part: ast.AST, text: str) -> str:
-    """Return the text of a place with another text for one of its parts."""
+    """Return the text of a site with the inner node `part` replaced by `text`."""
     return site.source.within(site.node, part, text)

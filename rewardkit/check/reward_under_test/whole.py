@@ -1,7 +1,7 @@
-"""The whole: all rewards of a run together, so that none of them is blamed for a property that another one judges.
+"""The whole: all rewards of a run together, so that no reward is blamed for a property that another one judges.
 
-A format reward pays wrong answers, and a reward for fields pays wrong values. In a list with a reward that judges
-answers, that is as it should be: the sum tells them apart.
+A format reward accepts wrong answers, and a reward for fields accepts wrong values. In a list with a reward that judges
+answers, that is fine: the sum distinguishes right from wrong.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rewardkit.check.reward_under_test.sweep import anatomies
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, seen_in, text_of, with_text
 from rewardkit.errors import RewardKitError
 
-# Together: score completions as one batch, and find out whether a function compares those of a prompt.
+# Together: score completions as one batch, and find out whether a function compares completions of a prompt.
 
 
 def scored_together(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[TrialResult] | str:
@@ -28,7 +28,7 @@ def scored_together(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[T
 
 
 def settle(subject: RewardUnderTest) -> None:
-    """Find out whether a trainer's function compares the completions of a prompt; it cannot declare it."""
+    """Find out whether a trainer's function compares the completions of a prompt, since it cannot declare that."""
     if not subject.plain or subject.scope != "sample":
         return
     groups = groups_of(subject)
@@ -47,7 +47,7 @@ def settle(subject: RewardUnderTest) -> None:
     ):
         return  # not deterministic
     if len(groups) > 1 and not _flat(alone):
-        # Longer than the others, so that a reward that looks at the longest of all changes.
+        # Longer than the others, so that the scores change if a reward looks at the longest completion of the batch.
         long = Trial(subject.formed("word " * 300), groups[-1][0].example)
         everything = scored_together(subject, [*(trial for group in groups for trial in group), long])
         expected = [result for group in together[:-1] if isinstance(group, list) for result in group]
@@ -57,12 +57,12 @@ def settle(subject: RewardUnderTest) -> None:
 
 
 def _flat(alone: Sequence[Sequence[TrialResult]]) -> bool:
-    """Whether a completion by itself always earns the same: then the function compares, be it all prompts at once."""
+    """Return whether all completions score the same by themselves; if so, the function compares completions."""
     return all(score.same(scores[0]) for scores in alone for score in scores)
 
 
 def groups_of(subject: RewardUnderTest) -> list[list[Trial]]:
-    """Return a group per example, as a trainer makes them: the given completions and a few others."""
+    """Return one group per example, as a trainer would form it: the given completions and a few others."""
     groups = []
     for number, example in enumerate(subject.examples[:4]):
         texts = [*example.good[:2], *example.bad[:2], subject.formed("word"), subject.formed("")]
@@ -78,25 +78,25 @@ def same(scores: Sequence[TrialResult], other_scores: Sequence[TrialResult]) -> 
 
 
 def first_difference(scores: Sequence[TrialResult], other_scores: Sequence[TrialResult]) -> int | None:
-    """Return the first row that differs; `other_scores` may be longer."""
+    """Return the first row whose scores differ, or None; `other_scores` may be longer."""
     return next((row for row, score in enumerate(scores) if not score.same(other_scores[row], 1e-6)), None)
 
 
 def grown(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Trial]:
-    """Put a few words in front of each completion."""
+    """Return the trials with a few words in front of each completion."""
     return [
-        # Any words: they make each completion another one.
+        # Arbitrary words, which make each completion a different one.
         Trial(with_text(trial.completion, f"{'Let me see. ' * 5}{text_of(trial.completion)}"), trial.example)
         for trial in trials
     ]
 
 
 COVERED = "the other rewards judge that"
-"""Why a law was skipped if the component pays wrong completions, but the sum of all rewards tells them apart."""
+"""The reason for skipping a law if the component accepts wrong completions, but the sum of all rewards rejects them."""
 
 
 def tells_apart(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
-    """Whether the sum of all rewards of the run pays the right completion more; False if it has no other rewards."""
+    """Return whether the sum of all rewards scores `right` above `wrong`; False if there are no other rewards."""
     is_distinguished = _distinguished(subject, right, wrong)
     subject.covered = subject.covered or is_distinguished
     return is_distinguished
@@ -112,7 +112,7 @@ def _distinguished(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool
 
 
 def refused_by_others(subject: RewardUnderTest, base: Trial, changed: Trial) -> bool:
-    """Whether the sum of all rewards of the run pays a changed completion no more than its base; False without one."""
+    """Return whether the sum of all rewards scores `changed` no higher than `base`; False if there are no others."""
     combined = subject.whole
     if combined is None or combined.lost:
         return False
@@ -123,12 +123,12 @@ def refused_by_others(subject: RewardUnderTest, base: Trial, changed: Trial) -> 
 
 
 def covered(subject: RewardUnderTest, right: Judged | Trial, wrong: Trial) -> bool:
-    """Whether the reward is seen to judge only a part of the answer, and the sum judges the wrong completion."""
+    """Return whether the reward judges only a part of the answer, and the sum of all rewards rejects `wrong`."""
     return judges_a_part(subject) and tells_apart(subject, Trial(right.completion, right.example), wrong)
 
 
 def judges_a_part(subject: RewardUnderTest) -> bool:
-    """Whether the reward is one of several and is seen to leave a part of the judgment to the others."""
+    """Return whether the reward is one of several and shows a sign of leaving a part of the judgment to the others."""
     if subject.whole is None:
         return False
     is_partial: bool = subject.remembered("partial", lambda: any(_partly(subject)))
@@ -136,7 +136,7 @@ def judges_a_part(subject: RewardUnderTest) -> bool:
 
 
 def _partly(subject: RewardUnderTest) -> Iterator[bool]:
-    """Yield True for each sign that the reward leaves a part of the judgment to others."""
+    """Yield, for each possible sign that the reward leaves a part of the judgment to others, whether it applies."""
     for number, example in enumerate(subject.examples):
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
             yield bool(anatomy.gold) and anatomy.column not in subject.columns_read

@@ -1,4 +1,4 @@
-"""Execution: run law by law in a forked child. If the child is lost, that is a finding, and a new child continues."""
+"""Execution: run the laws one by one in a forked child; if the child is lost, report a finding and start a new one."""
 
 from __future__ import annotations
 
@@ -21,21 +21,24 @@ from rewardkit.check.run.output import Output, diverted
 from rewardkit.errors import RewardKitError
 
 OnProgress = Callable[[str, int, int], None]
-"""Called with the name of the law that starts, its number, and the number of laws."""
+"""Called when a law starts, with the name and number of the law and the number of laws."""
 
 _SHOWN = 200
-"""If a reward ends the process on a completion with more characters, a shorter one is tried. Any limit: longer ones are
-no use in an error."""
+"""If a reward ends the process on a completion with more characters than this, a shorter one is tried. Arbitrary: a
+longer one does not help in an error message."""
 _STALLED = 1.0
-"""Patience in seconds once a reward has hung. Further completions that hang are skipped, without a finding."""
+"""The seconds that one completion may take once a reward has hung. Arbitrary: further completions that hang are
+skipped, without a finding."""
 _LOSSES = 16
-"""A law is tried again without the completion on which the child was lost, until this many are known."""
+"""If the child is lost on a completion, the law runs again without that completion, up to this many times.
+Arbitrary."""
 _WORTH = 1.0
-"""Seconds that must be left for unfinished laws to continue. Any number: less is spent on starting a child."""
+"""The seconds that must be left for unfinished laws to continue. Arbitrary: starting a child alone takes almost as
+long."""
 _SHARE = 0.5
-"""One law may take this share of the time left. Any share that leaves time for the laws behind it."""
+"""The share of the time left that one law may take. Arbitrary: leaves time for the laws after it."""
 _OF_TIME = "time_linear"
-"""The law that is broken if the reward hangs on a completion, or takes long."""
+"""The law that is broken if the reward hangs or takes long on a completion."""
 
 
 def run_laws(
@@ -47,15 +50,15 @@ def run_laws(
     on_progress: OnProgress,
     output: Output,
 ) -> Generator[LawResult, None, None]:
-    """Yield the result of each law as it arrives. An unfinished law continues in the time that the others left.
+    """Yield the result of each law as it arrives; unfinished laws then continue in the time that is left.
 
     Args:
         subject: the reward under test.
         laws: the laws, in the order in which they run.
         patience: seconds that one completion may take.
-        isolate: run them in a child process, if the system allows it.
+        isolate: run the laws in a child process if the system allows it.
         on_progress: called as each law starts.
-        output: gets the output of the reward.
+        output: receives the output of the reward.
     """
     run = _isolated if isolate and can_isolate() else _here
     cut: dict[str, LawResult] = {}
@@ -89,13 +92,16 @@ def _here(
 
 
 def _prepare(subject: RewardUnderTest) -> None:
-    """Learn how long a completion takes, so that the laws of a slow reward try fewer of them."""
+    """Measure the time per completion, and find out whether the reward compares completions.
+
+    The laws try fewer completions on a slow reward.
+    """
     subject.measure()
     settle(subject)
 
 
 def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
-    """Return the result of one law, run in this process."""
+    """Run one law in this process and return the result."""
     before, started = subject.tries, time.monotonic()
     findings: list[Finding] = []
     asides: list[Finding] = []
@@ -116,7 +122,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
         outcome, reason = "unfinished", OVER
     except RewardKitError:
         raise
-    except Exception as error:  # a bug of the law, not of the reward
+    except Exception as error:  # a bug in the law, not in the reward
         frame = traceback.extract_tb(error.__traceback__)[-1]
         outcome = "unfinished"
         reason = f"the law itself failed ({type(error).__name__}: {error}, {frame.name}:{frame.lineno})"
@@ -137,7 +143,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
 
 
 def _found(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
-    """Yield the findings of a law, and the timing of its long completions."""
+    """Yield the findings of a law, then a finding if one of its completions took long to score."""
     subject.law, subject.slow, subject.covered = law, None, False
     try:
         yield from law.check(subject)
@@ -152,10 +158,10 @@ def _found(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
 def _isolated(
     subject: RewardUnderTest, laws: Sequence[Law], patience: float, on_progress: OnProgress, output: Output
 ) -> Generator[LawResult, None, None]:
-    """Run the laws in child processes, one after the other until all laws are done."""
+    """Run the laws in a child process, starting a new child whenever one is lost, until all laws are done."""
     note = Note()
     subject.watch(note.write)
-    # Starts of sandboxes and models take seconds.
+    # Sandboxes and models take seconds to start.
     patience *= 8.0 if any(binding.expensive for _, binding in subject.bindings) else 1.0
     extra = subject.left
     law_index, settles, hangs = 0, True, False
@@ -181,7 +187,7 @@ def _isolated(
                             *(lost_trial for lost_trial in message.trials if lost_trial.completion not in completions),
                         ]
                     )
-                # The time that a stall takes is not taken from the other laws, up to the budget once more.
+                # Do not take the time of a stall from the other laws, up to the budget once more.
                 spent = min(extra, time.monotonic() - started)
                 extra -= spent
                 subject.deadline += spent
@@ -199,7 +205,7 @@ def _isolated(
 
 
 def _with_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResult:
-    """Return the result of a law with the completions on which its child was lost, as one finding for each kind."""
+    """Add the completions on which the child was lost to the result of a law, as one finding per kind of loss."""
     findings = [loss for loss in losses if loss is not None]
     for name in dict.fromkeys(loss.law for loss in findings):
         alike = [loss for loss in findings if loss.law == name]
@@ -212,10 +218,10 @@ def _with_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResu
 
 
 def _work(subject: RewardUnderTest, laws: Sequence[Law], settles: bool) -> Callable[[Callable[[Any], None]], None]:
-    """Return the child's work: send the name of each law, then its result."""
+    """Return the function to run in the child, which sends the name of each law, then the result."""
 
     def work(send: Callable[[Any], None]) -> None:
-        # Otherwise Hypothesis writes files into the working directory.
+        # Without this, Hypothesis would write files into the working directory.
         os.environ.setdefault(
             "HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "rewardkit-hypothesis")
         )
@@ -232,7 +238,7 @@ def _work(subject: RewardUnderTest, laws: Sequence[Law], settles: bool) -> Calla
 
 
 def _loss(subject: RewardUnderTest, trial: Trial, lost: Lost, reason: str) -> Finding:
-    """Return the finding about a completion on which a child was lost."""
+    """Return the finding for a completion on which a child was lost."""
     matters = (
         "A policy finds the completion that takes minutes to score, and every process of the run waits for it."
         if lost.hung
@@ -243,7 +249,7 @@ def _loss(subject: RewardUnderTest, trial: Trial, lost: Lost, reason: str) -> Fi
 
 
 def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:
-    """Return the completion on which the reward is lost, and the reason."""
+    """Return the completion on which the reward hangs or dies (None if unknown), and the reason."""
     if not lost.trials:
         return None, lost.reason
     if lost.hung and len(lost.trials) == 1:
@@ -263,7 +269,7 @@ def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Outp
 
 
 def _alone(subject: RewardUnderTest, trial: Trial, patience: float, output: Output) -> Lost | None:
-    """Score one completion in a child; return the cause if the child was lost, or None."""
+    """Score one completion in a child; return a `Lost` if the child was lost, else None."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:

@@ -1,6 +1,6 @@
 """Targets: the rewards that ``rewardkit check rewards.py`` and ``pytest --rewardkit rewards.py`` check or leave out.
 
-Without a name, each candidate of the module is bound to its examples or left out with the reason.
+If a target has no reward name, each candidate in the module is bound to its examples, or left out with a reason.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rewardkit.tree.loading import WHAT, Loaded, survey
 _CHAT = [{"prompt": [{"role": "user", "content": "..."}]}]
 """The examples of a function that reads chat messages and no columns."""
 _PATIENCE = 8.0
-"""Seconds for the one call that tells a helper from a reward, and whether a column is missing. As `rk.check` waits for
-one completion by default."""
+"""The seconds for the one call that distinguishes a helper from a reward and shows whether a column is missing. The
+same as the default of `check_reward` for one completion."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class LeftOut:
     """A candidate that is not checked.
 
     Attributes:
-        name: the name of its variable.
-        reason: why it is not checked.
-        certain: whether it is a reward beyond doubt that should have been checked.
-        columns: the columns that it reads, if it is left out because there are no examples.
+        name: the name of the candidate's variable.
+        reason: why the candidate is not checked.
+        certain: whether the candidate is certainly a reward, which should have been checked.
+        columns: the columns that the candidate reads, if it is left out for lack of examples.
     """
 
     name: str
@@ -52,8 +52,8 @@ class Targets:
     Attributes:
         target: the target as given.
         bound: the rewards to check.
-        kinds: the kind of each of them; empty if it was asked for by name.
-        left_out: the other candidates.
+        kinds: the kind of each reward in `bound`; an empty string if the target names the reward.
+        left_out: the candidates that are not checked.
     """
 
     target: str
@@ -62,7 +62,7 @@ class Targets:
     left_out: tuple[LeftOut, ...] = ()
 
     def __str__(self) -> str:
-        """List the candidates, with the definition of a candidate."""
+        """Return a list of the candidates, followed by the definition of a candidate."""
         rows = [(candidate.name, kind) for candidate, kind in zip(self.bound, self.kinds, strict=True)]
         rows += [(candidate.name, f"left out: {candidate.reason}") for candidate in self.left_out]
         width = max(len(name) for name, _ in rows)
@@ -72,7 +72,7 @@ class Targets:
 
 
 def stub_of(left_out: Sequence[LeftOut]) -> list[str]:
-    """Return lines to paste into a module whose rewards lack examples."""
+    """Return lines to paste into a module whose rewards lack examples; an empty list if none do."""
     lacking = [candidate for candidate in left_out if candidate.columns]
     if not lacking:
         return []
@@ -97,7 +97,7 @@ def targets_of(target: str, **options: Any) -> Targets:
 
     Raises:
         RewardDefinitionError: nothing can be checked; the message says why.
-        BindingError: the examples lack a column of the reward that `target` names.
+        BindingError: `target` names a reward, and the examples lack a column that it reads.
     """
     candidates = survey(target)
     if not candidates[0].kind:
@@ -156,12 +156,12 @@ def _bound(candidate: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftO
         bound_reward = replace(bound_reward, options={**bound_reward.options, "examples": _CHAT})
         score = _first_score(_subject(bound_reward))
     detail = score.reason if score is not None else ""
-    # The wording of Python for a missing key, here the column that the function reads.
+    # Python's message for a missing key; here, the key is a column that the function reads.
     missing = re.match(r"raised KeyError: '(\w+)'", detail)
     if missing and not any(missing[1] in example.columns for example in subject.examples):
         reason = f"it asks for the column {missing[1]!r}, which the examples lack"
         return LeftOut(candidate.name, reason, certain=not doubtful)
-    # A TRL function that returns no list has a bug; one that returns texts is a helper.
+    # A TRL function that does not return a list has a bug, but one that returns texts is a helper.
     helps = detail.startswith("returned") and ("not a number" if doubtful else "(str)") in detail
     if helps and "return" not in getattr(candidate.reward, "__annotations__", {}):
         return LeftOut(candidate.name, f"it {detail.split(', not')[0]}, not {'a score' if doubtful else 'scores'}")
@@ -171,7 +171,10 @@ def _bound(candidate: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftO
 def _with_others(
     candidate: Loaded, bound_reward: BoundReward, bound: Sequence[tuple[Loaded, BoundReward]]
 ) -> BoundReward:
-    """Tell a TRL function of the others in its module that have the same examples: a trainer adds them."""
+    """Declare the other TRL functions of a module as `other_rewards`, since a trainer adds all of them.
+
+    Only functions with the same examples and completions are declared.
+    """
     declared = bound_reward.options.get("declarations", Declarations())
     if candidate.kind != "TRL function" or declared.other_rewards:
         return bound_reward
@@ -195,7 +198,7 @@ def _subject(bound_reward: BoundReward) -> RewardUnderTest:
 
 
 def _first_score(subject: RewardUnderTest) -> TrialResult | None:
-    """Score one completion in a child process; None if that does not end."""
+    """Score one completion in a child process; return None if there is no score in time."""
     completion = [*subject.examples[0].good, subject.formed("42")][0]
 
     def work(send: Callable[[Any], None]) -> None:
@@ -210,7 +213,7 @@ def _first_score(subject: RewardUnderTest) -> TrialResult | None:
 
 
 def _without_components(bound_reward: BoundReward, rewards: Sequence[Any]) -> BoundReward:
-    """Do not check the items of a list twice."""
+    """Turn off the check of components if all items of a list are also checked by themselves."""
     items = bound_reward.reward if isinstance(bound_reward.reward, (list, tuple)) else ()
     is_checked = all(any(item is reward for reward in rewards) for item in items)
     return (

@@ -1,4 +1,4 @@
-"""Own texts: texts that the code of a reward mentions or that match its patterns, to see whether it reacts to them."""
+"""Own texts: texts that a reward's code mentions, or that match its patterns, to test whether it reacts to them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rewardkit.check.reward_under_test.trials import Trial
 
 
 def own_texts(subject: RewardUnderTest) -> list[str]:
-    """Return texts that the code of a reward mentions, once and repeated, texts for its patterns, and a long one."""
+    """Return the texts that the reward's code mentions, once and repeated, texts for its patterns, and a long text."""
     spoken = [word for text in (*subject.mined.words, *subject.mined.texts) for word in (text, f"{text} " * 5)]
     matched = [*matching(subject.mined.patterns), *matching(subject.mined.texts)]
-    together = (" ".join(subject.mined.texts), " ".join(matched))  # for a reward that wants several of them
+    together = (" ".join(subject.mined.texts), " ".join(matched))  # for a reward that requires several of them
     return [*spoken, *matched, *together, "word " * 20_000]
 
 
 def reacts(subject: RewardUnderTest) -> bool:
-    """Whether texts that its own code mentions change the score."""
+    """Return whether the texts that the reward's own code mentions change the score."""
 
     def differ() -> bool:
         trials = [Trial(subject.formed(text)) for text in own_texts(subject)]

@@ -36,7 +36,7 @@ class TimedResults:
 
 
 def make(calls: Calls, name: str) -> TimedResults:
-    """Make calls that do not wait for anything; `name` is that of the component."""
+    """Make `calls` that do not wait for anything, and time them; `name` is the name of the component."""
     started = time.perf_counter()
     function, arguments = calls.function, calls.arguments
     if not calls.quiet:
@@ -52,7 +52,7 @@ def make(calls: Calls, name: str) -> TimedResults:
 
 
 class Pending:
-    """Calls in progress; other rewards can run meanwhile."""
+    """Calls in progress, during which other rewards can run."""
 
     def __init__(self, calls: Calls, name: str) -> None:
         self._calls = calls
@@ -60,7 +60,7 @@ class Pending:
         self._started = time.perf_counter()
         self._results: list[Any] = []
         self.futures: list[Future[Any]] = []
-        """The results are complete once all of these are done."""
+        """The futures to wait for; the results are complete once all are done."""
         binding = calls.binding
         function, arguments = calls.function, calls.arguments
         if not binding.asynchronous and binding.timeout is not None:
@@ -88,7 +88,7 @@ class Pending:
         return outcome
 
     def made(self) -> TimedResults:
-        """Return the results, once all futures are done."""
+        """Return the results; all futures must be done."""
         measured = None
         if self._calls.binding.asynchronous:
             self._results, measured = self.futures[0].result()
@@ -122,7 +122,7 @@ def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
 
 
 def _call_many(function: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Call a primitive for all rows at once. If that raises, find the rows for which it does."""
+    """Call a primitive for all rows at once; if that raises, call it row by row, so that only some rows fail."""
     with suppress(Exception):
         results: list[Any] = function.many(arguments)
         return results
@@ -165,7 +165,7 @@ def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) ->
 
 
 def _sendable(calls: Calls) -> Callable[..., Any]:
-    """Return the function in the form in which another process gets it."""
+    """Return the function of `calls`, pickled by value if other processes cannot import it."""
     by_value = not pickled_by_value.importable(calls.binding.function)
     try:
         if by_value:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-# Check the columns: does the data have those that the reward needs, and does TRL pass them on?
+# Check the columns: does the data have those that the reward needs, and does TRL pass them to rewards?
 
 
 _TWICE = ("prompts", "completions")
@@ -54,7 +54,7 @@ _PICTURES = ("image", "images")
 
 
 def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Finding]:
-    """Find missing columns, and column names that TRL treats in a special way.
+    """Find missing columns, and column names with a special meaning in TRL.
 
     Args:
         acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
@@ -169,17 +169,17 @@ def output(config: RunConfig) -> Iterator[Finding]:
 
 
 def asks(tree: Reward) -> bool:
-    """Return whether the reward calls a judge or a model, which would cost money or time."""
+    """Return whether the reward calls a judge or a model, so that a check would cost money or time."""
     return any(node.facts.measures for node, _, _ in walk(tree)) or any(
         binding.asynchronous for _, binding in bindings(tree)
     )
 
 
 def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
-    """Report the maximum number of calls of each judge, and budgets that run out during the training.
+    """Report the maximum number of calls to each judge, and budgets that run out during the training.
 
     Args:
-        evaluated: completions in all evaluations together.
+        evaluated: the number of completions in all evaluations together.
     """
     completions = batches.completions + evaluated
     budgets: dict[Any, list[tuple[str, int]]] = {}
@@ -220,13 +220,13 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
 
 
 ROWS = 3
-"""Any number: the laws are tried on a few rows, as the training waits for them."""
+"""The number of rows on which the laws are tested. Arbitrary: only a few, because the training waits."""
 STOPPING = ("total", "finite", "bounded", "inputs_not_mutated", "time_linear", "memory_bounded")
-"""Laws that a training depends on: without them it raises, hangs, or learns from NaN."""
+"""Laws that are essential in a training: if one is broken, the training may crash, hang, or learn from NaN."""
 _SHOWN = 5
-"""Any limit, so that a report stays readable."""
+"""The maximum number of broken laws that are listed. An arbitrary limit, so that a report stays readable."""
 _LONGEST = 300
-"""Characters of a line that reproduces a fault; a longer one is left to `rewardkit check`."""
+"""The maximum length of a line that reproduces a fault. Arbitrary: longer lines are shown only by `rewardkit check`."""
 
 
 def laws(
@@ -236,7 +236,7 @@ def laws(
 
     Args:
         constants: the constants of the reward's module: ``examples``, ``good``, ``bad`` and so on.
-        best: the format of a right completion, if the golds showed it.
+        best: the format of a correct completion, if scoring the golds found one.
         budget: the time limit in seconds.
     """
     try:
@@ -300,15 +300,15 @@ def _summary(report: Report, has_examples: bool) -> str:
     return f"{tally} in {report.seconds:.0f} s, on {source}"
 
 
-# Check the environment that the policy acts in: can it be loaded, what are its tools, do the data fit it?
+# Check the environment that the policy acts in: can it be loaded, what are its tools, and does the data fit?
 
 
 CHOICE = "environment"
-"""The column that chooses from a dictionary of environments."""
+"""The column that selects an environment from a dictionary."""
 
 
 def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
-    """Find errors in ``environment:``; yield nothing without an environment."""
+    """Find errors in ``environment:``; yield nothing if there is no environment."""
     if config.environment is None:
         return
     try:
@@ -320,7 +320,7 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
     kinds = dict(loaded) if isinstance(loaded, Mapping) else {None: loaded}
     yield from _unchosen(kinds, table)
     for kind in dict.fromkeys(kinds.values()):
-        if isinstance(kind, type):  # a function would have to make one first, which may start a sandbox
+        if isinstance(kind, type):  # a function would have to create one, which may start a sandbox
             yield from _reset(kind, table)
             yield from _tools(kind)
     texts = [row for row, prompt in enumerate(table.prompts) if isinstance(prompt, str)]
@@ -333,7 +333,7 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
 
 
 def _unchosen(kinds: Mapping[Any, Any], table: Table) -> Iterator[Finding]:
-    """Find rows that choose none of several environments."""
+    """Find rows that do not select any of several environments."""
     if None in kinds:
         return
     kind_names = ", ".join(map(repr, kinds))
@@ -349,7 +349,7 @@ def _unchosen(kinds: Mapping[Any, Any], table: Table) -> Iterator[Finding]:
 
 
 def _reset(kind: type, table: Table) -> Iterator[Finding]:
-    """Find a ``reset`` that does not take the columns of a row."""
+    """Find a ``reset`` that does not accept the columns of a row."""
     columns = [name for name in table.columns if name != CHOICE]
     try:
         inspect.signature(MethodType(kind.reset, object())).bind(**dict.fromkeys(columns))  # type: ignore[attr-defined]
@@ -379,23 +379,23 @@ def _tools(kind: type) -> Iterator[Finding]:
 
 
 GIB = 2**30
-# Bytes per parameter. With 4 bits, about a tenth more is for the scales of blocks.
+# Bytes per parameter. With 4 bits, about a tenth is added for the scales of the blocks.
 _BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.55}
 _WIDTHS, _INNER = 11, 4
-"""Activations of a layer per token: multiples of its width and of the width of its MLP. Estimates for a decoder in
-which attention needs no memory of its own."""
+"""Activations per token and layer, as multiples of the layer's width and of its MLP's width. These are estimates for a
+decoder whose attention needs no additional memory."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes of one process.
+    """The memory of one process, in bytes.
 
     Attributes:
         weights, gradients, optimizer, reference: allocated all the time.
         copies: 16-bit copies of 32-bit weights, during updates and generation.
-        logits, activations: during updates.
-        cache: during generation.
-        how: the formula of each part, in words.
+        logits, activations: allocated during updates.
+        cache: allocated during generation.
+        how: the formula of each part, as text.
     """
 
     weights: float
@@ -418,10 +418,10 @@ class Memory:
 
 
 def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gpu: bool) -> Memory:
-    """Return the estimate.
+    """Return an estimate of the memory of one process.
 
     Args:
-        prompt: tokens of the longest prompt.
+        prompt: the number of tokens in the longest prompt.
         gpu: whether the run computes in 16 bits and recomputes activations.
     """
     settings = grpo_settings(config)
@@ -464,7 +464,7 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
 
 
 def _dtype(config: RunConfig, shape: Shape, gpu: bool) -> str:
-    """Return the dtype of the weights: as saved if an adapter is trained on a GPU, else float32."""
+    """Return the dtype of the weights: the saved one if an adapter is trained on a GPU, otherwise float32."""
     if config.model.dtype != "auto":
         return config.model.dtype
     return shape.dtype if config.lora is not None and gpu and shape.dtype in _BYTES else "float32"
@@ -479,7 +479,7 @@ def memory(config: RunConfig, shape: Shape | None, batches: Batches, prompt: int
     import torch
 
     gpu = torch.cuda.is_available()
-    # Without a GPU here, estimate for the GPU that the run will use.
+    # If this machine has no GPU, estimate the memory for the GPU that the run will use.
     estimate = memory_of(config, shape, batches, prompt or 0, gpu=True)
     parts = {name: getattr(estimate, name) for name in estimate.how}
     details = [f"{name} {size / GIB:.2f} GiB = {estimate.how[name]}" for name, size in parts.items() if size]
@@ -511,8 +511,8 @@ def _colocated(config: RunConfig) -> bool:
 
 
 _GOLD_SHARE = 0.3
-"""The share of the time for the laws that the golds may take before them. Any share: the laws find more, and need the
-most."""
+"""The maximum share of the laws' time that scoring the golds may take before the laws. Arbitrary: the laws find more,
+so they get most of the time."""
 
 
 def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Dataset | None) -> Preflight:
@@ -524,7 +524,7 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         config: the configuration of the run.
         reward: the object that ``reward:`` names: a Reward, a function written for TRL, or a list of them.
         training: rows with a column ``prompt``.
-        held_out: the rows of the evaluation, if any.
+        held_out: the rows of the evaluation; None if there is none.
     """
     options = config.preflight or PreflightConfig()
     if not len(training):
@@ -545,11 +545,11 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         findings += _tried("reward", _reward(config, options, reward, tree, table))
     findings += _tried("training", _training(config, tree, table, other))
     findings += _tried("output", output(config))
-    return Preflight(tuple(dict.fromkeys(findings)))  # a problem of both training and held-out rows is reported once
+    return Preflight(tuple(dict.fromkeys(findings)))  # report a problem of both training and held-out rows once
 
 
 def _tried(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
-    """Yield the findings of a check. If the check itself fails, yield a warning: that must not stop the training."""
+    """Yield the findings of a check; if the check itself fails, yield a warning instead of stopping the training."""
     try:
         yield from check
     except Exception as error:

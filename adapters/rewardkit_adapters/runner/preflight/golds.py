@@ -1,6 +1,6 @@
-"""Score the gold answers of the data as completions: do reward and data fit together?
+"""Score the gold answers of the data as completions, to find out whether reward and data fit together.
 
-For the GSM8K cell ``"... #### 72"``, it tries the cell itself, ``#### 72``, ``<answer>72</answer>`` and other formats.
+The GSM8K cell ``"... #### 72"`` is tried as it is, and as ``#### 72``, ``<answer>72</answer>`` and in other formats.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ FORMS = (
     "```json\n{}\n```",
     "```python\n{}\n```",
 )
-"""Formats of a right completion. All of them are tried, because a reward does not say which one it expects."""
+"""Formats of a correct completion. All of them are tried, because a reward does not say which format it expects."""
 
 _SAMPLE = 48
-"""Rows. Any number: each is scored in several formats, and a wrong column shows in a few."""
+"""The number of rows in the sample. Arbitrary: each row is scored in several formats, and a few rows reveal a wrong
+column."""
 _EXPENSIVE = 6
-"""The sample size if completions run in a sandbox. Any number: each row is scored in several formats, and starts
-programs."""
+"""The number of rows in the sample if completions run in a sandbox. Arbitrary: each row is scored in several formats,
+which starts programs."""
 _VALUE = 80
-"""The most characters of a value that a finding shows. Any limit: a finding is a few lines."""
-# The beginning of a training of any length.
+"""The maximum number of characters of a value in a finding. An arbitrary limit: a finding has only a few lines."""
+# The start of a training; its length does not matter.
 _START = Progress(0, 100)
 
 
 @dataclass(frozen=True)
 class Form:
-    """A column, and the format that turns its cell into a completion."""
+    """A column, and the format in which its cells become completions."""
 
     column: str
     template: str
@@ -70,8 +71,8 @@ class Golds:
     """The result of scoring the golds.
 
     Attributes:
-        findings: about the golds.
-        best: the format that the reward accepts; None if no format earns half of the maximum.
+        findings: the findings about the golds.
+        best: the format that the reward accepts; None if no format scores at least half of the maximum.
     """
 
     findings: tuple[Finding, ...]
@@ -79,18 +80,18 @@ class Golds:
 
 
 def golds(tree: Reward, table: Table, seconds: float) -> Golds:
-    """Score a first batch as the training would, then the golds in all formats, then the best format in every row.
+    """Score a first batch as in the training, then the golds in all formats, then every row in the best format.
 
     Args:
-        tree: calls no judge, which would cost money.
+        tree: the reward; it must not call a judge, which would cost money.
         table: the training rows.
-        seconds: the time limit; fewer rows are scored if it is short.
+        seconds: the time limit; if it is short, fewer rows are scored.
     """
     scorer = Scorer(tree)
     rows = table.spread(_EXPENSIVE if is_expensive(tree) else _SAMPLE)
     conversational = bool(rows) and not isinstance(table.prompts[rows[0]], str)
     deadline = time.monotonic() + seconds
-    # Any number: a batch with more than one prompt.
+    # Arbitrary: a batch with several prompts.
     wrong = _first_batch(scorer, table, rows[:4], conversational)
     if wrong:
         return Golds(tuple(wrong))
@@ -149,7 +150,7 @@ def _value(value: float) -> str:
 
 
 def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> list[Finding]:
-    """Find errors that stop the training: score useless completions of the first prompts, at its start and its end."""
+    """Find errors that stop the training: score useless completions of the first prompts, as at its start and end."""
     texts = ["I do not know.", "<think>\n</think>\n<answer>\n0\n</answer>"]
     twice = [row for row in rows for _ in texts]
     completions = [_formed(text, conversational) for _ in rows for text in texts]
@@ -194,10 +195,10 @@ def _empty(scorer: Scorer, table: Table, rows: list[int], conversational: bool) 
 
 
 def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> Floats:
-    """Return the totals, shape (n,); NaN if there is none."""
+    """Return the totals, shape (n,); NaN for rows without a total."""
     try:
         return scorer.score(table.batch(rows, completions), strict=False, on_unparsable_gold="fail").total
-    except RewardKitError:  # of a cell, for example, which another check reports
+    except RewardKitError:  # for example, an unreadable cell, which another check reports
         return np.full(len(rows), np.nan)
 
 
