@@ -25,7 +25,7 @@ if os.path.isdir(os.path.join(_FOLDER, "criteria")):
 
 
 def _homes() -> dict[str, tuple[str, str]]:
-    """Public name -> the module that it loads from, and its name there: what ``__init__.pyi`` tells type checkers."""
+    """Return public name -> (module to load it from, name in that module), read from ``__init__.pyi``."""
     with open(os.path.join(_FOLDER, "__init__.pyi"), encoding="utf-8") as file:
         face = ast.parse(file.read())
     homes: dict[str, tuple[str, str]] = {}
@@ -56,7 +56,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _suggestion(name: str) -> str:
-    """Return the public name that was probably meant, also inside ``rk.errors``, ``rk.length`` and ``rk.agents``."""
+    """Return a hint at the intended public name, also if it is in ``rk.errors``, ``rk.length`` or ``rk.agents``."""
     from rewardkit.errors import near_miss
 
     members = [f"{home}.{member}" for home in ("agents", "errors", "length") for member in __getattr__(home).__all__]

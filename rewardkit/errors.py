@@ -1,7 +1,7 @@
-"""The errors that users can meet, and the functions that help to write their messages.
+"""The errors that users can encounter, and functions for writing error messages.
 
-A message says what is wrong, where (component, column, row), and how to fix it. `shorten` cuts the offending value,
-`near_miss` suggests the name that was probably meant.
+A message says what is wrong, where (component, column, row), and how to fix it. `shorten` cuts the offending value;
+`near_miss` suggests the intended name.
 """
 
 from __future__ import annotations
@@ -35,21 +35,22 @@ __all__ = [
 ]
 
 SHOWN_CHARACTERS = 200
-"""Any limit: a value in an error shows where it comes from, and a completion may have 100,000 characters."""
+"""The characters of a value shown in an error. Arbitrary limit: enough to recognize the value, while a completion may
+have 100,000 characters."""
 
 
 class RewardKitError(Exception):
     """The base class of all errors that rewardkit raises on purpose.
 
     Attributes:
-        component: the component of the reward that could not be scored; empty if it is not known.
+        component: the component of the reward that could not be scored; empty if unknown.
     """
 
     component: str = ""
 
 
 class RewardDefinitionError(RewardKitError):
-    """A reward, a schedule or a tree is built incorrectly; raised when it is made or compiled."""
+    """A reward, schedule or tree is built incorrectly; raised when it is made or compiled."""
 
 
 class RewardTypeError(RewardDefinitionError, TypeError):
@@ -69,30 +70,30 @@ class RewardFailure(RewardKitError):
 
 
 class RewardBug(RewardKitError):
-    """A reward function raised, or returned something that is not a score: it has a bug, and nothing else failed."""
+    """A reward function has a bug: it raised an exception, or returned something that is not a score."""
 
 
 class RunStopped(RewardFailure):
-    """A failure that every later sample would hit too (a wrong key, an exhausted quota), so the run stops.
+    """A failure that every later sample would also have (a wrong key, an exhausted quota), so the run stops.
 
     ``on_failure`` does not catch it.
     """
 
 
 class NoVerdict(RewardFailure):
-    """The judge refused this completion because of its content; it may judge others."""
+    """The judge refused this completion because of its content; it may accept others."""
 
 
 class WorkerDied(RewardFailure):
-    """A worker process ended before its function returned: out of memory, for example, or through ``os._exit``."""
+    """A worker process ended before its function returned, for example because of ``os._exit`` or a lack of memory."""
 
 
 class SandboxFailure(RewardFailure):
-    """The sandbox did not start, or was ended from outside. The program is not to blame, so it gets no score."""
+    """The sandbox did not start or was killed from outside. The program is not to blame, so it gets no score."""
 
 
 class DataError(RewardKitError):
-    """A data file or a record in it is wrong; the message names the line."""
+    """A data file or a record in it is invalid; the message names the line."""
 
 
 class ConfigError(RewardKitError):
@@ -104,15 +105,15 @@ class RunError(RewardKitError):
 
 
 class NotARun(RunError):
-    """There is no recorded run at this path, or of this name."""
+    """There is no recorded run at this path, or with this name."""
 
 
 class NotAFolder(RewardKitError, NotADirectoryError):
-    """A run was to be recorded into a folder, but the path is a file."""
+    """The path for recording a run is a file, not a folder."""
 
 
 class NoExamples(RewardDefinitionError):
-    """A reward reads columns, but there are no examples to check it on.
+    """A reward reads columns, but there are no examples for its check.
 
     Attributes:
         columns: the columns that the reward reads.
@@ -128,7 +129,7 @@ class EvidenceError(RewardKitError, ValueError):
 
 
 class MissingExtraError(RewardKitError, ImportError):
-    """An optional dependency is not installed; the message has the install command."""
+    """An optional dependency is not installed; the message contains the install command."""
 
     @classmethod
     def of(cls, feature: str, extra: str) -> MissingExtraError:
@@ -136,11 +137,11 @@ class MissingExtraError(RewardKitError, ImportError):
 
 
 class RewardKitWarning(UserWarning):
-    """A reward will probably not do what you want; training can continue."""
+    """A reward will probably not work as intended; training can continue."""
 
 
 def warn(message: str) -> None:
-    # A deeper stacklevel would point into the trainer or a thread, never into the user's code.
+    # A larger stacklevel would point into the trainer or a thread, never into the user's code.
     warnings.warn(message, RewardKitWarning, stacklevel=2)
 
 
@@ -150,7 +151,7 @@ def worth_reporting(count: int) -> bool:
 
 
 def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
-    """Return ``repr(value)`` cut to `limit` characters, with the full length if it was cut. Never raises."""
+    """Return ``repr(value)`` cut to `limit` characters, followed by the full length if it was cut. Never raises."""
     if isinstance(value, str) and len(value) > limit:
         return f"{value[:limit]!r}... ({len(value):,} characters)"
     try:
@@ -161,12 +162,12 @@ def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
 
 
 def shorten_line(text: str, limit: int = 400) -> str:
-    """Return `text` without its middle if it is longer than `limit` characters."""
+    """Return `text` with the middle cut out if it is longer than `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit * 2 // 3]} ... {text[-limit // 4 :]}"
 
 
 def hashable(value: object) -> bool:
-    """Return whether `value` has a hash, as every part of a reward must."""
+    """Return whether `value` is hashable, as every part of a reward must be."""
     try:
         hash(value)
     except TypeError:
@@ -181,9 +182,10 @@ def is_factory(value: object) -> bool:
 
 
 def near_miss(name: object, names: Iterable[str]) -> str:
-    """Return `` Did you mean 'answer'?`` if `name` is close to one of `names`, begins or ends with it; else ``""``."""
+    """Return `` Did you mean 'answer'?`` if `name` is similar to one of `names` or begins or ends with one; else ""."""
     choices = list(names)
-    # exact_match: exact, geometric_mean: mean
+    # "exact_match" suggests "exact", and "geometric_mean" suggests "mean".
     parts = [choice for choice in choices if str(name).startswith(f"{choice}_") or str(name).endswith(f"_{choice}")]
+    # At most two suggestions, so that a message stays short; 0.6 is difflib's default.
     close = list(dict.fromkeys([*parts, *difflib.get_close_matches(str(name), choices, n=2, cutoff=0.6)]))[:2]
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

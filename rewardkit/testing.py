@@ -1,6 +1,6 @@
 """Test a reward before it costs a GPU hour: ``from rewardkit.testing import check_reward``.
 
-Everything here is imported when it is first used.
+Every name in this module is imported when it is first used.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from rewardkit.combine.normalization import RankInGroup
 from rewardkit.combine.penalty import Penalty
 from rewardkit.combine.route import Route
 from rewardkit.progress.schedule import Weight, weight_now
-from rewardkit.tree.algebra import Clipped, Named, WeightedSum, wanted
+from rewardkit.tree.algebra import Clipped, Named, WeightedSum, must_evaluate
 from rewardkit.tree.leaf import Leaf
 
 LEAVES = 6
@@ -311,7 +311,7 @@ def _of_weighted(
 ) -> Scored:
     live = [(now, of(child)) for now, _, child in items if now != 0.0]
     if not live:
-        seen = [of(child) for now, weight, child in items if wanted(weight, now, child)]
+        seen = [of(child) for now, weight, child in items if must_evaluate(weight, now, child)]
         counts = isinstance(reward, WeightedSum) and any(not math.isnan(value) for _, value in seen)
         return ("scored", 0.0) if counts else NOTHING
     if any(failed(scored) for _, scored in live):

@@ -1,1 +1,1 @@
-"""Trainers and other libraries: each adapter imports its library only when it is used."""
+"""Adapters for trainers and other libraries. Each adapter imports its library only when it is used."""

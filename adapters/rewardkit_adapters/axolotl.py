@@ -1,6 +1,6 @@
-"""rewardkit and Axolotl: ``rk.to_axolotl(reward)`` makes the reward functions that its configuration names.
+"""rewardkit and Axolotl: ``rk.to_axolotl(reward)`` makes the reward functions that an Axolotl configuration names.
 
-It does not import Axolotl.
+This module does not import Axolotl.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit_adapters.trl.functions import RewardFunction, to_trl
 from rewardkit_adapters.trl.layout import Columns
 
-# to_axolotl: a reward as the reward functions that Axolotl's configuration names.
+# to_axolotl: turn a reward into the reward functions that an Axolotl configuration names.
 
 
 @final
 class AxolotlFunction(RewardFunction):
-    """One column of the reward, as Axolotl calls it."""
+    """One column of the reward, as a function that Axolotl can call."""
 
     def __call__(
         self, /, *, completions: Any, prompts: Any = None, completion_ids: Any = None, **columns: Any
@@ -33,10 +33,10 @@ class AxolotlFunction(RewardFunction):
 
 
 def refuse(log_metric: Any) -> None:
-    """Raise RewardDefinitionError if a completion without a score would count as 0.
+    """Raise RewardDefinitionError if Axolotl would count a completion without a score as 0.
 
     Args:
-        log_metric: the method of the trainer that it passes to reward functions; None if it passes none.
+        log_metric: the trainer's method that Axolotl passes to reward functions; None if it passes none.
     """
     if log_metric is None:
         raise RewardDefinitionError(
@@ -70,20 +70,21 @@ def to_axolotl(
 
         globals().update(rk.to_axolotl(reward))       # trl: {reward_funcs: [my_rewards.number, my_rewards.tags]}
 
-    They are those of `to_trl`: columns are passed by name, schedules run, everything is logged, and a completion that
-    cannot be scored is left out. Settings with which Axolotl counts it as 0 are refused at the first call.
+    The functions behave like those of `to_trl`: columns are passed by name, schedules run, everything is logged, and a
+    completion that cannot be scored is left out. Settings with which Axolotl would count it as 0 are rejected at the
+    first call.
 
     Args:
         reward: a reward, or a list of rewards and plain TRL functions.
-        prefix: a text before each name, such as ``"rk_"``.
+        prefix: a prefix for each name, such as ``"rk_"``.
         outputs: as in `to_trl`; ``"components"`` is for ``rl: gdpo`` and needs ``trl: {reward_weights: [...]}``.
         record, logs, limits, updates: as in `to_trl`.
 
     Returns:
-        name -> function.
+        the functions by name.
 
     Raises:
-        RewardDefinitionError: a name cannot be one of a module, or the module that calls has it already.
+        RewardDefinitionError: a name is not a valid Python name, or the calling module already defines it.
         RewardTypeError, MissingExtraError: as in `to_trl`.
     """
     functions = to_trl(
@@ -103,9 +104,9 @@ def to_axolotl(
 
 
 def _check_names(names: Iterable[str], module: Mapping[str, Any]) -> None:
-    """Raise RewardDefinitionError if a name cannot be one of a module, or if `module` has it.
+    """Raise RewardDefinitionError if a name is not a valid Python name, or if `module` already defines it.
 
-    A function that is replaced in its module cannot run in another process any more, which timeouts need.
+    Timeouts run a function in another process, which is impossible once the function is replaced in its module.
     """
     for name in names:
         if not name.isidentifier() or keyword.iskeyword(name):
@@ -120,7 +121,7 @@ def _check_names(names: Iterable[str], module: Mapping[str, Any]) -> None:
             )
 
 
-# The file and settings with which Axolotl uses a reward.
+# Export: the file and the settings with which Axolotl uses a reward.
 
 
 TESTED = Tested("axolotl", ["0.19.0"])

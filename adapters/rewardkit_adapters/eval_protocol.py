@@ -1,6 +1,6 @@
-"""rewardkit for eval-protocol: ``rk.from_eval_protocol(function)`` turns a ``@reward_function`` into a Reward.
+"""rewardkit and eval-protocol: ``rk.from_eval_protocol(function)`` turns a ``@reward_function`` into a Reward.
 
-It does not import eval-protocol.
+This module does not import eval-protocol.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Messages = Sequence[Mapping[str, Any]]
 
 _UNBOUNDED = (-np.inf, np.inf)
 _OWN = ("messages", "resources")
-"""Arguments that are not columns: the conversation, and the one that the decorator fills."""
+"""Arguments that are not columns: the conversation, and ``resources``, which the decorator fills in."""
 
 
 class ChatMessage(dict[str, Any]):
@@ -46,11 +46,11 @@ class ChatMessage(dict[str, Any]):
 @final
 @dataclass(frozen=True)
 class Call:
-    """Call the function for one completion and convert its result.
+    """A callable that calls the function for one completion and converts the result.
 
     Attributes:
-        names: the columns that it accepts; None for all columns.
-        needed: the columns that it requires.
+        names: the columns that the function accepts; None for all columns.
+        needed: the columns that the function requires.
     """
 
     function: Callable[..., Any]
@@ -59,10 +59,10 @@ class Call:
 
     def __call__(self, messages: Messages, columns: dict[str, Any], *_: Any, prompt: str = "") -> Any:
         absent = self.absent(columns)
-        return absent or _read(self.function(**self.arguments(messages, columns, prompt)))
+        return absent or _score_of_result(self.function(**self.arguments(messages, columns, prompt)))
 
     def absent(self, columns: Mapping[str, Any]) -> Abstention | None:
-        """Return the reason why the function does not apply to a row: rows of another task have None in its columns."""
+        """Return an abstention if a required column is None, as in rows of another task; otherwise return None."""
         empty = [name for name in self.needed if columns.get(name) is None]
         return Abstention(f"column {empty[0]!r} is None") if empty else None
 
@@ -77,22 +77,22 @@ class Call:
 @final
 @dataclass(frozen=True)
 class AsyncCall:
-    """`Call` for an async function."""
+    """The async version of `Call`."""
 
     call: Call
 
     async def __call__(self, messages: Messages, columns: dict[str, Any], *_: Any, prompt: str = "") -> Any:
         absent = self.call.absent(columns)
-        return absent or _read(await self.call.function(**self.call.arguments(messages, columns, prompt)))
+        return absent or _score_of_result(await self.call.function(**self.call.arguments(messages, columns, prompt)))
 
 
-def _read(returned: Any) -> Any:
+def _score_of_result(returned: Any) -> Any:
     """Convert a result (an EvaluateResult, a dict or a plain number) to a Score.
 
-    Ignores ``is_score_valid``: eval-protocol's own rewards use it for whether the completion did well.
+    ``is_score_valid`` is ignored: eval-protocol's own rewards use it to say whether the completion did well.
 
     Raises:
-        RewardFailure: the evaluation itself failed, according to ``error`` in the result.
+        RewardFailure: the result has an ``error``, which means that the evaluation itself failed.
     """
     score, reason, metrics, error = (_field(returned, name) for name in ("score", "reason", "metrics", "error"))
     if error:
@@ -122,9 +122,9 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
     If a required column is None in a row, the reward abstains there.
 
     Args:
-        function: a ``@reward_function`` in mode "pointwise", or a function that is called like one; may be async. It
-            returns an EvaluateResult, a dict with "score", or a number. A result with ``error`` is outcome ``failed``;
-            an exception is an error, never a 0.0.
+        function: a ``@reward_function`` in mode "pointwise", or a function with the same signature; may be async. It
+            returns an EvaluateResult, a dict with "score", or a number. A result with ``error`` has the outcome
+            ``failed``; an exception is an error, never a 0.0.
         name: the name of the component; by default the function's name.
 
     Raises:
@@ -155,7 +155,7 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
         (
             Parameter("messages", "messages"),
             Parameter("columns", "example"),
-            *(Parameter(column, column) for column in needed),  # so that the error names a missing one
+            *(Parameter(column, column) for column in needed),  # so that the error message names a missing column
             Parameter("prompt", "prompt", default="", keyword_only=True),
         ),
     )
@@ -183,7 +183,7 @@ def _parameters(function: Callable[..., Any], inner: Any, label: str) -> list[in
 
 
 def _innermost(function: Any) -> Any:
-    """Return the function inside partials and eval-protocol's ``RewardFunction``."""
+    """Return the original function inside any partials and eval-protocol's ``RewardFunction``."""
     while isinstance(function, functools.partial) or callable(getattr(function, "func", None)):
         function = function.func
     return function

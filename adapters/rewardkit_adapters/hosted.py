@@ -1,4 +1,4 @@
-"""rewardkit and hosted services: ``rk.to_hosted(reward, url=...)`` makes functions that ask your reward server."""
+"""rewardkit and hosted services: ``rk.to_hosted(reward, url=...)`` makes functions that query your reward server."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.scorer import RowScorer
 from rewardkit.online.trainer_inputs import TrainerInputs
 
-# The source text of a function that asks the reward server: plain, alone, of three arguments, standard library
-# only.
+# The source text of a function that queries the reward server. It takes three arguments, depends on no other code, and
+# uses only the standard library.
 
 
 Function = Callable[[Any, Any, Any], float]
@@ -75,17 +75,17 @@ def NAME(prompt, completion, example):
         pause = min(2.0 * pause, 30.0)
 '''
 _LONGEST_TRY = 150.0
-"""Seconds; longer than the server's own deadline."""
+"""The maximum seconds for one HTTP request; longer than the server's own deadline."""
 
 
 def function_text(name: str, address: str, token: str, deadline: float, term: str = "") -> str:
-    """Return the source text of a function.
+    """Return the source text of a function that queries the reward server.
 
     Args:
         name: an identifier; the service names the curve after it.
         address: the URL of the server's ``/score``.
-        token: an expression.
-        deadline: seconds, all tries together.
+        token: a Python expression for the server's token.
+        deadline: seconds for all tries together.
         term: the term whose share is the score; empty for the total.
     """
     values = {
@@ -97,12 +97,12 @@ def function_text(name: str, address: str, token: str, deadline: float, term: st
         "LONGEST_TRY": repr(_LONGEST_TRY),
         "VALUE": f'score["terms"][{term!r}]' if term else 'score["total"]',
     }
-    # Whole words, all at once: a value may contain the name of another.
+    # Replace whole words in a single pass: a value may contain the name of another placeholder.
     return re.sub(rf"\b({'|'.join(values)})\b", lambda match: values[match[0]], _TEXT)
 
 
 def compiled(name: str, text: str) -> Function:
-    """Return the function of a source text, such that ``inspect.getsource`` returns this text."""
+    """Compile `text` and return the function `name`; ``inspect.getsource`` returns `text` for it."""
     file = f"<rewardkit {name} {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {"__name__": "rewardkit_hosted_function"}
@@ -112,10 +112,10 @@ def compiled(name: str, text: str) -> Function:
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
-    """Return an identifier for each name: ``{"length between": "length_between"}``."""
+    """Return a unique Python identifier for each name: ``{"length between": "length_between"}``."""
     assigned: dict[str, str] = {}
     for name in names:
-        # "length between" is no name of a function.
+        # "length between" is not a valid function name.
         base = re.sub(r"\W", "_", name)
         if not base.isidentifier() or keyword.iskeyword(base):
             base = f"term_{base}"
@@ -126,11 +126,11 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
     return assigned
 
 
-# to_hosted: a reward as functions that a hosted service takes as source text, and that ask your reward server.
+# to_hosted: turn a reward into functions that a hosted service takes as source text and that query your reward server.
 
 
 OFFERS = TrainerInputs("to_hosted")
-# An address, with a path or without; no query, which could not be followed by a path.
+# An address, with or without a path. A query is rejected, because a path cannot be appended to it.
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _TOKEN = "REWARDKIT_TOKEN"
 
@@ -138,10 +138,10 @@ _TOKEN = "REWARDKIT_TOKEN"
 @final
 @dataclass(frozen=True)
 class Hosted:
-    """Functions for a hosted service.
+    """The functions for a hosted service.
 
     Attributes:
-        functions: plain functions of ``prompt``, ``completion`` and ``example``; the service names a curve after each,
+        functions: plain functions of ``prompt``, ``completion`` and ``example``; the service names a curve after each
             and sums their results.
         texts: the source text of each function, as ``inspect.getsource`` returns it.
     """
@@ -162,11 +162,11 @@ def to_hosted(
     name: str = "rewardkit",
     outputs: Literal["total", "terms"] = "total",
     token: str | None = None,
-    # Any limit: services wait for minutes, and a judge behind the server may be down for some of them.
+    # An arbitrary limit: services wait for minutes, and a judge behind the server may be down for a few minutes.
     deadline: float = 600.0,
     examples: Iterable[Mapping[str, Any]] | None = None,
 ) -> Hosted:
-    """Turn a reward into functions for a hosted service. They ask a server with the same reward.
+    """Turn a reward into functions for a hosted service; they query a server with the same reward.
 
     ::
 
@@ -174,29 +174,28 @@ def to_hosted(
         hosted = rk.to_hosted(reward, url="https://rewards.example.com")
         config = RewardFunctionsConfig(functions=list(hosted.functions))
 
-    Each function is source text of three arguments that uses the standard library only. It waits inside the call while
-    the server restarts, is full, or a judge is down; after `deadline` it raises. A failure is never returned as a
-    number.
+    Each function takes three arguments and uses only the standard library. A call waits while the server restarts or is
+    full, or while a judge is down; after `deadline` it raises. A failure is never returned as a number.
 
     Args:
-        reward: the reward that the server serves: a reward, a plain function, or a list of them. Here it is only
-            checked whether a service can use it; the scores come from the server.
+        reward: the reward that the server serves: a reward, a plain function, or a list of them. `to_hosted` only
+            checks that a service can use it; the scores come from the server.
         url: the address at which the service reaches the server, such as ``"https://rewards.example.com"``.
         name: the name of the function, and of the curve.
-        outputs: ``"total"`` for one function; ``"terms"`` for one per term, whose sum is the total. Each asks the
-            server by itself, so a reward that is not deterministic, such as a judge without a cache, is scored once per
-            term.
-        token: the token of the server, which is then part of the source text. By default, the function reads the
-            environment variable REWARDKIT_TOKEN where it runs.
-        deadline: seconds for a completion, all tries together.
-        examples: rows of columns, such as ``[{"answer": "42"}]``, to try the reward on at once. The service passes all
-            cells as texts.
+        outputs: ``"total"`` for one function; ``"terms"`` for one function per term; their sum is the total. Each
+            function queries the server separately, so a reward that is not deterministic, such as a judge without a
+            cache, is scored once per term.
+        token: the server's token, which becomes part of the source text. By default, the function reads the environment
+            variable REWARDKIT_TOKEN where it runs.
+        deadline: seconds per completion, for all tries together.
+        examples: rows of columns, such as ``[{"answer": "42"}]``, to try the reward on at once. The service passes
+            every cell as text.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: an argument is wrong, or the reward compares completions or follows the training
-            progress: neither is passed with a completion.
-        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+            progress, which a service passes with no completion.
+        BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     scorer = RowScorer(reward, OFFERS)
     if examples is not None:
@@ -229,7 +228,7 @@ def _text(cell: Any) -> str | None:
     return json.dumps(cell) if isinstance(cell, (list, tuple, Mapping)) else str(cell)
 
 
-# The file with which a hosted service uses a reward.
+# Export: the file with which a hosted service uses a reward.
 
 
 TESTED = Tested("predibase", ["2025.10.3"])

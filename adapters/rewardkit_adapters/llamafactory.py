@@ -1,4 +1,4 @@
-"""rewardkit and LLaMA-Factory, whose PPO asks a reward server: the dialect of `rewardkit serve`."""
+"""rewardkit and LLaMA-Factory: the path of `rewardkit serve` that LLaMA-Factory's PPO calls for rewards."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from rewardkit.scoring.conversations import split_row
 from rewardkit.scoring.files import rows_of
 from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Score, list_at
 
-# The rows of a data file, found by their prompt in a text that LLaMA-Factory sends.
+# Find the row of a data file by its prompt, which is part of the text that LLaMA-Factory sends.
 
 
 @final
 class Prompts:
-    """Rows by the text of the user in their prompt.
+    """The rows of a data file, indexed by the user's text in their prompt.
 
     Args:
-        rows: rows with a "prompt", which is a text, or messages that end with one of the user.
-        separator: the text of the template between that text and the response.
+        rows: rows with a "prompt": a text, or messages with a single user message and otherwise only system messages.
+        separator: the text that the chat template puts between the user's text and the response.
 
     Raises:
-        RewardDefinitionError: a row has no such prompt, or two with the same prompt differ.
+        RewardDefinitionError: a row has no such prompt, or two rows with the same prompt differ.
     """
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], separator: str) -> None:
         self._separator = separator
         self._rows: dict[str, dict[str, Any]] = {}
         for row in rows:
-            prompt = _asked(row.get("prompt"))
+            prompt = _user_text(row.get("prompt"))
             cells = {name: cell for name, cell in row.items() if name not in RESERVED}
             if not prompt:
                 raise RewardDefinitionError(
@@ -51,17 +51,17 @@ class Prompts:
         self._sizes = sorted({len(prompt) for prompt in self._rows}, reverse=True)
 
     def row(self, text: str) -> Row | None:
-        """Return the row of a text; None if no prompt of the data is before the first separator.
+        """Return the row of a text; None if no prompt of the data ends right before the first separator.
 
-        What the policy writes comes after it, so it cannot change the row.
+        The policy writes only after the first separator, so it cannot change which row is found.
         """
         before, separator, completion = text.partition(self._separator)
         prompt = next((before[-size:] for size in self._sizes if before[-size:] in self._rows), None)
         return Row(completion, prompt, self._rows[prompt]) if separator and prompt is not None else None
 
 
-def _asked(prompt: Any) -> str:
-    """Return the text of the user; empty if there is none, or several."""
+def _user_text(prompt: Any) -> str:
+    """Return the user's text in a prompt; empty unless one user message is the only one besides system messages."""
     if isinstance(prompt, str):
         return prompt
     messages = (
@@ -70,38 +70,38 @@ def _asked(prompt: Any) -> str:
     return content_text(messages[0].get("content")) if len(messages) == 1 and messages[0].get("role") == "user" else ""
 
 
-# The path that LLaMA-Factory's PPO posts to: ``reward_model_type: api`` and ``reward_model:
-# http://host:8000/llamafactory``.
+# The path to which LLaMA-Factory's PPO posts: ``reward_model_type: api`` and
+# ``reward_model: http://host:8000/llamafactory``.
 
 
 DATA, SEPARATOR = "REWARDKIT_LLAMAFACTORY_DATA", "REWARDKIT_LLAMAFACTORY_SEPARATOR"
 PATIENCE = 600.0
-"""Seconds in which a failed row is scored again: LLaMA-Factory waits for ever, and cannot go on without a score."""
+"""Seconds for which a failed row is retried: LLaMA-Factory waits forever, and cannot continue without a score."""
 _LOG = logging.getLogger("rewardkit.serve")
 
 
-async def scored(payload: Any, score: Score) -> Answer:
+async def score_texts(payload: Any, score: Score) -> Answer:
     """Score texts for LLaMA-Factory."""
     texts = list_at(payload, "messages")
     try:
-        rows = [_known().row(text) if isinstance(text, str) else None for text in texts]
+        rows = [_prompt_store().row(text) if isinstance(text, str) else None for text in texts]
     except (RewardKitError, OSError) as error:
-        raise _refused(str(error)) from None
+        raise _bad_request(str(error)) from None
     missing = next((text for text, row in zip(texts, rows, strict=True) if row is None), None)
     if missing is not None:
-        raise _refused(
+        raise _bad_request(
             f"no prompt of {os.environ[DATA]} ends before the first {os.environ[SEPARATOR]!r} in {shorten(missing)}. "
             f"Fix {SEPARATOR}, or add the row to the data"
         )
     scores = await score([row for row in rows if row is not None], patience=PATIENCE)
-    lost = next((row_score for row_score in scores if not row_score.scored), None)
-    if lost is not None:
-        return Answer({"error": f"a completion has no score: {lost.why}"}, 503)
+    unscored = next((row_score for row_score in scores if not row_score.scored), None)
+    if unscored is not None:
+        return Answer({"error": f"a completion has no score: {unscored.why}"}, 503)
     return Answer({"scores": [row_score.total for row_score in scores]})
 
 
 @cache
-def _known() -> Prompts:
+def _prompt_store() -> Prompts:
     missing = [name for name in (DATA, SEPARATOR) if not os.environ.get(name)]
     if missing:
         raise RewardDefinitionError(f"set the variable {missing[0]} before `rewardkit serve`")
@@ -109,10 +109,10 @@ def _known() -> Prompts:
     return Prompts(rows, os.environ[SEPARATOR].replace("\\n", "\n"))
 
 
-def _refused(why: str) -> BadRequest:
-    """Return the error of a request, and log it: LLaMA-Factory shows only ``KeyError: 'scores'``."""
-    _LOG.error("/llamafactory: %s", why)
-    return BadRequest(why)
+def _bad_request(reason: str) -> BadRequest:
+    """Log the reason and return it as an error: LLaMA-Factory itself shows only ``KeyError: 'scores'``."""
+    _LOG.error("/llamafactory: %s", reason)
+    return BadRequest(reason)
 
 
-dialect: Dialect = {"/llamafactory": scored}
+dialect: Dialect = {"/llamafactory": score_texts}

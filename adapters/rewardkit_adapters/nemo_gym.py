@@ -1,6 +1,6 @@
-"""rewardkit and NeMo Gym: ``rk.to_nemo_gym(reward)`` is a resources server; `rewardkit serve` also answers its paths.
+"""rewardkit and NeMo Gym: ``rk.to_nemo_gym(reward)`` makes a resources server.
 
-Neither imports NeMo Gym before it is needed.
+`rewardkit serve` also answers the paths of a resources server. NeMo Gym is imported only by ``rk.to_nemo_gym``.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from rewardkit.scoring.conversations import messages_of
 from rewardkit.serve.dialects import Answer, BadRequest, Dialect, Score, list_at
 from rewardkit.tree.evaluation.scorer import Scorer
 
-# The replies to ``/verify``: the rollout again with its reward, and with marks if it has none.
+# The replies to ``/verify``: the rollout with its reward, and with failure marks if it has no score.
 
 
 TERMS = "terms/"
-"""Before the name of a term among the fields: without it, a term would replace the task's field of that name."""
+"""The prefix of term names among the fields. Without it, a term would replace the task's field with the same name."""
 _FAILURE = ("_ng_failure_class", "_ng_failure_judge_error", "_ng_failure_terminal")
 _OF_NEMO_RL = "_rowidx"
 UNSCORED = (
@@ -43,8 +43,9 @@ UNSCORED = (
 def reply(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
     """Return a rollout with its scores, always with the same fields.
 
-    ``reward_components`` are the terms: they add up to the reward, as NeMo RL demands; a term that abstained adds 0.0,
-    and NeMo RL puts the same for one that is missing. Among the fields for metrics it is null, which is not counted.
+    ``reward_components`` are the terms, which add up to the reward, as NeMo RL requires. A term that abstained counts
+    as 0.0 there, as does a missing term in NeMo RL. Among the fields for metrics such a term is null, which is not
+    counted.
     """
     fields = {
         **{name: value for name, value in rollout.items() if name not in _FAILURE},
@@ -57,15 +58,15 @@ def reply(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
 
 
 def trains(rollout: Any) -> bool:
-    """Return whether NeMo RL waits for the reward: it numbers the rollouts of a step."""
+    """Return whether NeMo RL waits for the reward: only NeMo RL numbers the rollouts of a step."""
     return isinstance(rollout, Mapping) and _OF_NEMO_RL in rollout
 
 
 def awaits_another(score: RowScore) -> bool:
-    """Return whether NeMo RL must generate another rollout instead of this one, which has no score.
+    """Return whether NeMo RL must replace this rollout, which has no score, with a new one.
 
-    If the gold answer cannot be read, no rollout of the prompt has a score: all get 0.0 and the mark that masks them,
-    so their advantages are 0 even where NeMo RL does not read the mark.
+    If the gold answer cannot be read, no rollout of the prompt can be scored. All of them get 0.0 and the mark that
+    masks them, so their advantages are 0 even if NeMo RL ignores the mark.
     """
     return not (score.scored or score.unparsable)
 
@@ -75,7 +76,7 @@ def _share(score: RowScore, value: float | None) -> float:
 
 
 def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
-    """Return the marks that exclude a rollout from the rollouts of NeMo Gym, and from the loss of NeMo RL."""
+    """Return the marks that exclude a rollout from NeMo Gym's collected rollouts and from NeMo RL's loss."""
     config = rollout.get("instance_config")
     return {
         "_ng_failure_class": "judge_failed",
@@ -85,25 +86,25 @@ def _marks(rollout: Mapping[str, Any], score: RowScore) -> dict[str, Any]:
     }
 
 
-# Rollouts of NeMo Gym as rows: the text of the policy, the messages before it, and the fields of the task.
+# Convert NeMo Gym's rollouts to rows: the text of the policy, the messages before it, and the fields of the task.
 
 
 REQUEST, RESPONSE = "responses_create_params", "response"
 _METADATA = "verifier_metadata"
 _OF_CALLS = ("id", "status", "prompt_token_ids", "generation_token_ids", "generation_log_probs")
-"""Keys of an item that describe the call of the model, not the text of the policy."""
+"""Keys of an item that describe the model call, not the text of the policy."""
 _NO_COLUMNS = {REQUEST, RESPONSE, *RESERVED}
 _CUT = "max_output_tokens"
 
 
 def row_of(rollout: Any) -> Row:
-    """Return the row of a rollout, the body of a request to ``/verify``.
+    """Return the row of a rollout, which is the body of a request to ``/verify``.
 
-    The columns are the fields besides the request and the response, the entries of ``verifier_metadata``, and the
-    "tools" of the request; without names that mean something else to a reward, such as "prompt".
+    The columns are the fields other than the request and the response, the entries of ``verifier_metadata``, and the
+    "tools" of the request. Names with a special meaning for rewards, such as "prompt", are left out.
 
     Raises:
-        BadRequest: it has no request or no response.
+        BadRequest: the rollout has no request or no response.
     """
     request, response = (_object_at(rollout, name) for name in (REQUEST, RESPONSE))
     output = list_at(response, "output")
@@ -129,7 +130,7 @@ def _prompt(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _messages(items: Sequence[Any]) -> list[Mapping[str, Any]]:
-    """Return items of the Responses API as chat messages."""
+    """Convert items of OpenAI's Responses API to chat messages."""
     if not isinstance(items, Sequence) or not all(isinstance(item, Mapping) for item in items):
         raise BadRequest("expected input and output to be lists of the items of OpenAI's Responses API")
     cleaned = [{name: value for name, value in item.items() if name not in _left_out(item)} for item in items]
@@ -138,7 +139,7 @@ def _messages(items: Sequence[Any]) -> list[Mapping[str, Any]]:
 
 
 def _left_out(item: Mapping[str, Any]) -> Sequence[str]:
-    is_call = str(item.get("type", "")).endswith("_call")  # the id of a call that ran at the provider is its only one
+    is_call = str(item.get("type", "")).endswith("_call")  # a call that the provider ran has no id but this one
     return _OF_CALLS[1:] if is_call else _OF_CALLS
 
 
@@ -168,13 +169,13 @@ def _field(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else None
 
 
-# to_nemo_gym: a reward as a resources server of NeMo Gym.
+# to_nemo_gym: turn a reward into a NeMo Gym resources server.
 
 
 TESTED = ("0.5.1",)
 OFFERS = TrainerInputs("NeMo Gym", ids=True)
 PATIENCE = 150.0
-"""Seconds in which a failed rollout is scored again before NeMo RL has to generate another one."""
+"""Seconds for which a failed rollout is retried before NeMo RL has to generate another one."""
 
 
 def to_nemo_gym(
@@ -188,7 +189,7 @@ def to_nemo_gym(
     record: str | os.PathLike[str] | None = None,
     limits: Limits = LIMITS,
 ) -> type[Any]:
-    """Turn a reward into a resources server of NeMo Gym, a subclass of ``SimpleResourcesServer``.
+    """Turn a reward into a NeMo Gym resources server, a subclass of ``SimpleResourcesServer``.
 
     ::
 
@@ -196,33 +197,33 @@ def to_nemo_gym(
         if __name__ == "__main__":
             Server.run_webserver()
 
-    It answers a rollout with the rollout, ``reward``, and ``reward_components``: the terms, which add up to the reward.
-    ``terms/<term>`` and ``components/<name>`` are numbers for NeMo Gym's metrics. A rollout that cannot be scored has
-    the marks that keep it out of the collected rollouts (it is in the file of failures). NeMo RL gets an error for it
-    and generates another one; if the gold answer cannot be read, which another rollout would not change, it gets the
-    marks.
+    The server answers a rollout with the rollout, ``reward``, and ``reward_components``: the terms, which add up to the
+    reward. ``terms/<term>`` and ``components/<name>`` are numbers for NeMo Gym's metrics. A rollout that cannot be
+    scored has marks that keep it out of the collected rollouts (it is in the file of failures). NeMo RL gets an error
+    for it and generates another rollout. If the gold answer cannot be read, another rollout would not help, so NeMo RL
+    gets the marks.
 
     Args:
         reward: a reward, a plain function, or a list of them. The completion is the text of the policy, with tool calls
             and results; the fields of the task, the entries of its ``verifier_metadata`` and the "tools" of the request
             are the columns.
-        on_failure: the result for NeMo RL if a rollout cannot be scored. ``"retry"``: an error. ``"mask"``: the reward
+        on_failure: the reply to NeMo RL if a rollout cannot be scored. ``"retry"``: an error. ``"mask"``: the reward
             0.0 and ``instance_config.mask_sample``, which keeps it out of the loss in NeMo RL's ``grpo.py``, but not
             out of the mean of its group, and not out of the loss in its other loops.
-        patience: seconds during which a rollout of NeMo RL that has failed is scored again before that.
+        patience: seconds for which a failed rollout of NeMo RL is retried before `on_failure` applies.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug shows before the training starts.
-        deadline: seconds after which a rollout cannot be scored; None waits as long as the reward takes.
+            missing column or a bug is found before the training starts.
+        deadline: seconds after which a rollout counts as unscorable; None waits as long as the reward takes.
         special_tokens: a tokenizer or a list of texts to remove from completions.
-        record: the folder of a run to record everything into, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored rollouts above which every further one is
-            refused: nothing is learned from them.
+        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the shares of failed and errored rollouts above which every further rollout is
+            refused, because training on such scores teaches nothing.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions or follows the training progress: neither is passed with
-            a rollout. Or `on_failure` or `patience` is out of its range.
-        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+        RewardDefinitionError: the reward compares completions or follows the training progress, which NeMo Gym does not
+            pass with a rollout. Or `on_failure` or `patience` is out of its range.
+        BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     if on_failure not in ("retry", "mask"):
         raise RewardDefinitionError(f"to_nemo_gym: on_failure= is 'retry' or 'mask', got {on_failure!r}")
@@ -247,7 +248,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
         model_config: ClassVar[Any] = {"extra": "allow"}
 
     class VerifyResponse(gym.BaseMultiRewardVerifyResponse):  # type: ignore[name-defined]
-        """The same with its reward."""
+        """The same rollout with its reward."""
 
         model_config: ClassVar[Any] = {"extra": "allow"}
 
@@ -257,7 +258,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
         REVERIFY_MODE: ClassVar[Any] = gym.ReverifyMode.STATELESS
 
     class RewardServer(gym.SimpleResourcesServer):  # type: ignore[name-defined]
-        """A reward as a resources server."""
+        """A resources server that scores rollouts with the reward."""
 
         config: Config
 
@@ -270,12 +271,12 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
                 raise fastapi.HTTPException(503, UNSCORED.format(why=score.why))
             return VerifyResponse.model_validate(reply(rollout, score))
 
-    # FastAPI looks for the names in annotations among the globals of the module.
+    # FastAPI looks up the names in annotations among the module's globals, where these local classes are missing.
     RewardServer.verify.__annotations__ = {"body": VerifyRequest, "return": VerifyResponse}
     return RewardServer
 
 
-# The replies to ``/aggregate_metrics``: the statistics that NeMo Gym computes from replies to ``/verify``.
+# The replies to ``/aggregate_metrics``: the statistics that NeMo Gym computes from the replies to ``/verify``.
 
 
 Numbers = dict[str, float]
@@ -285,24 +286,24 @@ _INDICES = (_TASK, _ROLLOUT)
 
 
 def aggregated(responses: Sequence[Any]) -> dict[str, Any]:
-    """Return the statistics of each task, of all rollouts, and the means alone.
+    """Return the statistics of each task and of all rollouts, and separately the overall means.
 
     Args:
-        responses: replies to ``/verify``; all numbers among their fields count, and those in the usage of the response.
+        responses: replies to ``/verify``. All numeric fields count, and so do the numbers in the usage of the response.
 
     Raises:
-        BadRequest: a reply does not say which rollout of which task it is, or two say the same.
+        BadRequest: a reply lacks the index of its task or rollout, or two replies have the same indices.
     """
-    ordered = sorted(map(_checked, responses), key=_place)
-    twice = next(
+    ordered = sorted(map(_check_response, responses), key=_place)
+    duplicate = next(
         (response for response, other in itertools.pairwise(ordered) if _place(response) == _place(other)), None
     )
-    if twice is not None:
-        raise BadRequest(f"two verify responses have {_TASK} {twice[_TASK]} and {_ROLLOUT} {twice[_ROLLOUT]}")
+    if duplicate is not None:
+        raise BadRequest(f"two verify responses have {_TASK} {duplicate[_TASK]} and {_ROLLOUT} {duplicate[_ROLLOUT]}")
     overall = _statistics([_numbers(response, _usage(response)) for response in ordered])
     return {
         "group_level_metrics": [
-            _of_task(task, list(rollouts))
+            _task_metrics(task, list(rollouts))
             for task, rollouts in itertools.groupby(ordered, key=lambda response: response[_TASK])
         ],
         "agent_metrics": overall,
@@ -310,7 +311,7 @@ def aggregated(responses: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _of_task(task: int, rollouts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _task_metrics(task: int, rollouts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         _TASK: task,
         **_statistics([_numbers(rollout, _usage(rollout)) for rollout in rollouts]),
@@ -333,12 +334,14 @@ def _of_task(task: int, rollouts: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 
 
 def _statistics(rows: Sequence[Numbers]) -> Numbers:
-    """Return statistics of each number. A single value has no deviation, except that none of them has one."""
+    """Return the statistics of each number by name.
+
+    A number with a single value has no standard deviation, but if there is only one row, all deviations are 0."""
     columns = {name: np.array([row[name] for row in rows if name in row]) for row in rows for name in row}
-    alone = all(len(values) < 2 for values in columns.values())
+    is_single = all(len(values) < 2 for values in columns.values())
     statistics = {}
     for name, values in columns.items():
-        spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0 if alone and len(rows) == 1 else math.nan
+        spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0 if is_single and len(rows) == 1 else math.nan
         for kind, value in (
             ("mean", values.mean()), ("max", values.max()), ("min", values.min()), ("median", np.median(values)),
             ("std", spread),
@@ -349,7 +352,7 @@ def _statistics(rows: Sequence[Numbers]) -> Numbers:
 
 
 def _numbers(*sources: Mapping[str, Any]) -> Numbers:
-    """Return the numbers of some objects by name, without the indices; truth counts as 1."""
+    """Return the numbers of all `sources` by name, without the indices; True counts as 1."""
     return {name: value for source in sources for name, value in _numeric(source)}
 
 
@@ -369,13 +372,13 @@ def _place(response: Mapping[str, Any]) -> tuple[int, int]:
     return response[_TASK], response[_ROLLOUT]
 
 
-def _checked(response: Any) -> Mapping[str, Any]:
+def _check_response(response: Any) -> Mapping[str, Any]:
     if not isinstance(response, Mapping) or not all(isinstance(response.get(name), int) for name in _INDICES):
         raise BadRequest(f"each of verify_responses must be an object with the numbers {_TASK!r} and {_ROLLOUT!r}")
     return response
 
 
-# NeMo Gym's dialect of the reward server: the paths of a resources server.
+# NeMo Gym's paths of the reward server: those of a resources server.
 
 
 STATELESS = "stateless"
@@ -391,7 +394,7 @@ async def verify(payload: Any, score: Score) -> Answer:
 
 
 async def seed_session(payload: Any, score: Score) -> Answer:
-    """Begin a rollout of NeMo Gym; nothing is kept for it."""
+    """Begin a rollout of NeMo Gym; no state is kept for it."""
     return Answer({})
 
 
@@ -401,13 +404,13 @@ async def aggregate_metrics(payload: Any, score: Score) -> Answer:
 
 
 async def reverify_mode(payload: Any, score: Score) -> Answer:
-    """Say that rollouts can be verified again."""
+    """Return the reverify mode, which says that rollouts can be verified again."""
     return Answer(STATELESS)
 
 
 _POSTED = {"/verify": verify, "/seed_session": seed_session, "/aggregate_metrics": aggregate_metrics}
 _OBSERVED = "/ng-rollout/{rollout_id}"
-"""Before the paths while NeMo Gym observes rollouts."""
+"""The prefix of the paths while NeMo Gym observes rollouts."""
 
 dialect: Dialect = {
     **_POSTED,
@@ -416,7 +419,7 @@ dialect: Dialect = {
 }
 
 
-# The files and settings with which NeMo Gym uses a reward.
+# Export: the files and settings with which NeMo Gym uses a reward.
 
 
 _FILE = '''"""The reward as a resources server of NeMo Gym."""
@@ -449,7 +452,8 @@ def export(target: Target) -> Export:
     """Return the export of a reward for NeMo Gym.
 
     Raises:
-        RewardDefinitionError: NeMo Gym cannot run it. The file alone would not tell: it makes the server later.
+        RewardDefinitionError: NeMo Gym cannot run the reward. Checked here, because the exported file makes the server
+            only later.
     """
     OFFERS.check(Scorer(target.load()))
     return Export(

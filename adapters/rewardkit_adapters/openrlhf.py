@@ -1,6 +1,6 @@
-"""rewardkit and OpenRLHF: ``rk.to_openrlhf(reward)`` trains with a reward.
+"""rewardkit and OpenRLHF: ``rk.to_openrlhf(reward)`` makes a reward function for training.
 
-It does not import OpenRLHF.
+This module does not import OpenRLHF.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from rewardkit.online.scorer import RowScorer
 from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.serve.dialects import Answer, BadRequest, Score, list_at
 
-# Queries of OpenRLHF: prompt and completion in one text.
+# Queries of OpenRLHF: the prompt and the completion in one text.
 
 
 _PROMPTS = 1_024
-"""Prompts that are remembered as the tokenizer gives them back: those of the completions of one step."""
+"""The number of prompts whose decoded form is cached; enough for the completions of one step."""
 
 
 @final
 class Queries:
-    """Cuts the prompt off a query: ``Queries(None).completion("2+2=4", "2+2=")`` is ``"4"``.
+    """A splitter that removes the prompt from a query: ``Queries(None).completion("2+2=4", "2+2=")`` is ``"4"``.
 
     OpenRLHF encodes the prompt and decodes prompt and completion together, so a query begins with the prompt as the
-    tokenizer gives it back.
+    tokenizer decodes it.
 
     Args:
-        tokenizer: the tokenizer of the model; None if only texts of special tokens are known.
+        tokenizer: the model's tokenizer. Other values, such as a list of special tokens, are ignored.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -47,7 +47,7 @@ class Queries:
         self._decoded = lru_cache(_PROMPTS)(self._decode)
 
     def completion(self, query: str, prompt: str) -> str | None:
-        """Return the model's text; None if the query does not begin with the prompt."""
+        """Return the completion in a query; None if the query does not begin with the prompt."""
         if query.startswith(prompt):
             return query[len(prompt) :]
         if self._tokenizer is not None:
@@ -58,7 +58,7 @@ class Queries:
         return None
 
     def why(self, query: str, prompt: str) -> str:
-        """Return the reason why the completion of a query is unknown."""
+        """Return the reason why the completion of a query cannot be determined."""
         fix = "" if self._tokenizer is not None else ", and pass special_tokens=tokenizer"
         return (
             f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF cut the prompt to "
@@ -71,20 +71,20 @@ class Queries:
         return str(self._tokenizer.decode(ids, skip_special_tokens=False))
 
 
-# to_openrlhf: a reward as the reward function of OpenRLHF.
+# to_openrlhf: turn a reward into an OpenRLHF reward function.
 
 
 TESTED = ("0.11.2",)
 OFFERS = TrainerInputs("OpenRLHF", end_token=True)
 PATIENCE = 300.0
-"""Seconds to wait for the score of a completion that can neither be left out nor go without one. Any limit: an outage
-of some minutes should not end a run."""
+"""Seconds to wait for the score of a completion that OpenRLHF can neither leave out nor train on without a score. An
+arbitrary limit: an outage of a few minutes should not end a run."""
 _OF_OPENRLHF = {
     "reward", "score", "return", "kl", "logprobs_diff", "group_reward_std", "response_clip_ratio", "response_length",
     "truncated", "total_length", "ppo_clip_ratio", "ppo_kl", "vllm_kl", "is_filter_ratio", "policy_loss",
     "entropy_loss", "actor_lr", "actor_grad_norm", "critic_loss", "critic_lr", "values",
 }  # fmt: skip
-"""Numbers that OpenRLHF logs itself; a term of such a name would replace one of them, or the other way around."""
+"""Numbers that OpenRLHF logs itself. A term with one of these names would overwrite the number, or be overwritten."""
 
 RewardFunc = Callable[[Sequence[str], Sequence[str], Sequence[Any]], dict[str, Any]]
 
@@ -100,37 +100,37 @@ def to_openrlhf(
     record: str | os.PathLike[str] | None = None,
     limits: Limits = LIMITS,
 ) -> RewardFunc:
-    """Turn a reward into a reward function of OpenRLHF.
+    """Turn a reward into an OpenRLHF reward function.
 
     ::
 
         reward_func = rk.to_openrlhf(reward, gold="answer", special_tokens=tokenizer)     # in my_rewards.py
         # --reward.remote_url my_rewards.py --data.label_key answer
 
-    It returns ``{"rewards": total, "scores": total, "extra_logs": {"<term>": ..., "components/<name>": ...}}``, always
-    with the same keys; an abstained component is 0.0 there. A completion that cannot be scored is NaN with
-    `dynamic_filtering`, and OpenRLHF replaces its group. Otherwise it is scored again for `patience` seconds, and then
-    the training ends, because OpenRLHF can only train on a number.
+    The function returns
+    ``{"rewards": total, "scores": total, "extra_logs": {"<term>": ..., "components/<name>": ...}}``, always with the
+    same keys; a component that abstained is logged as 0.0. With `dynamic_filtering`, a completion that cannot be scored
+    gets NaN, and OpenRLHF replaces its group. Otherwise, scoring is retried for `patience` seconds, and then the
+    training ends, because OpenRLHF can train only on a number.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        gold: the column of the reward for the label, which is also the column "label". If the label is a JSON object,
-            its entries are columns.
+        gold: the reward's column that the label fills; the label is also the column "label". If the label is a JSON
+            object, its entries are columns.
         dynamic_filtering: True if you train with ``--algo.dynamic_filtering_enable``, and only then.
-        patience: seconds during which a completion that has failed is scored again; by default 300, and 0 with
-            `dynamic_filtering`.
+        patience: seconds for which a failed completion is retried; by default 300, and 0 with `dynamic_filtering`.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug shows before the training starts.
+            missing column or a bug is found before the training starts.
         special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
             token is removed.
-        record: the folder of a run to record everything into, for ``rewardkit view``.
+        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
         limits: an ``rk.Limits``: the shares of failed and errored completions above which the training ends.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions or follows the training progress, neither of which is
-            passed with a completion; or an argument is out of its range.
-        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+        RewardDefinitionError: the reward compares completions or follows the training progress, which OpenRLHF does not
+            pass with a completion; or an argument is out of its range.
+        BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     if not isinstance(dynamic_filtering, bool):
         raise RewardDefinitionError(f"dynamic_filtering= is True or False, got {dynamic_filtering!r}")
@@ -162,12 +162,12 @@ def to_openrlhf(
             )
         try:
             row_score = score(queries[0], prompts[0], labels[0])
-        except Exception as error:  # OpenRLHF would log it, and train without a reward
+        except Exception as error:  # OpenRLHF would log the error and train without a reward
             scorer.flush()
             raise RunExit(f"OpenRLHF: {type(error).__name__}: {error}") from error
         if not row_score.scored and not dynamic_filtering:
             scorer.flush()
-            raise RunExit(_without(row_score, seconds))
+            raise RunExit(_missing_score_text(row_score, seconds))
         total = math.nan if row_score.total is None else row_score.total
         return {"rewards": total, "scores": total, "extra_logs": logs(row_score)}
 
@@ -179,7 +179,7 @@ def logs(score: RowScore) -> dict[str, float]:
     return {name: value or 0.0 for name, value in score.numbers(_OF_OPENRLHF).items()}
 
 
-def _without(score: RowScore, seconds: float) -> str:
+def _missing_score_text(score: RowScore, seconds: float) -> str:
     remedy = f"Fix the cause and resume; raise patience= if it was an outage of more than {seconds:g} s."
     if score.unparsable:
         remedy = "Fix the row of the data and resume; examples= with all rows finds such golds before the training."
@@ -190,16 +190,16 @@ def _without(score: RowScore, seconds: float) -> str:
     )
 
 
-# The path that OpenRLHF posts to: ``--reward.remote_url http://host:8000/openrlhf``.
+# The path to which OpenRLHF posts: ``--reward.remote_url http://host:8000/openrlhf``.
 
 
 SERVED_PATIENCE = 150.0
-"""Seconds during which a failed row is scored again, within the 180 s of one request."""
+"""Seconds for which a failed row is retried, within the 180 s of one request."""
 _GOLD = "answer"
 
 
-async def scored(payload: Any, score: Score) -> Answer:
-    """Score completions for OpenRLHF; 503 if one has no score, so that OpenRLHF asks again."""
+async def score_completions(payload: Any, score: Score) -> Answer:
+    """Score completions for OpenRLHF. If one has no score, the answer is 503, so that OpenRLHF asks again."""
     scores = await _scores(payload, score, SERVED_PATIENCE)
     missing = next((row_score for row_score in scores if not row_score.scored), None)
     if missing is not None:
@@ -208,7 +208,9 @@ async def scored(payload: Any, score: Score) -> Answer:
 
 
 async def filtered(payload: Any, score: Score) -> Answer:
-    """Score completions for OpenRLHF with dynamic filtering; one without a score is NaN, and its group is replaced."""
+    """Score completions for OpenRLHF with dynamic filtering.
+
+    A completion without a score gets NaN, and OpenRLHF replaces its group."""
     return _answer(await _scores(payload, score, 0.0))
 
 
@@ -216,14 +218,14 @@ async def _scores(payload: Any, score: Score, patience: float) -> list[RowScore]
     queries, prompts, labels = (list_at(payload, name) for name in ("query", "prompts", "labels"))
     if not len(queries) == len(prompts) == len(labels):
         raise BadRequest(f"expected lists of one length, got {len(queries)}, {len(prompts)} and {len(labels)}")
-    cut, rows = Queries(None), []
+    splitter, rows = Queries(None), []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
         if not isinstance(query, str):
             raise BadRequest("query: expected a list of texts")
-        begins = prompt_text(prompt)
-        completion = cut.completion(query, begins)
+        prompt_prefix = prompt_text(prompt)
+        completion = splitter.completion(query, prompt_prefix)
         if completion is None:
-            raise BadRequest(cut.why(query, begins))
+            raise BadRequest(splitter.why(query, prompt_prefix))
         rows.append(Row(completion, prompt, columns(label, _GOLD)))
     return await score(rows, patience=patience)
 
@@ -232,15 +234,15 @@ def _answer(scores: list[RowScore]) -> Answer:
     totals = [math.nan if entry.total is None else entry.total for entry in scores]
     if len(scores) == 1:
         return Answer({"rewards": totals[0], "scores": totals[0], "extra_logs": logs(scores[0])})
-    each = [logs(entry) for entry in scores]
-    together = {name: [entry[name] for entry in each] for name in each[0]} if each else {}
+    row_logs = [logs(entry) for entry in scores]
+    together = {name: [entry[name] for entry in row_logs] for name in row_logs[0]} if row_logs else {}
     return Answer({"rewards": totals, "scores": totals, "extra_logs": together})
 
 
-dialect = {"/openrlhf": scored, "/openrlhf/dynamic_filtering": filtered}
+dialect = {"/openrlhf": score_completions, "/openrlhf/dynamic_filtering": filtered}
 
 
-# The files and settings with which OpenRLHF uses a reward.
+# Export: the files and settings with which OpenRLHF uses a reward.
 
 
 _FILE = '''"""The reward for OpenRLHF."""

@@ -1,6 +1,7 @@
-"""rewardkit for reasoning-gym: ``rk.from_reasoning_gym("leg_counting")`` scores a task, and makes its rows.
+"""rewardkit and reasoning-gym: ``rk.from_reasoning_gym("leg_counting")`` makes a reward that scores a task.
 
-It imports reasoning-gym when rows are made, and in the worker processes that score.
+`reasoning_gym_rows` makes the rows of a task. reasoning-gym is imported only when a function is called, and in the
+worker processes that score.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 from rewardkit.workers import worker
 
-# Entries of reasoning-gym as JSON text: ``read(written("gcd", {}, entry))`` has the task, its options and the
+# Entries of reasoning-gym as JSON text: ``read(written("gcd", {}, entry))`` restores the task, its options and the
 # entry.
 
 
@@ -45,7 +46,7 @@ _TUPLE, _PAIRS = "$tuple", "$pairs"
 @final
 @dataclass(frozen=True)
 class Entry:
-    """A question's task, the options of the task, and the input of its scorer: ``answer`` and ``metadata``."""
+    """The task of a question, the task's options, and the input of its scorer: ``answer`` and ``metadata``."""
 
     task: str
     options: str
@@ -55,21 +56,21 @@ class Entry:
         return hash((self.task, self.options))
 
 
-def written(task: str, options: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
-    """Return the text of an entry; raises TypeError if a value has no JSON."""
+def entry_text(task: str, options: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+    """Return an entry as JSON text; raises TypeError if JSON cannot represent a value."""
     content = {name: value for name, value in entry.items() if name != "question"}
     return json.dumps({"task": task, "options": plain(dict(options)), "entry": plain(content)}, ensure_ascii=False)
 
 
-def read(text: object) -> Entry:
-    """Return the entry in a cell.
+def read_entry(text: object) -> Entry:
+    """Parse the entry in a cell.
 
     Raises:
-        ValueError: the cell has none.
+        ValueError: the cell has no entry.
     """
     try:
         content = json.loads(text) if isinstance(text, str) else text
-        entry = restored(content["entry"])  # type: ignore[index]
+        entry = restore_value(content["entry"])  # type: ignore[index]
         task, options = content["task"], json.dumps(content["options"], sort_keys=True)  # type: ignore[index]
         if not isinstance(task, str) or not isinstance(entry, dict) or not {"answer", "metadata"} <= entry.keys():
             raise ValueError
@@ -80,15 +81,15 @@ def read(text: object) -> Entry:
 
 def options_of(entry: Entry) -> dict[str, Any]:
     """Return the options of the entry's task."""
-    options: dict[str, Any] = restored(json.loads(entry.options))
+    options: dict[str, Any] = restore_value(json.loads(entry.options))
     return options
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON that `restored` turns back into it; raises TypeError if that is not possible."""
+    """Convert `value` to JSON that `restored` can convert back; raises TypeError if that is not possible."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    if isinstance(value, str):  # some are numpy's
+    if isinstance(value, str):  # some are numpy strings
         return str(value)
     if isinstance(value, tuple):
         return {_TUPLE: [plain(item) for item in value]}
@@ -101,32 +102,32 @@ def plain(value: Any) -> Any:
     raise TypeError(f"reasoning-gym: a value of type {type(value).__name__} cannot be written as JSON")
 
 
-def restored(value: Any) -> Any:
-    """Reverse `plain`."""
+def restore_value(value: Any) -> Any:
+    """Convert a value from `plain` back to the original."""
     if isinstance(value, list):
-        return [restored(item) for item in value]
+        return [restore_value(item) for item in value]
     if isinstance(value, dict):
         if value.keys() == {_TUPLE}:
-            return tuple(restored(item) for item in value[_TUPLE])
+            return tuple(restore_value(item) for item in value[_TUPLE])
         if value.keys() == {_PAIRS}:
-            return {restored(key): restored(item) for key, item in value[_PAIRS]}
-        return {key: restored(item) for key, item in value.items()}
+            return {restore_value(key): restore_value(item) for key, item in value[_PAIRS]}
+        return {key: restore_value(item) for key, item in value.items()}
     return value
 
 
-# Refuse answers that a task's own scorer pays by mistake, or would run as code: ``refusal("puzzle24", text,
-# entry)``.
+# Reject answers that a task's own scorer accepts by mistake or would run as code: ``refusal("puzzle24", text, entry)``.
 
 
 LONGEST = 20_000
-"""Characters of an answer; the longest right ones have about 2,000."""
+"""The maximum number of characters in an answer. Arbitrary: the longest correct answers have about 2,000."""
 
-# The task's scorer gives the answer to sympy, which evaluates Python: no quotation marks, commas or square brackets.
+# The task's scorer passes the answer to sympy, which evaluates Python. So quotation marks, commas and square brackets
+# are not allowed.
 _FORMULA = re.compile(r"[A-Za-z0-9_\s+\-*/^().]*")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-# Any limit: powers of such numbers take memory.
+# An arbitrary limit: powers of such numbers take too much memory.
 _LONG_NUMBER = re.compile(r"\d{16}")
-# Exponents of four digits, and towers: "2**9999", "9**9**9"; "x**12" is fine.
+# Exponents of at least four digits, and towers of powers: "2**9999", "9**9**9"; "x**12" is allowed.
 _POWER = re.compile(r"\*\*\s*\(*\s*-?\s*\d{4}|\d\s*\)*\s*\*\*\s*\(*\s*\d+\s*\)*\s*\*\*")
 _FUNCTIONS = frozenset(
     [
@@ -154,16 +155,16 @@ _FUNCTIONS = frozenset(
         "pi",
     ]
 )
-# A number within a list: "-3", "0.5", ".5".
+# A number in a list: "-3", "0.5", ".5".
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?|-?\.\d+")
 # "3 days", "12:30", "1 day, 2:03:04.5".
 _DURATION = re.compile(r"(?i)\d+ days?|(?:\d+ days?,? *)?\d+:\d+(?::\d+(?:\.\d+)?)?")
-# "3 + 4i"; "nan" has letters.
+# "3 + 4i". "nan" does not match, because of its letters.
 _COMPLEX = re.compile(r"[0-9ij\s+\-*.()]*")
 
 
 def refusal(task: str, answer: str, entry: Mapping[str, Any]) -> str:
-    """Return why `answer` earns nothing, or ""."""
+    """Return the reason to score `answer` 0; "" if there is none."""
     if len(answer) > LONGEST:
         return f"the answer is longer than {LONGEST:,} characters"
     guard = _GUARDS.get(task)
@@ -171,20 +172,20 @@ def refusal(task: str, answer: str, entry: Mapping[str, Any]) -> str:
 
 
 def _formula(answer: str, entry: Mapping[str, Any]) -> str:
-    """Admit arithmetic with variables and elementary functions."""
-    # "x.real" and "__": a point beside a letter reads an attribute, and "2.x" is no number.
+    """Reject everything except arithmetic with variables and elementary functions."""
+    # A dot next to a letter reads an attribute, as in "x.real", and "2.x" is not a number. "__" starts internal names.
     if not _FORMULA.fullmatch(answer) or re.search(r"\.\s*[A-Za-z_]|[A-Za-z_]\s*\.|__", answer):
         return "the answer is not a plain formula"
-    strange = [word for word in _WORD.findall(answer) if len(word) > 1 and word not in _FUNCTIONS]
-    if strange:
-        return f"the answer has the name {shorten(strange[0], 40)}"
+    unknown_names = [word for word in _WORD.findall(answer) if len(word) > 1 and word not in _FUNCTIONS]
+    if unknown_names:
+        return f"the answer has the name {shorten(unknown_names[0], 40)}"
     if _LONG_NUMBER.search(answer) or _POWER.search(answer):
         return "the answer has too large numbers"
     return ""
 
 
 def _literal(answer: str, entry: Mapping[str, Any]) -> str:
-    """Admit what ``eval`` cannot run: literals, single names, and text that is not an expression."""
+    """Reject code that ``eval`` would run. Literals, single names, and text that is not an expression are allowed."""
     try:
         tree = ast.parse(answer.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -199,7 +200,7 @@ def _literal(answer: str, entry: Mapping[str, Any]) -> str:
 
 
 def _puzzle24(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer pays any four numbers that make 24."""
+    """Reject an answer that does not make 24 from the given numbers: the scorer accepts any four numbers."""
     return _arithmetic(answer, entry["metadata"]["numbers"], 24)
 
 
@@ -216,18 +217,18 @@ def _arithmetic(answer: str, numbers: list[int], target: float) -> str:
 
 
 def _halting(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer compares the truth of two texts, and every text that is not empty is true."""
+    """Compare the answers as texts: the scorer compares their truth values, and any non-empty text is true."""
     same = answer.strip().lower().rstrip(".") == str(entry["answer"]).strip().lower()
     return "" if same else f"the answer is not {entry['answer']}"
 
 
 def _complex(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer pays NaN in full."""
+    """Reject answers that are not a complex number: the scorer gives full credit for NaN."""
     return "" if _COMPLEX.fullmatch(answer) else "the answer is not a complex number"
 
 
 def _probability(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer allows an absolute error of 0.0001, more than some of the probabilities."""
+    """Check the relative error: the scorer allows an absolute error of 0.0001, more than some probabilities."""
     try:
         value, right = (float(Fraction(text.replace(",", "").strip())) for text in (answer, entry["answer"]))
     except (ValueError, ZeroDivisionError, OverflowError):
@@ -237,13 +238,13 @@ def _probability(answer: str, entry: Mapping[str, Any]) -> str:
 
 
 def _same_words(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer pays the right words with others after them."""
+    """Require exactly the right words: the scorer also accepts them with other words after them."""
     answer_words, right = (re.split(r"[\s,]+", text.strip().lower()) for text in (answer, entry["answer"]))
     return "" if answer_words == right else "other words"
 
 
 def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer allows an error, but the question asks for all digits."""
+    """Require the exact number: the scorer allows an error, but the question asks for all digits."""
     try:
         answer_number, right = (Decimal(text.replace(",", "").strip()) for text in (answer, entry["answer"]))
     except ArithmeticError:
@@ -252,19 +253,19 @@ def _same_number(answer: str, entry: Mapping[str, Any]) -> str:
 
 
 def _same_numbers(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer allows an error of one number in a list of them."""
+    """Require exactly the right numbers: the scorer allows an error in one number of a list."""
     answer_numbers, right = (sorted(map(float, _NUMBER.findall(text))) for text in (answer, entry["answer"]))
     return "" if answer_numbers == right else "other numbers"
 
 
 def _as_many_numbers(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer reads the first of several answers."""
+    """Require the right count of numbers: the scorer reads only the first of several answers."""
     answer_count, right = (len(_NUMBER.findall(text)) for text in (answer, entry["answer"]))
     return "" if answer_count == right else f"{answer_count} numbers in the answer, not {right}"
 
 
 def _duration(answer: str, entry: Mapping[str, Any]) -> str:
-    """The scorer reads the first number of a number of days, and ignores the rest."""
+    """Require a single duration: the scorer reads only the first number of an answer in days, and ignores the rest."""
     return "" if _DURATION.fullmatch(answer.strip()) else "the answer is not one duration"
 
 
@@ -290,13 +291,13 @@ _GUARDS: dict[str, Callable[[str, Mapping[str, Any]], str]] = {
 INSTRUCTION = "Write your final answer, and nothing else, between <answer> and </answer>."
 
 _APART = 1_000_000
-"""The distance of seeds: the task makes row n of seed s from the number s + n, so neighbors would share rows."""
+"""The distance between seeds: row n of seed s is made from the number s + n, so adjacent seeds would share rows."""
 
 _MOST_SEEDS = 4_000
-"""So that the largest number, seeds times `_APART`, fits 32 bits."""
+"""The largest seed; the largest number, this seed times `_APART`, must fit into 32 bits."""
 _TRIES = 5
-"""Questions to make, at most, for each different one. Any limit: small tasks repeat their questions, and tiny ones have
-fewer than are asked for."""
+"""The maximum number of questions to generate for each distinct one. An arbitrary limit: small tasks repeat their
+questions, and tiny tasks have fewer distinct questions than requested."""
 
 _RIGHT_ANSWERS = ("answer", "example_answer", "example_correct_answer")
 _LEFT_OUT = ("composite",)
@@ -305,36 +306,36 @@ _LEFT_OUT = ("composite",)
 def reasoning_gym_rows(
     name: str, *, size: int = 500, seed: int = 0, instruction: str = INSTRUCTION, **options: Any
 ) -> list[dict[str, str]]:
-    """Return rows of a task of reasoning-gym, for ``Dataset.from_list`` or ``rk.score``.
+    """Return rows of a reasoning-gym task, for ``Dataset.from_list`` or ``rk.score``.
 
     ``reasoning_gym_rows("leg_counting", size=500, max_animals=5)`` has 500 different questions. The columns are
-    ``prompt`` (the question and the instruction), ``question``, ``answer`` (a right answer, "" if the task gives none)
-    and ``metadata`` (JSON with all that the task's scorer reads).
+    ``prompt`` (the question and the instruction), ``question``, ``answer`` (a correct answer, "" if the task gives
+    none) and ``metadata`` (JSON with everything that the task's scorer reads).
 
     Args:
         name: the task, one of about a hundred: https://github.com/open-thought/reasoning-gym.
         size: the number of rows, all with different questions.
-        seed: rows of different seeds differ, as far as the task has enough questions. Seed 0 is that of reasoning-gym;
+        seed: different seeds give different rows if the task has enough questions. Seed 0 is reasoning-gym's seed 0;
             seed n is its seed n * 1,000,000.
         instruction: added to each question; "" for none.
         options: options of the task, such as ``max_animals=5``.
 
     Raises:
         MissingExtraError: the extra ``reasoning-gym`` is not installed.
-        RewardDefinitionError: there is no such task or option, or the task has fewer different questions.
+        RewardDefinitionError: there is no such task or option, or the task has fewer than `size` different questions.
     """
     for argument, value, least, most in (("size", size, 1, _APART), ("seed", seed, 0, _MOST_SEEDS)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise RewardDefinitionError(
                 f"reasoning_gym_rows: {argument} must be an int from {least} to {most:,}, got {shorten(value)}"
             )
-    checked(name)
+    check_task(name)
     request = {"name": name, "options": plain(options), "size": size, "seed": seed, "instruction": instruction}
     return _in_a_process(request)
 
 
 def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
-    """Make rows in a process whose sets have a fixed order: those of some tasks depend on it, and ranks must agree."""
+    """Make rows in a process with a fixed hash seed: some tasks depend on the order of sets, and ranks must agree."""
     completed = subprocess.run(
         [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
         input=json.dumps(request),
@@ -344,8 +345,8 @@ def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
         check=False,
     )
     if completed.returncode != 0:
-        why = shorten(completed.stderr.strip().rpartition("\n")[2])
-        raise RewardFailure(f"reasoning-gym: the rows of {request['name']} could not be made: {why}")
+        reason = shorten(completed.stderr.strip().rpartition("\n")[2])
+        raise RewardFailure(f"reasoning-gym: the rows of {request['name']} could not be made: {reason}")
     answer = json.loads(completed.stdout)
     if "error" in answer:
         raise RewardDefinitionError(answer["error"])
@@ -362,19 +363,19 @@ main()
 
 
 def main() -> None:
-    """Read a request from standard input, and write the rows, or the error in the request."""
+    """Read a request from standard input, and write the rows, or the error, to standard output."""
     request = json.load(sys.stdin)
     with contextlib.redirect_stdout(io.StringIO()):  # some tasks print
         try:
-            answer: dict[str, Any] = {"rows": _made(**request)}
+            answer: dict[str, Any] = {"rows": _make_rows(**request)}
         except RewardDefinitionError as error:
             answer = {"error": str(error)}
     json.dump(answer, sys.stdout)
 
 
-def _made(name: str, options: Any, size: int, seed: int, instruction: str) -> list[dict[str, str]]:
-    task_options = restored(options)
-    # 20 more, since a few questions may all be the same.
+def _make_rows(name: str, options: Any, size: int, seed: int, instruction: str) -> list[dict[str, str]]:
+    task_options = restore_value(options)
+    # 20 more, because in a small sample most questions may be the same.
     tries = min(_TRIES * size + 20, _APART)
     dataset = dataset_of(name, {**task_options, "size": tries, "seed": seed * _APART})
     rows: dict[str, dict[str, str]] = {}
@@ -386,7 +387,7 @@ def _made(name: str, options: Any, size: int, seed: int, instruction: str) -> li
                 "prompt": f"{question}\n\n{instruction}" if instruction else question,
                 "question": question,
                 "answer": _right_answer(dataset, entry),
-                "metadata": written(name, task_options, entry),
+                "metadata": entry_text(name, task_options, entry),
             }
         if len(rows) == size:
             return list(rows.values())
@@ -404,7 +405,7 @@ def dataset_of(name: object, options: dict[str, Any]) -> Any:
         RewardDefinitionError: there is no such task or option.
     """
     gym = required()
-    checked(name)
+    check_task(name)
     try:
         return gym.create_dataset(name, **options)
     except (TypeError, ValueError, AssertionError, KeyError) as error:
@@ -412,7 +413,7 @@ def dataset_of(name: object, options: dict[str, Any]) -> Any:
 
 
 def required() -> Any:
-    """Return the package; MissingExtraError if it is not installed."""
+    """Return the package reasoning_gym; raises MissingExtraError if it is not installed."""
     try:
         import reasoning_gym
     except ImportError:
@@ -420,8 +421,8 @@ def required() -> Any:
     return reasoning_gym
 
 
-def checked(name: object) -> str:
-    """Return the name of a task; RewardDefinitionError if there is no such task."""
+def check_task(name: object) -> str:
+    """Return the name of a task; raises RewardDefinitionError if there is no such task."""
     required()
     from reasoning_gym.factory import DATASETS
 
@@ -435,7 +436,7 @@ def checked(name: object) -> str:
 
 
 def _right_answer(dataset: Any, entry: dict[str, Any]) -> str:
-    """Return a right answer as text: the entry's own, or an example in its metadata; "" if there is none."""
+    """Return a correct answer as text: the entry's own, or an example in its metadata; "" if there is none."""
     for source in (entry, entry["metadata"]):
         for name in _RIGHT_ANSWERS:
             answer = source.get(name)
@@ -448,17 +449,17 @@ def _is_right(dataset: Any, answer: str, entry: dict[str, Any]) -> bool:
     return bool(dataset.score_answer(answer, entry) >= 1.0)
 
 
-# The code that runs in a worker process: ``scored("gcd", "{}", entry, "6", False)`` calls the task's own scorer.
+# Code that runs in a worker process: ``scored("gcd", "{}", entry, "6", False)`` calls the task's own scorer.
 
 
 _FULL = 1.0 - 1e-9
-"""Some scorers add up shares."""
+"""The lowest score that counts as full: some scorers add up fractions, with rounding errors."""
 _NOTHING = ("", "?", "banana")
-"""Meaningless answers: their score is the floor of partial credit."""
+"""Meaningless answers; the best score among them is the baseline for partial credit."""
 
 
-def scored(entry: Entry, answer: str, partial: bool) -> tuple[float, str]:
-    """Return the score of an answer and a note."""
+def score_answer(entry: Entry, answer: str, partial: bool) -> tuple[float, str]:
+    """Return the score of an answer, and a note."""
     content = entry.content
     reason = refusal(entry.task, answer, content)
     if reason:
@@ -475,20 +476,20 @@ def scored(entry: Entry, answer: str, partial: bool) -> tuple[float, str]:
 
 
 def _partial(dataset: Any, answer: str, content: Mapping[str, Any], value: float) -> tuple[float, str]:
-    """Return the credit above that of meaningless answers."""
+    """Return the credit beyond the score of meaningless answers, and a note."""
     right = content["answer"]
     if isinstance(right, str) and right in answer and math.isclose(value, len(right) / len(answer)):
-        return 0.0, "the right answer is among other text"  # else a list of candidates would pay
+        return 0.0, "the right answer is among other text"  # otherwise a list of candidates would get credit
     floors = [_own_score(dataset, text, content) for text in _NOTHING]
     floor = max((score for score in floors if not isinstance(score, str)), default=0.0)
-    # The same for the floor.
+    # The same tolerance for rounding errors as in `_FULL`.
     if value <= floor + 1e-9:
         return 0.0, "wrong"
     return (value - floor) / (1.0 - floor), f"partly right: the task's scorer gives it {value:.3g}"
 
 
 def _own_score(dataset: Any, answer: str, content: Mapping[str, Any]) -> float | str:
-    """Return the number of the task's own scorer; a text if it has none."""
+    """Return the score from the task's own scorer, or the reason why there is none."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -500,21 +501,21 @@ def _own_score(dataset: Any, answer: str, content: Mapping[str, Any]) -> float |
     return value if 0.0 <= value <= 1.0 else "the task's scorer gives no number from 0 to 1"
 
 
-# Any size: the tasks of a run.
+# An arbitrary size: enough for the tasks of a run.
 @lru_cache(64)
 def _dataset(task: str, options: str) -> Any:
-    """Return the dataset of a task, whose scorer may read its options."""
+    """Return the dataset of a task with these options, which its scorer may read."""
     task_options = options_of(Entry(task, options, {}))
     with contextlib.redirect_stdout(io.StringIO()):
         return dataset_of(task, {**task_options, "size": 1, "seed": 0})
 
 
-# from_reasoning_gym: the scorer of a task as a Reward, with its holes closed.
+# from_reasoning_gym: use the scorer of a task as a Reward, with its loopholes closed.
 
 
 Credit = Literal["binary", "partial"]
 
-# Any limits: an answer may make a scorer hang, or fill the memory.
+# Arbitrary limits: an answer may make a scorer hang, or use up the memory.
 _SECONDS = 10.0
 _MEMORY_BYTES = 1_000_000_000
 _TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
@@ -522,12 +523,12 @@ _TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
 
 @dataclass(frozen=True)
 class EntryOf:
-    """Read a cell as an entry of `task`."""
+    """A parser that reads a cell as an entry of `task`."""
 
     task: str
 
     def __call__(self, cell: object) -> Entry:
-        entry = read(cell)
+        entry = read_entry(cell)
         if entry.task != self.task:
             raise ValueError(f"an entry of the task {shorten(entry.task)}, not of {self.task}")
         return entry
@@ -535,7 +536,7 @@ class EntryOf:
 
 @dataclass(frozen=True)
 class Scorer:
-    """Score an answer with the scorer of `task`, in a worker process."""
+    """A callable that scores an answer with the scorer of `task`, in a worker process."""
 
     task: str
     credit: Credit
@@ -547,8 +548,8 @@ class Scorer:
         if len(answer) > LONGEST:
             return Score(0.0, f"the answer is longer than {LONGEST:,} characters")
         arguments = (entry, answer.strip(), self.credit == "partial")
-        call = worker.submit(scored, arguments, _SECONDS, _MEMORY_BYTES)
-        return worker.then(call, partial(_score, answer.strip()))
+        call = worker.submit(score_answer, arguments, _SECONDS, _MEMORY_BYTES)
+        return worker.chain(call, partial(_score, answer.strip()))
 
 
 def _score(answer: str, future: Future[tuple[float, str]]) -> float | Score:
@@ -560,18 +561,18 @@ def _score(answer: str, future: Future[tuple[float, str]]) -> float | Score:
 
 
 def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extractor | Any = None) -> Reward:
-    """Return the scorer of a task of reasoning-gym as a reward, for the rows of ``reasoning_gym_rows``.
+    """Turn the scorer of a reasoning-gym task into a reward, for the rows of ``reasoning_gym_rows``.
 
     ``rk.from_reasoning_gym("leg_counting")`` gives 1.0 to ``<answer>286</answer>`` if the animals have 286 legs.
 
-    The task's own scorer decides what is right. Many scorers pay something for any text, or for the right answer among
-    others, so by default only their full score counts. A few pay wrong answers in full or run answers as code; that is
-    closed. See ``docs/reasoning_gym.md``.
+    The task's own scorer decides what is right. Many scorers give partial credit for any text, or for the correct
+    answer among others, so by default only their full score counts. A few give full credit for wrong answers or run
+    answers as code; these loopholes are closed. See ``docs/reasoning_gym.md``.
 
     Args:
         name: the task, such as ``"leg_counting"``.
         credit: ``"binary"``: 1.0 for the scorer's full score, else 0.0; ``"partial"``: the share of its credit above
-            the credit of a meaningless answer, and nothing for the right answer among other text.
+            the credit of a meaningless answer, and 0.0 for the correct answer among other text.
         extract: finds the answer; by default the only ``<answer>`` tag after the thinking, as in reasoning-gym.
 
     Returns:
@@ -582,7 +583,7 @@ def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extract
         RewardDefinitionError: there is no such task, or an unknown credit.
         CoercionError: while scoring: a cell of "metadata" is not an entry of this task.
     """
-    task = checked(name)
+    task = check_task(name)
     if credit not in get_args(Credit):
         raise RewardDefinitionError(
             f"from_reasoning_gym: credit must be one of {', '.join(get_args(Credit))}, got {shorten(credit)}"

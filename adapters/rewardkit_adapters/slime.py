@@ -1,6 +1,6 @@
-"""rewardkit and slime: ``rk.to_slime(reward)`` trains with a reward.
+"""rewardkit and slime: ``rk.to_slime(reward)`` makes the functions for training with slime.
 
-It imports slime only to log and to drop groups, when slime is running.
+slime is imported only to log and to drop groups, while it is running.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from rewardkit.online.trainer_inputs import TrainerInputs
 from rewardkit.progress.progress import Progress
 from rewardkit.serve.dialects import Answer, Score, text_at
 
-# Samples of slime: the data read from them, and the notes of rewardkit on them.
+# Samples of slime: read their data, and attach rewardkit's notes to them.
 
 
 NOTE = "rewardkit"
 _OF_SLIME = ("start_rollout_id", "round_number", "raw_reward", NOTE)
-"""Entries of the metadata that are not columns of the data."""
+"""Entries in the metadata that are not columns of the data."""
 
 
 def row_of(sample: Any, gold: str) -> Row:
-    """Return the row of a sample: its response, its prompt, its metadata and its label as columns."""
+    """Return the row of a sample: its response and prompt, and its metadata and label as columns."""
     columns = {str(name): cell for name, cell in (sample.metadata or {}).items() if name not in _OF_SLIME}
     columns["label"] = sample.label
     if sample.label is not None or gold not in columns:
@@ -49,36 +49,36 @@ def row_of(sample: Any, gold: str) -> Row:
 
 
 def note(sample: Any) -> dict[str, Any]:
-    """Return the notes on a sample; empty if there are none."""
+    """Return rewardkit's notes on a sample; empty if there are none."""
     content = (sample.metadata or {}).get(NOTE)
     return dict(content) if isinstance(content, Mapping) else {}
 
 
 def add_note(sample: Any, **entries: Any) -> None:
-    """Note something on a sample; its metadata is replaced, since copies of a sample may share it."""
+    """Add entries to the notes on a sample. The metadata is replaced, because copies of a sample may share it."""
     sample.metadata = {**(sample.metadata or {}), NOTE: {**note(sample), **entries}}
 
 
 def add_score(sample: Any, score: RowScore) -> None:
-    """Note the scores of a sample."""
+    """Add the scores of a sample to its notes."""
     numbers = {name: value for name, value in score.numbers().items() if value is not None}
     add_note(sample, numbers=numbers, unscored=score.why)
 
 
 def unscored(sample: Any) -> bool:
-    """Return whether a sample has no score: it could not be scored, or slime aborted it before it was."""
+    """Return whether a sample has no score: it could not be scored, or slime aborted it before it was scored."""
     if sample.reward is None:
         return bool(getattr(sample.status, "value", sample.status) == "aborted")
     return bool(note(sample).get("unscored"))
 
 
 def evaluated(sample: Any) -> bool:
-    """Return whether a sample is one of an evaluation: slime numbers the groups of training samples only."""
+    """Return whether a sample belongs to an evaluation: slime numbers only the groups of training samples."""
     return bool(note(sample).get("evaluation", sample.group_index is None))
 
 
 def flat(samples: Iterable[Any]) -> Iterator[Any]:
-    """Yield the samples of a group, in which a rollout may be several samples."""
+    """Yield the samples of a group; a rollout in it may consist of several samples."""
     for sample in samples:
         if isinstance(sample, list):
             yield from flat(sample)
@@ -86,7 +86,7 @@ def flat(samples: Iterable[Any]) -> Iterator[Any]:
             yield sample
 
 
-# Terms and components in slime's own log: ``rollout/reward/<term>``, ``eval/<dataset>/reward/components/<name>``.
+# Log terms and components in slime's own log: ``rollout/reward/<term>``, ``eval/<dataset>/reward/components/<name>``.
 
 
 _LOG = logging.getLogger("rewardkit")
@@ -95,19 +95,19 @@ UNSCORED = "unscored"
 
 
 def log_training(args: Any, rollout_id: int, samples: Sequence[Any]) -> None:
-    """Log the means of a rollout."""
+    """Log the means of the terms and components of a rollout."""
     _log(args, rollout_id, means(samples, "rollout/reward/"), "rollout/step")
 
 
 def log_evaluation(args: Any, rollout_id: int, data: dict[str, Any]) -> None:
-    """Leave out the samples without a score from the data of an evaluation, and log the means of the others."""
+    """Remove the samples without a score from the data of an evaluation, and log the means of the rest."""
     metrics: dict[str, float] = {}
     for name, results in list(data.items()):
         samples = results.get("samples")
         if not samples:
             continue
         metrics |= means(samples, f"eval/{name}/reward/")
-        scored_indices = _kept(args, samples)
+        scored_indices = _scored_indices(args, samples)
         if not scored_indices:
             _LOG.warning("slime: no completion of the evaluation of %r has a score, so it is not logged", name)
             del data[name]
@@ -119,7 +119,7 @@ def log_evaluation(args: Any, rollout_id: int, data: dict[str, Any]) -> None:
 
 
 def means(samples: Sequence[Any], prefix: str) -> dict[str, float]:
-    """Return the mean of each term and component over the samples that have it, and the share without a score."""
+    """Return the mean of each term and component over the samples that have it, and the share of unscored samples."""
     values: dict[str, list[float]] = {}
     for sample in samples:
         for name, value in note(sample).get("numbers", {}).items():
@@ -128,11 +128,14 @@ def means(samples: Sequence[Any], prefix: str) -> dict[str, float]:
     return {**averages, f"{prefix}{UNSCORED}": sum(map(unscored, samples)) / max(1, len(samples))}
 
 
-def _kept(args: Any, samples: Sequence[Any]) -> list[int]:
-    """Return the places of samples with a score; of whole prompts if pass rates are logged, which count by prompt."""
+def _scored_indices(args: Any, samples: Sequence[Any]) -> list[int]:
+    """Return the indices of the samples with a score.
+
+    If pass rates are logged, which are computed per prompt, only prompts whose samples all have a score are
+    included."""
     size = args.n_samples_per_eval_prompt if args.log_passrate else 1
-    lost = {index // size for index, sample in enumerate(samples) if unscored(sample)}
-    return [index for index in range(len(samples)) if index // size not in lost]
+    unscored_prompts = {index // size for index, sample in enumerate(samples) if unscored(sample)}
+    return [index for index in range(len(samples)) if index // size not in unscored_prompts]
 
 
 def _log(args: Any, rollout_id: int, numbers: dict[str, float], step_key: str) -> None:
@@ -143,32 +146,34 @@ def _log(args: Any, rollout_id: int, numbers: dict[str, float], step_key: str) -
     _LOG.info("reward %d: %s", rollout_id, numbers)
 
 
-# Rewards relative to their group, as slime computes them, without the samples that have no score.
+# Compute rewards relative to their group, as slime does, but without the samples that have no score.
 
 
 _NORMALIZED = ("grpo", "gspo", "cispo", "reinforce_plus_plus_baseline")
 _DIVIDED = ("grpo", "gspo", "cispo")
-"""The estimators for which slime subtracts the mean of the group, and divides by its standard deviation."""
+"""The estimators for which slime also divides by the standard deviation of the group. `_NORMALIZED` lists those for
+which it subtracts the mean of the group."""
 
 
 def normalized(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
     """Return the rewards for logs and the rewards for training.
 
-    A sample without a score is masked. For logs it has the mean of its group, and for training 0.0 after normalization.
+    A sample without a score is masked. In the logs, it has the mean of its group; in the training, 0.0 after
+    normalization.
 
     Raises:
-        RewardFailure: a sample has no reward, but nothing says why.
+        RewardFailure: a sample has no reward, and there is no note that says why.
     """
     rewards = [_reward(args, sample) for sample in samples]
     raw = [0.0] * len(samples)
     trained = [0.0] * len(samples)
     normalizes = args.advantage_estimator in _NORMALIZED and args.rewards_normalization
     divides = args.advantage_estimator in _DIVIDED and args.grpo_std_normalization
-    everything = _mean([reward for reward in rewards if reward is not None])
+    overall_mean = _mean([reward for reward in rewards if reward is not None])
     for indices in _groups(args, samples):
         scored = {index: reward for index in indices if (reward := rewards[index]) is not None}
         relative = _relative(scored, divides) if normalizes else scored
-        mean = _mean(list(scored.values())) if scored else everything
+        mean = _mean(list(scored.values())) if scored else overall_mean
         for index in indices:
             raw[index] = scored.get(index, mean)
             trained[index] = relative.get(index, 0.0 if normalizes else mean)
@@ -191,7 +196,7 @@ def _reward(args: Any, sample: Any) -> float | None:
 
 
 def _groups(args: Any, samples: Sequence[Any]) -> list[list[int]]:
-    """Return the places of the samples of each prompt."""
+    """Return the indices of the samples of each prompt."""
     if all(sample.group_index is not None for sample in samples):
         by_group: dict[int, list[int]] = {}
         for index, sample in enumerate(samples):
@@ -212,7 +217,7 @@ def _relative(scored: dict[int, float], divides: bool) -> dict[int, float]:
     if not divides or len(centered) < 2:
         return centered
     deviation = math.sqrt(math.fsum(value * value for value in centered.values()) / (len(centered) - 1))
-    # slime's own: a group of equal rewards has no deviation.
+    # The constant is slime's own: a group of equal rewards has a deviation of 0.
     return {index: value / (deviation + 1e-6) for index, value in centered.items()}
 
 
@@ -220,15 +225,15 @@ def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values) if values else 0.0
 
 
-# The command line of slime: the functions that it names, and the kind of reward that it expects.
+# Settings on slime's command line: the functions that they name, and the kind of reward that slime expects.
 
 
 SCORE = "score"
-"""The entry of the total, where slime is to read a dictionary."""
+"""The key of the total if slime reads a dictionary."""
 
 
 def uses(args: Any, setting: str, function: Callable[..., Any]) -> bool:
-    """Return whether a setting names this function, or one that wraps it with ``functools.wraps``."""
+    """Return whether a setting names `function`, or a function that wraps it with ``functools.wraps``."""
     module, _, name = (getattr(args, setting, None) or "").rpartition(".")
     if not module:
         return False
@@ -239,10 +244,10 @@ def uses(args: Any, setting: str, function: Callable[..., Any]) -> bool:
 
 
 def as_reward(args: Any, total: float, numbers: dict[str, float]) -> float | dict[str, float]:
-    """Return what slime expects: a number, or with ``--reward-key score`` a dictionary.
+    """Return the reward that slime expects: a number, or a dictionary if slime runs with ``--reward-key score``.
 
     Raises:
-        RewardDefinitionError: slime would read another entry, or one that is not there.
+        RewardDefinitionError: slime would read another entry, or an entry that does not exist.
     """
     key, evaluation = getattr(args, "reward_key", None), getattr(args, "eval_reward_key", None)
     if key is None and evaluation is None:
@@ -259,7 +264,7 @@ def as_reward(args: Any, total: float, numbers: dict[str, float]) -> float | dic
     return entries
 
 
-# to_slime: a reward as the functions that slime calls.
+# to_slime: turn a reward into the functions that slime calls.
 
 
 OFFERS = TrainerInputs("slime", step=True, groups=True, ids=True, end_token=True)
@@ -267,7 +272,7 @@ OFFERS = TrainerInputs("slime", step=True, groups=True, ids=True, end_token=True
 
 @final
 class SlimeRewards:
-    """The functions of one reward that slime calls; bind each to a name of your module.
+    """The functions that slime calls for one reward; bind each of them to a name in your module.
 
     ::
 
@@ -284,10 +289,11 @@ class SlimeRewards:
         """Score one sample, or a list of them: ``--custom-rm-path``.
 
         Returns:
-            The total, or a list of totals; with ``--reward-key score`` dictionaries of all numbers.
+            The total, or a list of totals; with ``--reward-key score``, dictionaries of all numbers.
 
         Raises:
-            RewardFailure: the sample has no score and slime is not set to leave it out; or too many have none.
+            RewardFailure: a sample has no score and slime is not set up to leave it out; or too many samples have no
+                score.
             RewardDefinitionError: slime is not set up for this reward.
         """
         samples = sample if isinstance(sample, list) else [sample]
@@ -308,25 +314,25 @@ class SlimeRewards:
         return normalized(args, list(flat(samples)))
 
     def keep_group(self, args: Any, samples: Any, **_: Any) -> Any:
-        """Drop groups in which a sample has no score; slime draws others: ``--dynamic-sampling-filter-path``."""
+        """Drop groups that have a sample without a score; slime draws others: ``--dynamic-sampling-filter-path``."""
         from slime.rollout.filter_hub.base_types import DynamicFilterOutput
 
-        lacks = any(unscored(sample) for sample in flat(samples))
-        return DynamicFilterOutput(keep=not lacks, reason="unscored" if lacks else None)
+        has_unscored = any(unscored(sample) for sample in flat(samples))
+        return DynamicFilterOutput(keep=not has_unscored, reason="unscored" if has_unscored else None)
 
     def step(
         self, args: Any, sample: Any, *, rollout_id: int | None = None, evaluation: bool = False, **_: Any
     ) -> None:
-        """Note the step on a sample before it is scored: ``--rollout-sample-hook-path``."""
+        """Note the training step on a sample before it is scored: ``--rollout-sample-hook-path``."""
         add_note(sample, step=rollout_id, evaluation=evaluation)
 
     def log(self, rollout_id: int, args: Any, samples: Any, *_: Any, **__: Any) -> bool:
-        """Log terms and components of a rollout: ``--custom-rollout-log-function-path``."""
+        """Log the terms and components of a rollout: ``--custom-rollout-log-function-path``."""
         log_training(args, rollout_id, list(flat(samples)))
         return False  # slime also logs its own numbers
 
     def log_eval(self, rollout_id: int, args: Any, data: dict[str, Any], *_: Any, **__: Any) -> bool:
-        """Leave out samples without a score, and log terms: ``--custom-eval-rollout-log-function-path``."""
+        """Remove samples without a score, and log the terms: ``--custom-eval-rollout-log-function-path``."""
         log_evaluation(args, rollout_id, data)
         return False
 
@@ -342,15 +348,15 @@ class SlimeRewards:
         )
 
     def _moment(self, args: Any, sample: Any) -> dict[str, Any]:
-        """Return the step and the progress of training, as far as they are known."""
+        """Return the training step, the progress, and whether the sample is a training sample."""
         step, training = note(sample).get("step"), not evaluated(sample)
-        most = getattr(args, "num_rollout", None)
-        if self._scorer.scheduled and (step is None or not most):
+        num_rollouts = getattr(args, "num_rollout", None)
+        if self._scorer.scheduled and (step is None or not num_rollouts):
             raise RewardDefinitionError(
                 "slime: the reward follows the training progress. Pass --rollout-sample-hook-path with the step "
                 "function of rk.to_slime, and --num-rollout"
             )
-        progress = None if step is None or not most else Progress(step, max(step, most), training)
+        progress = None if step is None or not num_rollouts else Progress(step, max(step, num_rollouts), training)
         return {"step": step, "training": training, "progress": progress}
 
     def _reward(self, args: Any, sample: Any, score: RowScore) -> float | dict[str, float]:
@@ -361,7 +367,7 @@ class SlimeRewards:
         return as_reward(args, 0.0 if score.total is None else score.total, numbers)
 
     def _leave_out(self, args: Any, sample: Any, score: RowScore) -> None:
-        """Make sure that the sample is left out, whatever number it gets."""
+        """Mask an unscored sample; raise RewardFailure if slime would still use the number that it gets as a score."""
         if evaluated(sample):
             setting, function = "--custom-eval-rollout-log-function-path", "log_eval"
             fits = uses(args, "custom_eval_rollout_log_function_path", self.log_eval)
@@ -400,21 +406,21 @@ def to_slime(
 
     Args:
         reward: a reward, a plain function, or a list of them. Rewards that compare the completions of a prompt need
-            ``--group-rm``, schedules the hook `step`.
-        gold: the column of the reward for the label, which is also the column "label". The entries of the metadata are
-            columns as well.
+            ``--group-rm``; schedules need the hook `step`.
+        gold: the reward's column that the label fills; the label is also the column "label". The entries of the
+            metadata are also columns.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug shows before the training starts.
-        deadline: seconds after which a completion cannot be scored; None waits as long as the reward takes.
+            missing column or a bug is found before the training starts.
+        deadline: seconds after which a completion counts as unscorable; None waits as long as the reward takes.
         special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
             token is removed.
-        record: the folder of a run to record everything into, for ``rewardkit view``.
+        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
         limits: an ``rk.Limits``: the shares of failed and errored completions above which the training ends.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions of several prompts.
-        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+        RewardDefinitionError: the reward compares completions of different prompts.
+        BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     scorer = RowScorer(
         reward,
@@ -427,15 +433,15 @@ def to_slime(
     return SlimeRewards(Requests(scorer, deadline=deadline), gold)
 
 
-# The path that slime posts to: ``--rm-type remote_rm --rm-url http://host:8000/slime``.
+# The path to which slime posts: ``--rm-type remote_rm --rm-url http://host:8000/slime``.
 
 
 PATIENCE = 100.0
-"""Seconds during which a failed row is scored again, within the 120 s of one request."""
+"""Seconds for which a failed row is retried, within the 120 s of one request."""
 
 
-async def scored(payload: Any, score: Score) -> Answer:
-    """Score one completion for slime; the answer is a number, or 503 if there is none."""
+async def score_completion(payload: Any, score: Score) -> Answer:
+    """Score one completion for slime. The answer is a number, or 503 if there is no score."""
     row = Row(text_at(payload, "response"), payload.get("prompt"), columns(payload.get("label"), "answer"))
     [row_score] = await score([row], patience=PATIENCE)
     if row_score.total is None:
@@ -443,10 +449,10 @@ async def scored(payload: Any, score: Score) -> Answer:
     return Answer(row_score.total)
 
 
-dialect = {"/slime": scored}
+dialect = {"/slime": score_completion}
 
 
-# The files and settings with which slime uses a reward.
+# Export: the files and settings with which slime uses a reward.
 
 
 TESTED = Tested("", ["commit 624b824a (2026-08-21)"])

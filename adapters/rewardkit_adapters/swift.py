@@ -1,6 +1,6 @@
-"""rewardkit and ms-swift: ``rk.to_swift(reward)`` trains with a reward, ``rk.from_swift(orm)`` reads an ORM as one.
+"""rewardkit and ms-swift: ``rk.to_swift(reward)`` registers a reward, ``rk.from_swift(orm)`` wraps an ORM as a reward.
 
-It imports ms-swift only to register a reward.
+ms-swift is imported only to register a reward.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from rewardkit.tree.leaf import written_as
 from rewardkit.tree.reward import Reward
 from rewardkit.tree.trl_function import from_trl
 
-# One call of a reward function of ms-swift: its rows, and whether they are whole groups.
+# One call of an ms-swift reward function: its rows, and whether they form whole groups.
 
 
 _NO_COLUMNS = (
     *("trainer_state", "trajectory_inputs", "messages", "prompt_id", "request_id"),
     *("finish_reason", "is_truncated", "rollout_infos", "response_token_ids"),
 )
-"""The arguments that ms-swift passes besides the columns of the data."""
+"""The arguments that ms-swift passes in addition to the columns of the data."""
 
 
 @final
 @dataclass(frozen=True)
 class OrmCall:
-    """The arguments of one call.
+    """The arguments of one call from ms-swift.
 
     Attributes:
         orm: the reward function that is called.
         completions: the last message of each row.
-        given: all other arguments: lists with one item for each row, and the state of the trainer.
+        given: all other arguments: lists with one item per row, and the state of the trainer.
     """
 
     orm: Any
@@ -62,24 +62,24 @@ class OrmCall:
 
     @property
     def identity(self) -> tuple[int, ...]:
-        """The ids of the objects that the trainer passed; they live as long as the call."""
+        """The ids of the objects that the trainer passed, which exist as long as the call."""
         return (id(self.completions), *map(id, self.given.values()))
 
     def equals(self, other: OrmCall) -> bool:
-        """Whether `other` has equal contents and may be of the same batch."""
+        """Return whether `other` has equal contents, so that it may belong to the same batch."""
         return equal(self.completions, other.completions) and equal(self.given, other.given)
 
     def rows(self) -> list[Row]:
         """Return the rows of this process; prompt and completion are lists of messages."""
         columns = {name: cells for name, cells in self.given.items() if name not in _NO_COLUMNS}
         infos = self.given.get("rollout_infos")
-        if infos is not None and any(infos):  # of a scheduler of turns, or of an environment
+        if infos is not None and any(infos):  # from a multi-turn scheduler, or from an environment
             columns["rollout_infos"] = infos
         cut, ids, conversations = (self.given.get(name) for name in ("is_truncated", "response_token_ids", "messages"))
         rows = []
         for index, text in enumerate(self.completions):
             turns = _turns(ids[index] if ids else None)
-            prompt, completion = _divided(conversations[index] if conversations else (), len(turns))
+            prompt, completion = _split_messages(conversations[index] if conversations else (), len(turns))
             rows.append(
                 Row(
                     completion or text,
@@ -92,10 +92,10 @@ class OrmCall:
         return rows
 
     def group_size(self, num_generations: Any) -> int | None:
-        """Return `num_generations` if the rows are whole groups of so many completions of a prompt, else None.
+        """Return `num_generations` if the rows form whole groups of that size, otherwise None.
 
-        ms-swift takes so many rows in a row as a group. A process may have only a part of one, and with schedulers of
-        turns a completion may be several rows.
+        ms-swift treats each run of `num_generations` consecutive rows as a group. A process may have only a part of a
+        group, and with multi-turn schedulers, a completion may be several rows.
         """
         prompts, requests = (self.given.get(name) for name in ("prompt_id", "request_id"))
         count = len(self.completions)
@@ -108,14 +108,14 @@ class OrmCall:
 
 
 def _turns(ids: Any) -> list[list[int]]:
-    """Return the tokens of a completion, turn by turn; one turn may come as a plain list."""
+    """Return the token ids of a completion per turn; a single turn may be given as a flat list."""
     if not ids:
         return [[]]
     return [list(turn) for turn in ids] if isinstance(ids[0], (list, tuple)) else [list(ids)]
 
 
-def _divided(messages: Sequence[Mapping[str, Any]], turns: int) -> tuple[list[Any], list[Any]]:
-    """Return the prompt, and the completion: the messages from the first of the last `turns` answers on."""
+def _split_messages(messages: Sequence[Mapping[str, Any]], turns: int) -> tuple[list[Any], list[Any]]:
+    """Split messages into the prompt and the completion, which starts with the first of the last `turns` answers."""
     start = len(messages)
     while start and turns:
         start -= 1
@@ -123,12 +123,12 @@ def _divided(messages: Sequence[Mapping[str, Any]], turns: int) -> tuple[list[An
     return list(messages[:start]), list(messages[start:])
 
 
-# The trainer behind a call: training or evaluation, its weights, its tokenizer, its log.
+# The trainer behind a call: whether it trains or evaluates, its weights, its tokenizer, and its log.
 
 
 @final
 class Trainer:
-    """The facts that can be read from a trainer; ``Trainer(None)`` if there is none.
+    """The information that can be read from a trainer; ``Trainer(None)`` if no trainer is known.
 
     ``Trainer.calling(orm).training`` is False during evaluation.
     """
@@ -167,7 +167,7 @@ class Trainer:
 
     @property
     def others(self) -> list[str]:
-        """The names of columns that no reward function computes: the reward of a gym."""
+        """The names of the columns that no reward function computes, such as the reward of a gym."""
         return list(getattr(self.instance, "reward_func_names", []))[len(self.functions) :]
 
     @property
@@ -177,7 +177,7 @@ class Trainer:
         return [] if reward_weights is None else [float(weight) for weight in reward_weights]
 
     def log(self, values: Mapping[str, float]) -> None:
-        """Add values of one batch to the trainer's own metrics, if it keeps any; it logs their means."""
+        """Add values of one batch to the trainer's own metrics, if it has any; the trainer logs their means."""
         metrics = getattr(self.instance, "_metrics", None)
         mode_metrics = metrics.get("train" if self.training else "eval") if isinstance(metrics, Mapping) else None
         if isinstance(mode_metrics, dict):
@@ -185,14 +185,14 @@ class Trainer:
                 mode_metrics.setdefault(name, []).append(value)
 
 
-# Checks at the first call of a trainer: will its sum be the total of the reward?
+# Check at the first call of a trainer that its sum is the total of the reward.
 
 
 def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> None:
-    """Check that the sum of the trainer is the total, and warn of other reward functions.
+    """Check that the trainer's sum is the total, and warn of other reward functions.
 
     Raises:
-        RewardDefinitionError: a term is missing or there twice, or has another weight than 1.
+        RewardDefinitionError: a term is missing or occurs twice, or its weight is not 1.
     """
     own_flags = [getattr(function, "evaluator", None) is evaluator for function in trainer.functions]
     names = [type(function).__name__ for function, is_own in zip(trainer.functions, own_flags, strict=True) if is_own]
@@ -212,34 +212,34 @@ def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> 
         warn_of_other_functions()
 
 
-# Rows without a score get numbers that give no learning signal: ms-swift would count them as 0.
+# Rows without a score get numbers that give no learning signal, because ms-swift would count them as 0.
 
 
 Flags = NDArray[np.bool_]
 
 
 def neutral(terms: Floats, scored: Flags, size: int, *, each: bool) -> Floats:
-    """Return (n, t) the terms of all rows, without a learning signal for those that are not `scored`.
+    """Return the terms of all rows (n, t), with values that give no learning signal for rows that are not `scored`.
 
     Args:
-        terms: (n, t) NaN if a term abstained.
-        scored: (n,) the rows that have a total.
-        size: completions per group; they follow each other.
-        each: every term is normalized by itself over the rows that have it (GDPO); else their sum is, in which a
-            missing term is a 0.
+        terms: (n, t) the terms; NaN if a term abstained.
+        scored: (n,) whether a row has a total.
+        size: the number of completions per group; groups are consecutive rows.
+        each: whether every term is normalized separately over the rows that have it (GDPO). Otherwise the sum of the
+            terms is normalized, in which a missing term counts as 0.
     """
     filled = terms.copy()
-    everywhere = _means(terms[scored], each) if scored.any() else np.zeros(terms.shape[1])
+    overall_means = _means(terms[scored], each) if scored.any() else np.zeros(terms.shape[1])
     for start in range(0, len(terms), size):
         rows = slice(start, start + size)
         valid, group = scored[rows], terms[rows]
         if not valid.all():
-            filled[rows][~valid] = _means(group[valid], each) if valid.any() else everywhere
+            filled[rows][~valid] = _means(group[valid], each) if valid.any() else overall_means
     return filled
 
 
 def _means(terms: Floats, each: bool) -> Floats:
-    """Return (t,) the mean of each term over scored rows; NaN for a term that no row has."""
+    """Return the mean of each term over scored rows, shape (t,); NaN for a term that no row has."""
     present = ~np.isnan(terms)
     counts = present.sum(axis=0)
     sums = np.where(present, terms, 0.0).sum(axis=0)
@@ -247,7 +247,7 @@ def _means(terms: Floats, each: bool) -> Floats:
     return np.where(counts > 0, sums / np.maximum(divisors, 1), np.nan)
 
 
-# The evaluator behind the reward functions of one reward: it scores each batch once.
+# The evaluator behind the reward functions of one reward, which scores each batch once.
 
 
 _WHOLE_GROUPS = (
@@ -258,11 +258,11 @@ _WHOLE_GROUPS = (
 
 @final
 class Evaluator:
-    """Scores batches for the reward functions of all terms.
+    """The scorer of batches for the reward functions of all terms.
 
     Args:
         scorer: scores rows.
-        finds_tokens: remove the special tokens of the trainer's tokenizer from completions.
+        finds_tokens: whether to remove the special tokens of the trainer's tokenizer from completions.
     """
 
     def __init__(self, scorer: RowScorer, *, finds_tokens: bool) -> None:
@@ -271,14 +271,14 @@ class Evaluator:
         self._finds_tokens = finds_tokens
         self._tables: BatchCache[OrmCall] = BatchCache(readers=len(self.terms))
         self._trainers: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._strict = True  # a bug raises until the first training batch is scored
+        self._strict = True  # bugs raise until the first training batch is scored
 
     def column(self, term: str, call: OrmCall) -> list[float | None]:
         """Return one term of a batch, one value per row.
 
         Raises:
             RewardDefinitionError: the trainer's settings change the meaning of the reward.
-            RewardFailure: a row has no score and cannot be left out; too many rows have failed or errored.
+            RewardFailure: a row has no score and cannot be left out, or too many rows failed or errored.
         """
         return nan_to_none(self._tables.get(term, call, self._table)[term])
 
@@ -303,13 +303,14 @@ class Evaluator:
             strict=self._strict,
         )
         self._strict = self._strict and not trainer.training
-        trainer.log(_measured(scores))
+        trainer.log(_batch_metrics(scores))
         terms = np.array([[score.terms[name] for name in self.terms] for score in scores], dtype=np.float64)
         scored = np.array([score.scored for score in scores], dtype=np.bool_)
         if size is None and trainer.training:
             if lost := [score for score in scores if not (score.scored or score.unparsable)]:
-                raise RewardFailure(_stranded(lost, len(scores)))
-            # The same in all processes, for all completions of a prompt whose gold cannot be read: no advantage.
+                raise RewardFailure(_no_score_text(lost, len(scores)))
+            # These rows have unreadable gold answers. All completions of such a prompt get the same terms in all
+            # processes, so their advantage is 0.
             terms[~scored] = 0.0
         elif not scored.all():
             each = getattr(arguments, "scale_rewards", None) == "gdpo"
@@ -317,7 +318,7 @@ class Evaluator:
         return dict(zip(self.terms, terms.T, strict=True))
 
     def _meet(self, trainer: Trainer) -> None:
-        """Check a trainer at its first call, and look at its tokenizer."""
+        """Check a trainer at its first call, and read its tokenizer."""
         if trainer.instance is None or trainer.instance in self._trainers:
             return
         check_trainer(trainer, self.terms, self)
@@ -344,8 +345,8 @@ def _num_generations(arguments: Any, trainer: Trainer) -> Any:
     return generations if trainer.training else getattr(arguments, "num_generations_eval", None) or generations
 
 
-def _measured(scores: Sequence[RowScore]) -> dict[str, float]:
-    """Return the log of a batch: the means of the components, and the shares of rows without a score."""
+def _batch_metrics(scores: Sequence[RowScore]) -> dict[str, float]:
+    """Return the metrics of a batch: the means of the components, and the shares of rows without a score."""
     means = {}
     for name in scores[0].components if scores else ():
         values = [value for score in scores if (value := score.components[name]) is not None]
@@ -356,7 +357,7 @@ def _measured(scores: Sequence[RowScore]) -> dict[str, float]:
     return {**means, "unscorable": sum(not score.scored for score in scores) / rows, "unparsable_gold": unparsable}
 
 
-def _stranded(lost: Sequence[RowScore], rows: int) -> str:
+def _no_score_text(lost: Sequence[RowScore], rows: int) -> str:
     return (
         f"ms-swift: {len(lost)} of {rows} completions have no score ({lost[0].why}). ms-swift would count "
         "them as 0, and they cannot get the mean of their group, because this process has only a part of it. "
@@ -364,7 +365,7 @@ def _stranded(lost: Sequence[RowScore], rows: int) -> str:
     )
 
 
-# to_swift: a reward as outcome reward models (ORMs) of ms-swift, one for each term.
+# to_swift: turn a reward into outcome reward models (ORMs) of ms-swift, one for each term.
 
 
 OFFERS = TrainerInputs("ms-swift", step=True, groups=True, batch=True, ids=True)
@@ -385,16 +386,16 @@ def to_swift(
         rk.to_swift(0.8 * rk.number("answer") + 0.2 * rk.tags("answer"))     # in my_rewards.py
         # swift rlhf --rlhf_type grpo --external_plugins my_rewards.py --reward_funcs number tags
 
-    All columns of the data are passed by name, as are the step, so that schedules run, and the completions of a prompt.
-    A completion that cannot be scored gets the means of the others of its prompt, so that its advantage is 0.
+    All columns of the data are passed by name. Schedules and rewards that compare the completions of a prompt work. A
+    completion that cannot be scored gets the means of the other completions of its prompt, so that its advantage is 0.
 
     Args:
         reward: a reward, a plain function, or a list of them.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug shows before the training starts.
-        special_tokens: a tokenizer or a list of texts to remove from completions; None removes those of the trainer's
-            tokenizer, and ``()`` removes nothing.
-        record: the folder of a run to record everything into, for ``rewardkit view``.
+            missing column or a bug is found before the training starts.
+        special_tokens: a tokenizer or a list of texts to remove from completions; None removes the special tokens of
+            the trainer's tokenizer, and ``()`` removes nothing.
+        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
         limits: an ``rk.Limits``: the shares of failed and errored completions above which the run stops.
 
     Returns:
@@ -402,9 +403,9 @@ def to_swift(
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward has no term, one of its terms has the name of an ORM of ms-swift, or it
-            compares completions of different prompts.
-        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+        RewardDefinitionError: the reward has no term, a term has the name of an ORM of ms-swift, or the reward compares
+            completions of different prompts.
+        BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     tokens = () if special_tokens is None else special_tokens
     scorer = RowScorer(
@@ -440,7 +441,7 @@ def _register(evaluator: Evaluator) -> None:
 
 
 def _orm(base: Any, evaluator: Evaluator, term: str) -> type[Any]:
-    """Return a class named like the term: ms-swift logs its name."""
+    """Return an ORM class with the name of the term, because ms-swift logs the name of the class."""
 
     def call(self: Any, completions: Any, **columns: Any) -> list[float | None]:
         return evaluator.column(term, OrmCall(self, completions, columns))
@@ -449,17 +450,17 @@ def _orm(base: Any, evaluator: Evaluator, term: str) -> type[Any]:
     return orm_class
 
 
-# from_swift: use an outcome reward model (ORM) of ms-swift as a Reward.
+# from_swift: use an ms-swift outcome reward model (ORM) as a Reward.
 
 
 _ROLLOUTS = ("prompt_id", "request_id", "finish_reason", "is_truncated", "rollout_infos", "response_token_ids")
-"""The facts that ms-swift passes about its rollouts besides the columns."""
+"""Arguments about the rollouts, which ms-swift passes in addition to the columns."""
 
 
 @final
 @dataclass(frozen=True)
 class Orm:
-    """Call an ORM with the arguments that ms-swift passes."""
+    """A callable that calls an ORM with the same arguments as ms-swift."""
 
     orm: Callable[..., Any]
 
@@ -474,7 +475,7 @@ class Orm:
 @final
 @dataclass(frozen=True)
 class AsyncOrm:
-    """Call an async ORM."""
+    """The async version of `Orm`."""
 
     orm: Callable[..., Any]
 
@@ -489,11 +490,11 @@ class AsyncOrm:
 def arguments(
     orm: Callable[..., Any], completions: Sequence[Any], prompts: Sequence[Any], columns: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments that ms-swift passes, without those that the ORM does not accept."""
+    """Return the arguments that ms-swift would pass, reduced to those that the ORM accepts."""
     texts = [completion_text(completion, row) for row, completion in enumerate(completions)]
     messages = [
         [
-            *_asked(prompt, row),
+            *_prompt_messages(prompt, row),
             *({"role": "assistant", **message} for message in as_messages(entry, "completions", row)),
         ]
         for row, (prompt, entry) in enumerate(zip(prompts, completions, strict=True))
@@ -511,41 +512,45 @@ def arguments(
     return {name: value for name, value in available.items() if name in parameters}
 
 
-def _asked(prompt: Any, row: int) -> list[Mapping[str, Any]]:
+def _prompt_messages(prompt: Any, row: int) -> list[Mapping[str, Any]]:
     if isinstance(prompt, str):
         return [{"role": "user", "content": prompt}] if prompt else []
     return list(as_messages(prompt, "prompts", row))
 
 
 def signature_of(orm: Callable[..., Any]) -> inspect.Signature:
-    """Return the signature for TRL's form of a function: the columns that the ORM names, and everything else."""
+    """Return the signature of the ORM as a TRL reward function: the columns that the ORM names, and ``**given``."""
     parameters = inspect.signature(orm).parameters.values()
     fixed = ("completions", "prompts", "messages", "trainer_state", *_ROLLOUTS)
-    named = [
+    column_parameters = [
         parameter.replace(kind=parameter.KEYWORD_ONLY)
         for parameter in parameters
         if parameter.name not in fixed and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
-    first = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("completions", "prompts")]
-    return inspect.Signature([*first, *named, inspect.Parameter("given", inspect.Parameter.VAR_KEYWORD)])
+    fixed_parameters = [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("completions", "prompts")
+    ]
+    return inspect.Signature(
+        [*fixed_parameters, *column_parameters, inspect.Parameter("given", inspect.Parameter.VAR_KEYWORD)]
+    )
 
 
 def from_swift(orm: Any, name: str | None = None) -> Reward:
-    """Turn an ORM of ms-swift into a Reward: ``rk.from_swift(MathAccuracy) + 0.2 * rk.from_swift(Format)``.
+    """Turn an ms-swift ORM into a Reward: ``rk.from_swift(MathAccuracy) + 0.2 * rk.from_swift(Format)``.
 
-    Completions are texts for an ORM, also with chat prompts; ``messages`` is the whole conversation. Fields of a
-    rollout of ms-swift (``prompt_id``, ``finish_reason`` and the like) are not passed. None and NaN abstain.
+    An ORM gets completions as texts, even with chat prompts; ``messages`` is the whole conversation. The fields of an
+    ms-swift rollout, such as ``prompt_id`` and ``finish_reason``, are not passed. None and NaN abstain.
 
     Args:
-        orm: a subclass of ``ORM`` or ``AsyncORM``, which is made with ``args=None``; an instance; or a function
+        orm: a subclass of ``ORM`` or ``AsyncORM``, which is created with ``args=None``; an instance; or a function
             ``f(completions, **kwargs)``. It returns one number per completion.
         name: the name of the component; by default the name of the class or function.
 
     Raises:
-        RewardTypeError: `orm` is not an ORM, cannot be made without training arguments, or takes ``infer_requests``.
+        RewardTypeError: `orm` is not an ORM, cannot be created without training arguments, or takes ``infer_requests``.
         BindingError: while scoring: a column is missing.
     """
-    instance = _made(orm) if isinstance(orm, type) else orm
+    instance = _make_orm(orm) if isinstance(orm, type) else orm
     if isinstance(instance, (Reward, Schedule, str)) or not callable(instance):
         raise RewardTypeError(f"from_swift: expected an ORM of ms-swift, got {shorten(orm)} ({type(orm).__name__})")
     label = name_of(instance)
@@ -565,7 +570,7 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
     return written_as(leaf, call_text)
 
 
-def _made(kind: type) -> Any:
+def _make_orm(kind: type) -> Any:
     try:
         return kind(args=None)
     except Exception as error:
@@ -575,7 +580,7 @@ def _made(kind: type) -> Any:
         ) from None
 
 
-# The files and settings with which ms-swift uses a reward.
+# Export: the files and settings with which ms-swift uses a reward.
 
 
 TESTED = Tested("ms-swift", ["4.6.0"])

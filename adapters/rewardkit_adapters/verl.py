@@ -1,6 +1,6 @@
-"""rewardkit and verl: ``rk.to_verl(reward)`` trains with a reward, ``rk.from_verl(compute_score)`` reads one.
+"""rewardkit and verl: ``rk.to_verl(reward)`` trains with a reward, ``rk.from_verl(compute_score)`` wraps one.
 
-Neither imports verl.
+Neither imports verl, except ``rk.to_verl(reward, manager=True)``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.results import Abstention, InvalidReturn, ReturnPolicy
 from rewardkit.tree.reward import Reward, bindings, checked_name
 
-# The columns of a sample of verl: ``reward_model.ground_truth``, the entries of ``extra_info``, and "data_source".
+# The columns of a verl sample: ``reward_model.ground_truth``, the entries of ``extra_info``, and "data_source".
 
 
 _OF_VERL = {
@@ -51,13 +51,13 @@ _OF_VERL = {
     "multi_modal_data", "multi_modal_inputs", "reward_model", "extra_info", "tool_extra_fields", "__num_turns__",
     "reward_scores", "routed_experts", "teacher_ids", "teacher_logprobs",
 }  # fmt: skip
-"""The fields that verl itself adds to a sample. Each is a column only for a reward that reads it."""
+"""The fields that verl itself adds to a sample. A field becomes a column only if the reward reads it."""
 
 
 @final
 @dataclass(frozen=True)
 class Columns:
-    """The mapping of a sample's fields to columns.
+    """The mapping from a sample's fields to columns.
 
     Attributes:
         gold: the column for ``reward_model.ground_truth``.
@@ -69,7 +69,7 @@ class Columns:
 
     @classmethod
     def of(cls, scorer: Scorer, gold: str) -> Columns:
-        """Return the columns for a reward."""
+        """Return the mapping for a reward."""
         return cls(
             gold, frozenset(parameter.source for _, binding in bindings(scorer.reward) for parameter in binding.columns)
         )
@@ -78,7 +78,7 @@ class Columns:
         """Return the columns of one sample.
 
         Args:
-            fields: mappings whose entries are columns with their names; later ones count.
+            fields: mappings whose entries become columns; later mappings override earlier ones.
         """
         cells: dict[str, Any] = {}
         for mapping in fields:
@@ -92,13 +92,13 @@ class Columns:
 
 
 def plain(cell: Any) -> Any:
-    """Return a value of numpy as Python's."""
+    """Convert a numpy value to a Python value; other values are returned unchanged."""
     if isinstance(cell, np.generic):
         return cell.item()
     return cell.tolist() if isinstance(cell, np.ndarray) else cell
 
 
-# Scores for verl, and the end of a run from which nothing can be learned any more.
+# Score samples for verl, and end a run that can no longer learn anything.
 
 
 _LOG = logging.getLogger("rewardkit")
@@ -111,18 +111,18 @@ _KEYS_OF_VERL = {
     "token_level_rewards", "values", "advantages", "returns", "old_log_probs", "ref_log_prob", "rollout_log_probs",
     "request_id",
 }  # fmt: skip
-"""Keys with a meaning for verl: "acc" counts a sample that was left out as 0, "uid" is the group."""
+"""Keys with a meaning in verl: "acc" counts a sample that was left out as 0, "uid" is the group."""
 
 Metrics = dict[str, float | None]
 
 
 @final
 class Scoring:
-    """Scores samples, and ends the run.
+    """The scorer of samples, which also ends the run if that becomes necessary.
 
     Args:
-        deadline: seconds after which a sample has no score; None for no limit.
-        patience: seconds during which a sample that has failed is scored again.
+        deadline: seconds after which a sample counts as unscorable; None for no limit.
+        patience: seconds for which a failed sample is retried.
     """
 
     def __init__(self, scorer: RowScorer, *, deadline: float | None, patience: float) -> None:
@@ -131,7 +131,7 @@ class Scoring:
         self._ended = False
 
     async def score(self, row: Row, **options: Any) -> Metrics:
-        """Return the total as "score", the terms, and the components as ``components/<name>``.
+        """Score a row; return the total as "score", the terms, and the components as ``components/<name>``.
 
         Raises:
             RewardFailure: the sample has no score, so verl must leave it out.
@@ -158,7 +158,7 @@ class Scoring:
 
 
 def end_run(reason: str) -> None:
-    """Make verl's trainer raise when it looks for samples the next time. Never raises itself."""
+    """Make verl's trainer raise when it next looks for samples. This function itself never raises."""
     ray = sys.modules.get("ray")
     if ray is None or not ray.is_initialized():
         return
@@ -173,11 +173,11 @@ def end_run(reason: str) -> None:
         _LOG.warning("verl: could not tell the trainer that the run ends (%s: %s)", type(error).__name__, error)
 
 
-# A reward manager of verl: it gets the prompt, the token ids, all columns of the data, and the training step.
+# A reward manager for verl. It gets the prompt, the token ids, all columns of the data, and the training step.
 
 
 def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
-    """Return the class that verl makes in each of its reward workers.
+    """Return the reward manager class, which verl instantiates in each of its reward workers.
 
     Raises:
         ImportError: verl is not installed.
@@ -191,7 +191,7 @@ def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
         ) from error
 
     class Manager(RewardManagerBase):
-        """Scores samples with a reward of rewardkit."""
+        """A reward manager that scores samples with rewardkit."""
 
         def __init__(
             self,
@@ -207,7 +207,7 @@ def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
             super().__init__(config, tokenizer, compute_score)
 
         async def run_single(self, data: Any) -> dict[str, Any]:
-            """Return the score of one sample, the last of `data`."""
+            """Score the last sample of `data`."""
             sample = data[-1:][0]
             row = await asyncio.to_thread(row_of, sample, self.tokenizer, columns, self.longest)
             step = sample.non_tensor_batch.get("global_steps")
@@ -224,10 +224,10 @@ def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
 
 
 def row_of(sample: Any, tokenizer: Any, columns: Columns, longest: int | None) -> Row:
-    """Return a sample as a row.
+    """Convert a sample to a row.
 
     Args:
-        longest: the token limit of a completion, if it is known.
+        longest: the token limit of a completion; None if unknown.
     """
     fields, batch = sample.non_tensor_batch, sample.batch
     width, mask = batch["prompts"].shape[-1], batch["attention_mask"]
@@ -255,7 +255,7 @@ def row_of(sample: Any, tokenizer: Any, columns: Columns, longest: int | None) -
 
 
 def progress_of(fields: Mapping[str, Any], max_steps: int) -> Progress | None:
-    """Return the progress at a sample; None if its step is unknown.
+    """Return the training progress of a sample; None if its step is unknown.
 
     verl 0.9 counts steps from 1 and passes the step in which the prompt was drawn, which is the same for all
     completions of a prompt. Its old trainer passes the version of the weights instead.
@@ -269,32 +269,32 @@ def progress_of(fields: Mapping[str, Any], max_steps: int) -> Progress | None:
 
 
 def max_steps_of(config: Any) -> int:
-    """Return the number of steps of the training, for schedules by fractions.
+    """Return the number of training steps, which schedules by fractions need.
 
     Raises:
-        RewardDefinitionError: the configuration does not have it.
+        RewardDefinitionError: the configuration does not have the number.
     """
     total_steps = setting(config, "trainer", "total_training_steps")
     if total_steps is not None:
         return int(total_steps)
-    # verl writes it there before it makes the reward workers; the new trainer counts updates of the optimizer.
+    # verl sets this value before it creates the reward workers. The new trainer counts optimizer updates.
     updates = setting(config, "actor_rollout_ref", "actor", "optim", "total_training_steps")
-    each = 1
+    updates_per_step = 1
     if setting(config, "trainer", "use_v1"):
         mode = setting(config, "trainer", "v1", "trainer_mode")
-        each = setting(config, "trainer", "v1", str(mode), "parameter_sync_step") or 1
+        updates_per_step = setting(config, "trainer", "v1", str(mode), "parameter_sync_step") or 1
     if updates is None or int(updates) < 1:
         raise RewardDefinitionError(
             "verl: the reward follows training progress, but the configuration does not say how many steps the "
             "training has. Set trainer.total_training_steps"
         )
-    return max(1, int(updates) // int(each))
+    return max(1, int(updates) // int(updates_per_step))
 
 
 def check(config: Any) -> None:
-    """Raise RewardDefinitionError if verl would ask a reward model instead of the manager."""
-    asks = setting(config, "reward", "reward_model", "enable")
-    if asks and setting(config, "reward", "custom_reward_function", "path") is None:
+    """Raise RewardDefinitionError if verl would use a reward model instead of the manager."""
+    uses_reward_model = setting(config, "reward", "reward_model", "enable")
+    if uses_reward_model and setting(config, "reward", "custom_reward_function", "path") is None:
         raise RewardDefinitionError(
             "verl: with reward.reward_model.enable=True verl takes the score of the reward model and never asks this "
             "reward manager. Set reward.reward_model.enable=False; a reward model can be a part of the reward: "
@@ -303,13 +303,13 @@ def check(config: Any) -> None:
 
 
 def setting(config: Any, *names: str) -> Any:
-    """Return a setting of nested configurations; None if it is not there."""
+    """Return a setting from a nested configuration; None if it does not exist."""
     for name in names:
         config = config.get(name) if hasattr(config, "get") else None
     return config
 
 
-# to_verl: a reward as the custom reward function of verl, or as its reward manager.
+# to_verl: turn a reward into verl's custom reward function, or into a reward manager.
 
 
 OF_FUNCTIONS = TrainerInputs(
@@ -363,7 +363,7 @@ def to_verl(
     record: str | os.PathLike[str] | None = None,
     limits: Limits = LIMITS,
 ) -> Any:
-    """Turn a reward into a custom reward function of verl, or into a reward manager.
+    """Turn a reward into a custom reward function for verl, or into a reward manager.
 
     ::
 
@@ -374,31 +374,31 @@ def to_verl(
         # reward.reward_manager.source=importlib reward.reward_manager.module.path=pkg://my_rewards
         # reward.reward_manager.name=Manager
 
-    Both give ``{"score": total, "<term>": ..., "components/<name>": ...}``, always with the same keys. Completions that
-    arrive together are scored together. A completion that cannot be scored raises, and verl leaves it out.
+    Both return ``{"score": total, "<term>": ..., "components/<name>": ...}``, always with the same keys. Completions
+    that arrive together are scored together. A completion that cannot be scored raises, and verl leaves it out.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        manager: return a reward manager, for rewards that read the prompt, the token ids or the training progress. It
-            needs verl to be installed here.
-        gold: the column of the reward for ``reward_model.ground_truth``, which is also the column "ground_truth". The
-            entries of ``extra_info`` are also columns, as is "data_source"; with `manager` all columns of the data.
+        manager: whether to return a reward manager, for rewards that read the prompt, the token ids or the training
+            progress. A manager needs verl to be installed.
+        gold: the reward's column that ``reward_model.ground_truth`` fills; it is also the column "ground_truth". The
+            entries of ``extra_info`` and "data_source" are also columns; with `manager`, all columns of the data.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug shows before the training starts.
-        deadline: seconds after which a completion cannot be scored; None waits as long as the reward takes.
-        patience: seconds during which a completion that has failed is scored again. Pass it with
-            ``trainer.use_v1=False``, where one completion without a score ends the run.
+            missing column or a bug is found before the training starts.
+        deadline: seconds after which a completion counts as unscorable; None waits as long as the reward takes.
+        patience: seconds for which a failed completion is retried. Pass it with ``trainer.use_v1=False``, where one
+            completion without a score ends the run.
         special_tokens: a tokenizer or a list of texts to remove from completions; verl removes its own.
-        record: the folder of a run to record everything into, for ``rewardkit view``.
+        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
         limits: an ``rk.Limits``: the shares of failed and errored completions above which the run ends, because
-            nothing is learned from them.
+            training on such scores teaches nothing.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: the reward compares completions; or, without `manager`, it follows the training progress
-            or asks for the prompt: none of these is passed with a completion. Or an argument is out of its range.
-        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
-        ImportError: verl is needed for `manager`, and not installed.
+            or reads the prompt, which verl does not pass to a function. Or an argument is out of its range.
+        BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
+        ImportError: `manager` needs verl, which is not installed.
     """
     check_patience(patience)
     scorer = RowScorer(
@@ -420,21 +420,21 @@ def function_of(scoring: Scoring, columns: Columns) -> ComputeScore:
     async def compute_score(
         data_source: Any = "", solution_str: str = "", ground_truth: Any = None, extra_info: Any = None, **more: Any
     ) -> Metrics:
-        if reason := _refused(more):
+        if reason := _refusal_reason(more):
             await scoring.end(reason)
         return await scoring.score(Row(solution_str, columns=columns.row(data_source, ground_truth, extra_info)))
 
     return compute_score
 
 
-def _refused(more: Mapping[str, Any]) -> str:
-    """Return the reason why a call cannot be scored honestly; else an empty text."""
+def _refusal_reason(more: Mapping[str, Any]) -> str:
+    """Return the reason why a call cannot be scored correctly; "" if it can."""
     if unknown := sorted(more.keys() - _PASSED):
         return (
             f"the reward takes no arguments from verl's configuration, but reward_kwargs has {', '.join(unknown)}. "
             "Remove reward.custom_reward_function.reward_kwargs, and put its values into the reward"
         )
-    # verl does not tell the function by which worker it is called, so the frames above are searched for it.
+    # verl does not tell the function which worker calls it, so search the stack frames above.
     frame = sys._getframe(1)
     while frame.f_back is not None:
         frame = frame.f_back
@@ -447,22 +447,22 @@ def _refused(more: Mapping[str, Any]) -> str:
     return ""
 
 
-# from_verl: use a custom reward function of verl as a Reward.
+# from_verl: use a custom verl reward function as a Reward.
 
 
 _OWN = ("data_source", "solution_str", "ground_truth", "extra_info")
-"""The arguments that verl passes."""
+"""The arguments that verl passes to a reward function."""
 
 
 @final
 @dataclass(frozen=True)
 class Call:
-    """Call the function for one completion and convert its result."""
+    """A callable that calls the function for one completion and converts the result."""
 
     function: Callable[..., Any]
 
     def check(self, batch: Batch, name: str) -> None:
-        """Raise a BindingError if no column has the gold answer."""
+        """Raise BindingError if no column has the gold answer."""
         if not {"reward_model", "ground_truth"} & set(batch.columns):
             raise BindingError(
                 f"reward {name!r} is a function of verl, which reads the gold answer from the column reward_model "
@@ -472,18 +472,22 @@ class Call:
 
     def __call__(self, solution: str, columns: Mapping[str, Any]) -> Any:
         call_arguments = arguments(solution, columns)
-        return call_arguments if isinstance(call_arguments, Abstention) else read(self.function(**call_arguments))
+        return (
+            call_arguments
+            if isinstance(call_arguments, Abstention)
+            else convert_result(self.function(**call_arguments))
+        )
 
 
 @final
 @dataclass(frozen=True)
 class AsyncCall:
-    """`Call` for an async function."""
+    """The async version of `Call`."""
 
     call: Call
 
     def check(self, batch: Batch, name: str) -> None:
-        """Raise a BindingError if no column has the gold answer."""
+        """Raise BindingError if no column has the gold answer."""
         self.call.check(batch, name)
 
     async def __call__(self, solution: str, columns: Mapping[str, Any]) -> Any:
@@ -491,14 +495,14 @@ class AsyncCall:
         return (
             call_arguments
             if isinstance(call_arguments, Abstention)
-            else read(await self.call.function(**call_arguments))
+            else convert_result(await self.call.function(**call_arguments))
         )
 
 
 def arguments(solution: str, columns: Mapping[str, Any]) -> dict[str, Any] | Abstention:
-    """Return the arguments as verl passes them; an abstention if the row has no gold answer."""
+    """Return the arguments that verl passes, or an abstention if the row has no gold answer."""
     model = columns.get("reward_model")
-    if isinstance(model, str):  # kept as JSON text, so that Arrow does not change it
+    if isinstance(model, str):  # stored as JSON text, so that Arrow does not change it
         try:
             model = json.loads(model)
         except (ValueError, RecursionError):
@@ -516,8 +520,8 @@ def arguments(solution: str, columns: Mapping[str, Any]) -> dict[str, Any] | Abs
     }
 
 
-def read(returned: Any) -> Any:
-    """Convert a result, a number or a dict with "score", to a Score: its numbers are parts, its texts the note."""
+def convert_result(returned: Any) -> Any:
+    """Convert a result (a number, or a dict with "score") to a Score; numbers become parts, texts the note."""
     if not isinstance(returned, Mapping):
         return returned
     if "score" not in returned:
@@ -534,19 +538,20 @@ def read(returned: Any) -> Any:
 
 
 def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
-    """Turn a custom reward function of verl into a Reward: ``0.8 * rk.from_verl(compute_score) + form``.
+    """Turn a custom verl reward function into a Reward: ``0.8 * rk.from_verl(compute_score) + form``.
 
     ``rk.from_verl(gsm8k.compute_score)`` gives 1.0 to ``#### 4`` if the column "ground_truth" is ``4``.
 
     The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or JSON text),
-    or the column "ground_truth"; if it is None, the reward abstains. "data_source" and "extra_info" are also columns.
-    The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with ``functools.partial``.
+    or the column "ground_truth"; if the gold answer is None, the reward abstains. "data_source" and "extra_info" are
+    also columns. The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with
+    ``functools.partial``.
 
     Args:
-        function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with some of
+        function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with a subset of
             these arguments, such as ``compute_score(solution_str, ground_truth)``; may be async. It returns a number,
-            or a dict with "score", whose other numbers become parts and whose texts become the note. An exception is
-            an error, never a 0.0.
+            or a dict with "score", whose other numbers become parts and whose texts become the note. An exception is an
+            error, never a 0.0.
         name: the name of the component; by default the function's name.
 
     Raises:
@@ -560,8 +565,10 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
     label = checked_name(name if name is not None else name_of(function))
     if not hashable(function):
         raise RewardTypeError(f"from_verl: {label} is not hashable, which a reward must be. Pass a function")
-    taking = function if (names := _taken(function, label)) is None else PartialCall(function, names)
-    call = Call(taking)
+    accepted_call = (
+        function if (names := _accepted_arguments(function, label)) is None else PartialCall(function, names)
+    )
+    call = Call(accepted_call)
     binding = Binding(
         AsyncCall(call) if is_async(function) else call,
         (Parameter("solution", "completion"), Parameter("columns", "example")),
@@ -572,7 +579,7 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
 @final
 @dataclass(frozen=True)
 class PartialCall:
-    """Call a function that takes some of verl's arguments."""
+    """A callable that passes to a function only those of verl's arguments that it accepts."""
 
     function: Callable[..., Any]
     names: frozenset[str]
@@ -581,8 +588,8 @@ class PartialCall:
         return self.function(**{name: value for name, value in call_arguments.items() if name in self.names})
 
 
-def _taken(function: Callable[..., Any], label: str) -> frozenset[str] | None:
-    """Return which of verl's arguments the function takes; None for all."""
+def _accepted_arguments(function: Callable[..., Any], label: str) -> frozenset[str] | None:
+    """Return the names of verl's arguments that the function accepts; None for all."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError) as error:
@@ -613,7 +620,7 @@ def _taken(function: Callable[..., Any], label: str) -> frozenset[str] | None:
     return None if len(names) == len(_OWN) else names
 
 
-# The files and settings with which verl uses a reward.
+# Export: the files and settings with which verl uses a reward.
 
 
 TESTED = Tested("verl", ["0.9.1"])
@@ -636,10 +643,10 @@ reward.reward_manager.name=Manager"""
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for verl: a function, or a manager for a reward that needs more.
+    """Return the export of a reward for verl: a function, or a manager for a reward that needs more data.
 
     Raises:
-        RewardDefinitionError: verl cannot run it.
+        RewardDefinitionError: verl cannot run the reward.
     """
     if fits_function(Scorer(target.load())):
         definition, config = f'compute_score = rk.to_verl(reward, gold="{target.gold}")', _CONFIG
@@ -654,10 +661,10 @@ def export(target: Target) -> Export:
 
 
 def fits_function(scorer: Scorer) -> bool:
-    """Return whether a function gets all that the reward reads: no prompt, no token ids, no progress.
+    """Return whether a plain function suffices, because the reward reads no prompt, token ids or progress.
 
     Raises:
-        RewardDefinitionError: a manager does not get it either.
+        RewardDefinitionError: even a manager does not get everything that the reward reads.
     """
     OF_MANAGERS.check(scorer)
     try:

@@ -32,7 +32,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 from benchmarks.check.mutation_pools import POOLS, Sound  # noqa: E402
 from rewardkit.check.mutants.notice import noticed  # noqa: E402
 from rewardkit.check.mutants.operators import OF_REWARDS  # noqa: E402
-from rewardkit.check.reward_under_test.bound_reward import bound  # noqa: E402
+from rewardkit.check.reward_under_test.bound_reward import bind_reward  # noqa: E402
 from rewardkit.errors import RewardKitError  # noqa: E402
 from rewardkit.testing import Declarations, check_reward, mutants  # noqa: E402
 
@@ -81,7 +81,7 @@ def measured(sound: Sound, most: int | None, budget: float, seed: int) -> Result
     made = [one for one in mutants(original_of.source, of=sound.name, path=sound.path) if sound.has(one.line)]
     if most is not None and len(made) > most:
         made = sorted(random.Random(f"{seed} {sound.label}").sample(made, most), key=lambda one: one.line)
-    verdicts = noticed(replace(bound(original, sound.options), name=sound.name), made).verdicts
+    verdicts = noticed(replace(bind_reward(original, sound.options), name=sound.name), made).verdicts
     tried = []
     for verdict in verdicts:
         one = verdict.mutant

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.check.review_corpus import Row, Subject, loaded, pool
 from benchmarks.check.review_refactorings import Refactoring, refactorings
 from rewardkit.check.mutants.mutants import Mutant, mutants
-from rewardkit.check.run.isolation import Lost, Note, isolated
+from rewardkit.check.run.isolation import Lost, Note, run_in_child
 from rewardkit.scoring.scores import Work, score
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -70,7 +70,7 @@ def totals(subject: Subject, source: str, rows: Sequence[Row]) -> Totals | str:
             return
         send([None if np.isnan(one) else float(one) for one in found.total])
 
-    for said in isolated(work, Note(), _PATIENCE, _PATIENCE):
+    for said in run_in_child(work, Note(), _PATIENCE, _PATIENCE):
         return said.reason if isinstance(said, Lost) else said
     return "died"
 

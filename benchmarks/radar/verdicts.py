@@ -14,7 +14,7 @@ from benchmarks.radar.labels import Label, label
 from benchmarks.radar.tasks import TASKS
 from rewardkit.alerts import Evidence, suspicious
 from rewardkit.analyze.permuted_golds import ForeignScores
-from rewardkit.page.alerts import read_evidence, rescored, watched_run
+from rewardkit.page.alerts import read_evidence, score_with_foreign_golds, watched_run
 
 ALARM = 0.8
 CUTS = range(10, 101, 5)
@@ -96,7 +96,7 @@ def foreign_scores(folder: Path, task: str, reward: str) -> ForeignScores:
     """Score all completions of a run again, with the gold answers of other prompts; keep the result."""
     kept = folder / "rescored.npz"
     if not kept.exists():
-        scores = rescored(watched_run(folder), TASKS[task].reward(reward.replace("_", " ")), most=10**9)
+        scores = score_with_foreign_golds(watched_run(folder), TASKS[task].reward(reward.replace("_", " ")), most=10**9)
         np.savez_compressed(kept, **scores._asdict())
     with np.load(kept) as found:
         return ForeignScores(**found)

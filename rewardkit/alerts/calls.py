@@ -1,6 +1,6 @@
-"""Tool calls: observations about a policy that calls tools more and more, repeats its calls, or ends without an answer.
+"""Tool calls: observations about a policy that makes more and more calls, repeats calls, or ends without an answer.
 
-The calls per completion go from 1.68 to 3.88, while the share of right answers goes from 0.68 to 0.84.
+Example: calls per completion rise from 1.68 to 3.88, while the share of correct answers rises only from 0.68 to 0.84.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 FOLLOWS = 0.6
-"""A component whose rank correlation with the calls is higher than this is about the calls: it is not the outcome. Any
-limit: what counts calls in another way follows them closely."""
+"""A component whose rank correlation with the number of calls exceeds this limit measures the calls, not the outcome.
+Arbitrary: a component that counts calls in another way correlates closely with them."""
 
-# Any limit: means "from none to some", whose factor would be infinite; the ramps end far below it.
+# Arbitrary: replaces the infinite factor of a rise from zero calls. The ramps end far below it.
 _LARGEST = 100.0
 
 
 def call_alerts(run: WindowedRun) -> list[Alert]:
-    """Return the observations about tool calls; none for a run without them."""
-    return [*_rising(run), *_repeated(run), *_unfinished(run)]
+    """Return the observations about tool calls; an empty list if the run has no tool calls."""
+    return [*_rising_calls(run), *_repeated_calls(run), *_unfinished_episodes(run)]
 
 
-def _rising(run: WindowedRun) -> list[Alert]:
-    """Return a fact if calls rise by a greater factor than the outcome.
+def _rising_calls(run: WindowedRun) -> list[Alert]:
+    """Return an observation if tool calls rise by a greater factor than the outcome.
 
-    The outcome is the component that rises by the greatest factor, of the monitored ones if there are any, and without
-    those that follow the calls. The place of the observation depends on the weakest of: the certainty that the calls
-    rise (z from 4 to 8), their rise (a factor from 1.15 to 1.75), and that factor divided by the outcome's (from 1.1
-    to 1.5).
+    The outcome is the component that rises by the greatest factor: a monitored one if there are any, and never one that
+    tracks the number of calls (see `FOLLOWS`). The observation is ranked by the weakest of: the certainty that calls
+    rise (z from 4 to 8), the factor by which they rise (from 1.15 to 1.75), and that factor divided by the outcome's
+    factor (from 1.1 to 1.5).
     """
     if run.evidence.calls is None:
         return []
@@ -75,38 +75,43 @@ def _rising(run: WindowedRun) -> list[Alert]:
 
 
 def _outcomes(run: WindowedRun, calls: Floats) -> dict[str, Changes]:
-    """Return the changes of the components that may show whether the calls were useful."""
+    """Return the changes of each component that may show whether the calls were useful."""
     names = sorted(run.evidence.monitored) or list(run.rewarded)
     columns = {name: run.component(name) for name in names}
     return {name: run.changes(values) for name, values in columns.items() if run.correlation(values, calls) <= FOLLOWS}
 
 
 def _factor(change: Changes) -> Floats:
-    """Return (pairs,) the logarithm of the factor between windows, the largest possible for a rise from zero."""
+    """Return (pairs,) the log of ``after / before`` for each pair of windows; 100 for a rise from zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         factor: Floats = np.log(change.after / change.before)
-    odd = (change.before <= 0.0) | (change.after <= 0.0)
-    factor[odd] = np.where(change.difference > 0.0, _LARGEST, 0.0)[odd]
+    is_undefined = (change.before <= 0.0) | (change.after <= 0.0)
+    factor[is_undefined] = np.where(change.difference > 0.0, _LARGEST, 0.0)[is_undefined]
     return np.clip(np.nan_to_num(factor), -_LARGEST, _LARGEST)
 
 
-def _repeated(run: WindowedRun) -> list[Alert]:
-    """Return an observation if more and more completions repeat one of their calls.
+def _repeated_calls(run: WindowedRun) -> list[Alert]:
+    """Return an observation if the share of completions that repeat a call rises.
 
-    Its place depends on the weaker of the certainty (z from 4 to 8) and the rise of their share (from 0.05 to 0.3).
+    The observation is ranked by the weaker of the certainty of the rise (z from 4 to 8) and its size (from 0.05 to
+    0.3).
     """
     if run.evidence.repeated_calls is None:
         return []
     repeated = np.asarray(run.evidence.repeated_calls, dtype=np.float64)[run.rows]
-    does = np.where(np.isnan(repeated), np.nan, (repeated > 0.0).astype(np.float64))
-    # Any ends: some repetition is normal, as after an error; below, hardly any completion should have no answer.
-    return _share(run, "repeated", "more completions repeat a call", "repeat one of their calls", does, (0.05, 0.3))
+    repeats_call = np.where(np.isnan(repeated), np.nan, (repeated > 0.0).astype(np.float64))
+    # Arbitrary range: some repetition is normal, for example after an error. The range for unfinished completions is
+    # lower, because almost every completion should have an answer.
+    return _share(
+        run, "repeated", "more completions repeat a call", "repeat one of their calls", repeats_call, (0.05, 0.3)
+    )
 
 
-def _unfinished(run: WindowedRun) -> list[Alert]:
-    """Return an observation if more and more completions end without an answer.
+def _unfinished_episodes(run: WindowedRun) -> list[Alert]:
+    """Return an observation if the share of completions without an answer rises.
 
-    Its place depends on the weaker of the certainty (z from 4 to 8) and the rise of their share (from 0.02 to 0.15).
+    The observation is ranked by the weaker of the certainty of the rise (z from 4 to 8) and its size (from 0.02 to
+    0.15).
     """
     if run.evidence.unfinished is None:
         return []

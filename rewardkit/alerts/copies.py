@@ -1,4 +1,4 @@
-"""Copies that win: nearly the same completion earns more than others on many prompts.
+"""Copies that win: nearly the same completion scores higher than others on many prompts.
 
 "The answer is correct." answers 40 different prompts and beats the other completions of each.
 """
@@ -16,27 +16,28 @@ from rewardkit.batch.column import Floats
 from rewardkit.report.values import excerpt
 
 SHINGLE = 3
-"""Words of a shingle; completions are compared by their sets of shingles. With fewer words, texts share shingles by
-chance; with more, each changed word changes more of them."""
+"""The number of words in a shingle; completions are compared by their sets of shingles. With fewer words, texts share
+shingles by chance; with more, each changed word changes more of them."""
 BANDS, PER_BAND = 6, 5
 """Completions that agree in all hashes of a band are candidates: two with a Jaccard similarity of 0.9 are found with a
 chance of 0.995, two with a similarity of 0.5 with a chance of 0.17."""
 LEAST = 10
-"""The fewest completions of a family of copies. Any number: fewer copies are chance, and earn too seldom to matter."""
+"""The fewest completions in a family of copies. Arbitrary: fewer copies may be chance, and are too rare to matter."""
 MOST = 3
-"""Any limit: a policy that copies has many families, and the page should have room for other alerts."""
+"""The most alerts about copies. Arbitrary: a policy that copies has many families, and the page should have room for
+other alerts."""
 
 
 def copy_alerts(sample: Sample) -> list[Alert]:
-    """Return at most three alerts.
+    """Return at most three alerts about families of nearly identical completions that win on many prompts.
 
-    Completions are compared by MinHash over runs of three words (Broder 1997), in lower case, without spaces,
-    punctuation and the words of their prompt, and with all numbers treated as equal. The strength is the weakest of:
-    the certainty that the copies earn more than other completions of their groups (z from 4 to 8), how often they do
-    (from 0.55 to 0.65 of comparisons), their number of prompts (from 3 to 10), the number of their words that do not
-    depend on the prompt (from 3 to 6), the share of those words (from 0.6 to 0.8), and the share of what the copies
-    earn that they also earn with the gold answers of other prompts, if that is known (from 0.4 to 0.7): a bare number,
-    or a form that is filled in from the prompt, is an answer and not a copy.
+    Completions are compared by MinHash over runs of three words (Broder 1997). Text is lowercased; spaces, punctuation
+    and words of the prompt are dropped, and all numbers count as equal. The strength is the weakest of: the certainty
+    that the copies score higher than other completions of their groups (z from 4 to 8), how often they do (from 0.55 to
+    0.65 of comparisons), the number of prompts (from 3 to 10), the number of words that do not depend on the prompt
+    (from 3 to 6), the share of those words (from 0.6 to 0.8), and, if it is known, the share of the score that remains
+    with the gold answers of other prompts (from 0.4 to 0.7). A bare number, or a template filled in from the prompt, is
+    an answer and not a copy.
     """
     words = _Words.of(sample)
     families, members = _families(_signatures(words))
@@ -81,29 +82,29 @@ def copy_alerts(sample: Sample) -> list[Alert]:
 
 
 def _without_gold(sample: Sample, families: Integers, members: Integers, count: int) -> Floats:
-    """Return the share of each family's total that its members also earn with foreign gold answers; 1 if unknown."""
+    """Return the share of each family's total that remains with foreign gold answers; 1 if unknown."""
     foreign = sample.run.evidence.foreign
     if foreign is None:
         return np.ones(count)
     rows = sample.run.rows[sample.rows]
-    own_totals, other = foreign.own[rows], foreign.foreign[rows]
-    comparable = ~np.isnan(own_totals) & ~np.isnan(other)
+    totals_with_own_gold, other = foreign.own[rows], foreign.foreign[rows]
+    comparable = ~np.isnan(totals_with_own_gold) & ~np.isnan(other)
     if not comparable.any():
         return np.ones(count)
     # Not the lowest value: one outlier would make all totals look the same.
-    low = float(np.quantile(np.concatenate([own_totals[comparable], other[comparable]]), 0.01))
-    earned, left = (
+    low = float(np.quantile(np.concatenate([totals_with_own_gold[comparable], other[comparable]]), 0.01))
+    own_sums, foreign_sums = (
         np.bincount(families, np.where(comparable, totals - low, 0.0)[members], minlength=count)
-        for totals in (own_totals, other)
+        for totals in (totals_with_own_gold, other)
     )
-    # Copies that earned nothing lose nothing.
-    return np.where(earned > 1e-9, left / np.maximum(earned, 1e-9), 1.0)
+    # Copies that scored nothing have nothing to lose.
+    return np.where(own_sums > 1e-9, foreign_sums / np.maximum(own_sums, 1e-9), 1.0)
 
 
 def _alert(sample: Sample, rows: Integers, strength: float, z: float, chance: float, prompts: float) -> Alert:
     steps = sample.steps[rows]
     shown_rows = sample.run.shown(sample.rows[rows], sample.run.standing)
-    # A family may also have losers: quote the first row that is shown, which wins.
+    # Quote the first row that is shown, because it wins; other members of the family may lose.
     quoted = rows[np.flatnonzero(sample.run.rows[sample.rows[rows]] == shown_rows[0])[0]]
     return Alert(
         kind="copies",
@@ -125,10 +126,10 @@ class _Words:
     """The words of r completions, without punctuation.
 
     Attributes:
-        own, owners: (words,) the words that are not in their prompt, numbers as -1, and the completions they are in.
+        own, owners: (words,) the words that are not in the prompt (numbers as -1), and the completion of each.
         count: (r,) the number of words.
-        fixed: (r,) the number of words that do not depend on the prompt. Numbers do, and so do words of the prompt,
-            unless most prompts have them.
+        fixed: (r,) the number of words that do not depend on the prompt. Numbers depend on it, and so do words of the
+            prompt, unless most prompts contain them.
     """
 
     own: Integers
@@ -151,7 +152,7 @@ class _Words:
         from_prompt = among(prompt[owners] * size + tokens, pairs)
         number = is_number[tokens]
         fixed = ~number & (~from_prompt | usual[tokens])
-        # Keep numbers even if the prompt has them: they are all treated as equal.
+        # Keep numbers even if the prompt contains them: all numbers count as equal.
         original = number | ~from_prompt
         count = len(sample.rows)
         return cls(
@@ -163,9 +164,9 @@ class _Words:
 
 
 def _signatures(words: _Words) -> Hashes:
-    """Return the (r, hashes) MinHash signatures."""
+    """Return the MinHash signature of each completion, (r, hashes)."""
     count = len(words.count)
-    # Three end marks follow each text, so that even an empty one has a shingle.
+    # Three end marks follow each text, so that even an empty text has a shingle.
     tokens = np.concatenate([words.own, np.full(3 * count, -2)])
     texts = np.concatenate([words.owners, np.repeat(np.arange(count), 3)])
     order = np.argsort(texts, kind="stable")
@@ -178,7 +179,7 @@ def _signatures(words: _Words) -> Hashes:
 
 
 def _families(signatures: Hashes) -> tuple[Integers, Integers]:
-    """Return (pairs,) family numbers and (pairs,) members; a completion may be in one family per band."""
+    """Return (pairs,) family numbers and (pairs,) member rows; a completion may be in one family per band."""
     families, members, family_count = [], [], 0
     for band in range(BANDS):
         part = signatures[:, band * PER_BAND : (band + 1) * PER_BAND]

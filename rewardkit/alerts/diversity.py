@@ -1,6 +1,6 @@
 """Loss of diversity: the completions of a group become the same.
 
-At first 7.9 of 8 completions of a prompt are distinct, at the end only 1.6.
+At first, 7.9 of 8 completions of a prompt are distinct; at the end, only 1.6 are.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from rewardkit.alerts.series import changes, mean_by_step, peak_of
 from rewardkit.alerts.texts import Sample
 
 LEAST_WORDS = 8
-"""Groups with fewer words on average are left out: short answers become the same as they become right."""
+"""The fewest words per completion, averaged over a group, for a group to count. Arbitrary: short answers become the
+same simply because they become correct."""
 
 
 def diversity_alerts(sample: Sample) -> list[Alert]:
     """Return an observation if the share of distinct completions falls.
 
-    The share is (d - 1) / (n - 1) in a group of n with d distinct ones. The place among the observations depends on the
-    weaker of the certainty of the fall between windows (z from 4 to 8) and its size as a part of the earlier share
-    (from 0.3 to 0.8). Groups of answers of a few words are left out.
+    The share is (d - 1) / (n - 1) in a group of n completions, d of them distinct. The observation is ranked by the
+    weaker of the certainty of the fall between windows (z from 4 to 8) and its size relative to the earlier share (from
+    0.3 to 0.8). Groups whose answers have only a few words are left out.
     """
     run = sample.run
     numbers: dict[str, int] = {}
@@ -28,17 +29,17 @@ def diversity_alerts(sample: Sample) -> list[Alert]:
     sizes = np.bincount(sample.groups)
     distinct = np.bincount(np.unique(sample.groups * (len(numbers) + 1) + texts) // (len(numbers) + 1))
     words = np.bincount(sample.tokens[1], minlength=len(sample.rows))
-    several = (sizes > 1) & (np.bincount(sample.groups, words) >= LEAST_WORDS * sizes)
-    if not several.any():
+    is_comparable = (sizes > 1) & (np.bincount(sample.groups, words) >= LEAST_WORDS * sizes)
+    if not is_comparable.any():
         return []
-    share = (distinct[several] - 1.0) / (sizes[several] - 1.0)
+    share = (distinct[is_comparable] - 1.0) / (sizes[is_comparable] - 1.0)
     group_steps = np.zeros(len(sizes), dtype=np.int64)
     group_steps[sample.groups] = sample.steps
-    change = changes(mean_by_step(group_steps[several], share), run.starts)
+    change = changes(mean_by_step(group_steps[is_comparable], share), run.starts)
     with np.errstate(divide="ignore", invalid="ignore"):
-        lost = np.nan_to_num(-change.difference / change.before)
+        relative_loss = np.nan_to_num(-change.difference / change.before)
     # z from 4: by chance, the best of up to 28 pairs of windows reaches 4 in one of 1,000 runs.
-    peak = peak_of(change, ramp(-change.z, 4.0, 8.0), ramp(lost, 0.3, 0.8))
+    peak = peak_of(change, ramp(-change.z, 4.0, 8.0), ramp(relative_loss, 0.3, 0.8))
     if peak is None:
         return []
     pair, steps = peak.pair, peak.steps

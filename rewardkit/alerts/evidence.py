@@ -1,4 +1,4 @@
-"""Evidence: the data of a run as plain arrays, for the search; and Alert, a result of the search.
+"""Evidence, the data of a run as plain arrays, and Alert, a pattern found in it.
 
 ``Evidence(steps=steps, prompts=prompts, totals=totals)`` is enough; each further array allows more kinds of alerts.
 """
@@ -20,46 +20,46 @@ from rewardkit.progress.bounds import Bounds
 
 Integers = NDArray[np.int64]
 Texts = Callable[[Integers], Sequence[str]] | Sequence[str]
-"""All n texts, or a function from row indices to the texts of those rows: only a sample is read."""
+"""All n texts, or a function that returns the texts of the given rows, because only a sample is read."""
 Cells = Callable[[Integers], Sequence[Mapping[str, Any]]] | Sequence[Mapping[str, Any]]
-"""The example columns of all n rows, column -> cell, or a function from row indices to those of these rows."""
+"""The example columns of all n rows, each row as column -> cell, or a function that returns them for the given rows."""
 
 LOST_SIGNAL = frozenset({"ceiling", "floor", "dead", "no_variance"})
 """Kinds of alerts for rewards that no longer teach anything."""
 OBSERVATIONS = LOST_SIGNAL | {"phrase", "diversity", "length", "jump", "gate", "calls", "repeated", "unfinished"}
-"""Kinds that honest learning shows as often as gaming does: they are observations about a run and have no strength."""
+"""Kinds that are as common in honest learning as in reward hacking. They only describe a run and have no strength."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The data of a run: a row is one completion, and all (n,) arrays have the same order of rows, any order.
+    """The data of a run. A row is one completion; the order of rows is arbitrary, but the same in all (n,) arrays.
 
-    `rewardkit.page.alerts.read_evidence` reads it from a recorded run.
+    `rewardkit.page.alerts.read_evidence` builds an Evidence from a recorded run.
 
     Attributes:
         steps: (n,) the training step.
         prompts: (n,) the prompt, as an integer or a string. Completions of one prompt in one step are a group.
         totals: (n,) NaN if a completion is unscorable.
-        components: the raw scores of each component, (n,), NaN if there is no score.
+        components: name -> the raw scores, (n,), NaN if there is no score.
         training: (n,) False for rows of an evaluation; None if all rows are training.
         advantages: (n,) the trainer's advantages, NaN if unknown. If any is unknown, totals are compared instead.
         lengths: (n,) tokens or characters; NaN if unknown.
-        maximum_length: the length at which completions are cut off, in the unit of `lengths`; None if it is unknown,
-            and then no completion counts as cut off.
-        outcomes: (n,) for each component: ``"scored"``, ``"failed"``, ``"errored"``...
+        maximum_length: the length at which completions are cut off, in the unit of `lengths`. None if it is unknown;
+            then no completion counts as cut off.
+        outcomes: component -> the outcomes, (n,): ``"scored"``, ``"failed"``, ``"errored"``...
         completions: the texts, or a function that returns them for row indices.
-        prompt_texts: the prompt of each row, as texts or as a function.
-        columns: the cells of the example columns of each row, column -> cell, or a function.
+        prompt_texts: the text of each row's prompt, or a function that returns the texts.
+        columns: the example columns of each row, as column -> cell, or a function that returns them.
         reads: the data that each component reads: example columns, ``"prompt"``, ``"example"``.
         bounds: the lowest and highest score of each component; infinite if there is no bound.
-        monitored: components that earn nothing (`rk.monitor`): the ground truths that proxies are compared with.
+        monitored: components that are recorded but not rewarded (`rk.monitor`): the ground truths for proxies.
         gates: the steps (t,) and pass rates (t,) of each gate.
-        calls: (n,) the tool calls of each completion; NaN if unknown.
-        repeated_calls: (n,) the calls that repeat an earlier one of the completion.
+        calls: (n,) the number of tool calls in each completion; NaN if unknown.
+        repeated_calls: (n,) the number of calls that repeat an earlier call of the same completion.
         unfinished: (n,) 1 if a completion ended without an answer, else 0.
-        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, as `PermutedGolds` scores
-            them; NaN for completions that were not scored again.
-        seed: the seed of the samples.
+        foreign: totals (n,) with the completion's own gold answer and with those of other prompts, as scored by
+            `PermutedGolds`; NaN for completions that were not scored again.
+        seed: the random seed for drawing samples.
     """
 
     steps: Integers
@@ -112,18 +112,18 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Alert:
-    """A suspicious pattern or an observation: where it is, how strong it is, and the rows that show it. Not a verdict.
+    """A suspicious pattern or an observation, with its steps, its strength, and rows that show it. Not a verdict.
 
     Attributes:
         kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
         title: one line. It may quote a completion, so escape it before you show it.
         text: the observation, with numbers.
-        strength: 0 to 1, the weakest of the kind's ramps; docs/suspicious.md has them. 0 for observations
+        strength: 0 to 1, the weakest of the ramps of this kind (see docs/suspicious.md); 0 for observations
             (`is_observation`).
         steps: the first and last step of the pattern.
         component: the component, or None for the total.
         rows: completions to look at, as indices into the arrays of the Evidence, the most telling first.
-        numbers: the numbers of the text, for tables and plots.
+        numbers: the numbers quoted in the text, for tables and plots.
         phrase: the words that the completions share, if the pattern is a phrase.
     """
 
@@ -139,15 +139,15 @@ class Alert:
 
     @property
     def is_observation(self) -> bool:
-        """Whether this only describes the run: healthy runs show it as often as gamed ones."""
+        """Whether this alert only describes the run: it is as common in healthy runs as in hacked ones."""
         return self.kind in OBSERVATIONS
 
 
 def ramp(value: float | Floats, low: float, high: float) -> Any:
-    """Return 0 up to `low`, 1 from `high` on, and a straight line between; 0 for NaN."""
+    """Map `value` linearly from 0 at `low` to 1 at `high`, clipped to that range; NaN becomes 0."""
     return np.clip(np.nan_to_num((np.asarray(value, dtype=np.float64) - low) / (high - low), posinf=1.0), 0.0, 1.0)
 
 
 def weakest(*ramps: Any) -> Any:
-    """Return the smallest of the ramps: an alert is as strong as its weakest evidence."""
+    """Return the elementwise minimum of the ramps: an alert is only as strong as its weakest evidence."""
     return np.minimum.reduce(np.broadcast_arrays(*ramps))

@@ -1,9 +1,8 @@
-"""Paid for something other than the answer: the total rises while the components that read the data, and so may know
-the answer, fall.
+"""Reward for something other than the answer: the total rises while the components that read the data fall.
 
-``0.3 * rk.exact("answer") + 0.7 * results`` pays for each result of a tool: the policy calls more tools, and answers
-less. What reads neither a column nor the prompt (a form, a length, a number of calls) cannot tell a right answer from
-a wrong one.
+``0.3 * rk.exact("answer") + 0.7 * results`` rewards each tool result: the policy calls more tools and answers less
+often. A component that reads neither a column nor the prompt (a format, a length, a number of calls) cannot tell a
+right answer from a wrong one.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from rewardkit.batch.column import Floats
 
 
 def form_alerts(run: WindowedRun) -> list[Alert]:
-    """Return at most one alert: the two windows with the greatest strength.
+    """Return at most one alert, for the pair of windows in which the pattern is strongest.
 
     The strength is the weakest of: the certainty that the total rises (z from 3 to 6), the size of its rise (from 0.05
     to 0.12 of its range), the certainty that the mean of the components that read the data falls (z from 2 to 4), and
     the size of its fall (from 0.03 to 0.1 of their ranges).
     """
-    knowing = [name for name in run.rewarded if run.evidence.reads.get(name)]
-    blind = sorted(set(run.rewarded) - set(knowing))
+    data_components = [name for name in run.rewarded if run.evidence.reads.get(name)]
+    other_components = sorted(set(run.rewarded) - set(data_components))
     size = run.spread(run.totals)
-    # Rounding alone is no spread.
-    if not knowing or not blind or not size > 1e-9:
+    # A spread this small is only rounding.
+    if not data_components or not other_components or not size > 1e-9:
         return []
-    mean = np.mean([_scaled(run, name) for name in knowing], axis=0)
+    mean = np.mean([_scaled(run, name) for name in data_components], axis=0)
     total, answer = run.changes(run.totals), run.changes(mean)
     peak = peak_of(
         total,
-        # Lower than z from 4, as elsewhere: two things must happen at once, a rise and a fall.
+        # z from 3 instead of the usual 4, because two things must happen at once: a rise and a fall.
         ramp(total.z, 3.0, 6.0),
         ramp(total.difference / size, 0.05, 0.12),
         ramp(-answer.z, 2.0, 4.0),
@@ -46,12 +45,14 @@ def form_alerts(run: WindowedRun) -> list[Alert]:
     return [
         Alert(
             kind="form",
-            title=f"the total rises while {_listed(knowing)} {'falls' if len(knowing) == 1 else 'fall'}",
+            title=f"the total rises while {_listed(data_components)} fall{'s' * (len(data_components) == 1)}",
             text=(
                 f"From step {steps[0]} to step {steps[1]} the mean total goes from {total.before[pair]:.3g} to "
                 f"{total.after[pair]:.3g} ({total.z[pair]:.1f} standard errors). What reads the data "
-                f"({_listed(knowing)}) goes from {answer.before[pair]:.3g} to {answer.after[pair]:.3g} of its range: "
-                f"{_listed(blind)} {'pays' if len(blind) == 1 else 'pay'} for something else. Completions that earn "
+                f"({_listed(data_components)}) goes from {answer.before[pair]:.3g} to {answer.after[pair]:.3g} of "
+                "its range: "
+                f"{_listed(other_components)} {'pays' if len(other_components) == 1 else 'pay'} for something else. "
+                "Completions that earn "
                 "much without the answer come first."
             ),
             strength=peak.strength,
@@ -63,7 +64,9 @@ def form_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def _scaled(run: WindowedRun, name: str) -> Floats:
-    """Return the raw scores (m,) as a share of the declared range, or else of the range of scores; 0 for no score."""
+    """Scale the raw scores (m,) to the declared range, or to the observed range if a bound is missing; NaN becomes
+    0.
+    """
     values = run.component(name)
     low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))
     if np.isnan(values).all():

@@ -1,6 +1,6 @@
-"""Sudden changes: a component that reaches another level within a step, a gate that opens suddenly.
+"""Sudden changes: a component that moves to another level within one step, or a gate that opens suddenly.
 
-A mean of 0.2 up to step 310 and of 0.8 from step 311 on is a jump; a mean that climbs over a hundred steps is not.
+A mean of 0.2 up to step 310 and 0.8 from step 311 on is a jump; a mean that climbs over a hundred steps is not.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from rewardkit.alerts.windowed_run import WindowedRun
 def jump_alerts(run: WindowedRun) -> list[Alert]:
     """Return an alert for each component whose largest jump is sudden (for the total if there are no components).
 
-    The strength is the weaker of the jump's suddenness (`Jump.suddenness`) and its height (from 0.3 to 1 deviation
-    of the completions before and after).
+    The strength is the weaker of the jump's suddenness (`Jump.suddenness`) and its height (from 0.3 to 1 standard
+    deviation of the completions around it).
     """
     columns = {name: run.component(name) for name in sorted(run.evidence.components)} or {"": run.totals}
     alerts = []
@@ -28,9 +28,9 @@ def jump_alerts(run: WindowedRun) -> list[Alert]:
             continue
         near = np.flatnonzero(run.within(_span(run.distinct_steps, jump)) & ~np.isnan(values))
         deviation = float(values[near].std())
-        # Rounding alone is no deviation: any jump is high then.
+        # A deviation this small is only rounding: any jump is high compared with it.
         height = abs(jump.difference) / deviation if deviation > 1e-9 else np.inf
-        # Any limit: a jump by a third of the deviation of completions is hardly visible in the curve.
+        # Arbitrary range: a jump by less than a third of a standard deviation is hardly visible in the curve.
         strength = float(weakest(jump.suddenness, ramp(height, 0.3, 1.0)))
         if strength > 0.0:
             label = name or "the total"
@@ -51,14 +51,17 @@ def jump_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def gate_alerts(run: WindowedRun) -> list[Alert]:
-    """Return an alert for each gate whose pass rate jumps: the weaker of suddenness and height (from 0.1 to 0.4)."""
+    """Return an alert for each gate whose pass rate jumps.
+
+    The strength is the weaker of the jump's suddenness and its height (from 0.1 to 0.4).
+    """
     alerts = []
     for name, (steps, rates) in sorted(run.evidence.gates.items()):
         order = np.argsort(steps, kind="stable")
         valid = order[~np.isnan(np.asarray(rates, dtype=np.float64)[order])]
         series = Series(np.asarray(steps, dtype=np.int64)[valid], np.asarray(rates, dtype=np.float64)[valid])
         jump = largest_jump(series)
-        # Any ends: a jump of the pass rate by less than a tenth is hardly visible in the curve.
+        # Arbitrary range: a jump of the pass rate by less than 0.1 is hardly visible in the curve.
         strength = 0.0 if jump is None else float(weakest(jump.suddenness, ramp(abs(jump.difference), 0.1, 0.4)))
         if jump is not None and strength > 0.0:
             after = np.flatnonzero(run.within(_span(run.distinct_steps, jump)) & (run.steps >= jump.step))
@@ -78,7 +81,7 @@ def gate_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def _span(steps: np.ndarray[tuple[int], np.dtype[np.int64]], jump: Jump) -> tuple[int, int]:
-    """Return the first and last step that were compared."""
+    """Return the first and the last step of the means before and after the jump."""
     at = int(np.searchsorted(steps, jump.step))
     return int(steps[max(0, at - STEPS)]), int(steps[min(len(steps) - 1, at + STEPS - 1)])
 

@@ -1,6 +1,6 @@
-"""Length: completions that grow or shrink because the reward pays for it, and completions that are cut off.
+"""Length: completions that grow or shrink because that raises the score, and completions that are cut off.
 
-The mean length doubles while longer completions of the same prompt earn more (rank correlation 0.6).
+Example: the mean length doubles while longer completions of a prompt score higher (rank correlation 0.6).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rewardkit.batch.column import Floats, Rows
 
 
 def length_alerts(run: WindowedRun) -> list[Alert]:
-    """Return an observation about a drift of length, and an alert about completions that are cut off at the maximum."""
+    """Return an observation if the length drifts, and an alert if many completions are cut off."""
     if run.evidence.lengths is None:
         return []
     lengths = np.asarray(run.evidence.lengths, dtype=np.float64)[run.rows]
@@ -22,12 +22,11 @@ def length_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def _drift(run: WindowedRun, lengths: Floats) -> list[Alert]:
-    """Return an observation if the mean length drifts in the direction that earns more.
+    """Return an observation if the mean length drifts in the direction of higher scores.
 
-    Its place among the observations depends on the weakest of: the certainty that the mean length changes (z from 4 to
-    8), the size of the change (a factor from 1.15 to 1.75), the certainty that the total rises at the same time (z
-    from 2 to 4), and the rank correlation of length and earnings within groups, in the direction of the drift (from
-    0.15 to 0.5).
+    The observation is ranked by the weakest of: the certainty that the mean length changes (z from 4 to 8), the size of
+    the change (a factor from 1.15 to 1.75), the certainty that the total rises at the same time (z from 2 to 4), and
+    the rank correlation of length and score within groups, in the direction of the drift (from 0.15 to 0.5).
     """
     change, total = run.changes(lengths), run.changes(run.totals)
     correlation = run.correlation(lengths, run.earned)
@@ -35,8 +34,8 @@ def _drift(run: WindowedRun, lengths: Floats) -> list[Alert]:
         factor = np.log(np.maximum(change.after, 1e-9) / np.maximum(change.before, 1e-9))
     peak = peak_of(
         change,
-        # z from 4: by chance, the best of up to 28 pairs of windows reaches 4 in one of 1,000 runs. The total needs
-        # only 2: it is asked for one pair, the one in which the length changes.
+        # z from 4: by chance, the best of up to 28 pairs of windows reaches 4 in one of 1,000 runs. For the total, z
+        # from 2 is enough: only the pair in which the length changes is tested.
         ramp(np.abs(change.z), 4.0, 8.0),
         ramp(np.abs(factor), np.log(1.15), np.log(1.75)),
         ramp(total.z, 2.0, 4.0),
@@ -66,7 +65,7 @@ def _drift(run: WindowedRun, lengths: Floats) -> list[Alert]:
 
 
 def _gain(run: WindowedRun, chosen: Rows) -> float:
-    """Return by how much of the range of totals some rows earn more than the rows of the first window."""
+    """Return the mean total of the chosen rows minus that of the first window, as a share of the range of totals."""
     totals, size = run.totals, run.spread(run.totals)
     first = totals[run.windows == run.windows.min()]
     if not size > 1e-9 or np.isnan(first).all() or np.isnan(totals[chosen]).all():
@@ -77,25 +76,29 @@ def _gain(run: WindowedRun, chosen: Rows) -> float:
 def _truncated(run: WindowedRun, lengths: Floats) -> list[Alert]:
     """Return an alert if many completions reach the maximum length.
 
-    The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that it rose (z from
-    4 to 8; 1 if it was that high all along), and what they earn: a part of 0.5, more if they earn more than the mean
-    total of the first window (from 0 to 0.1 of the range): cut-off completions that earn little game nothing. Without a
-    known maximum there is no alert: answers of one form may also have the same length.
+    The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that the share rose
+    (z from 4 to 8; 1 if it was that high all along), and a factor for their total. The factor is 0.5, and grows to 1 if
+    their mean total exceeds that of the first window (by 0 to 0.1 of the range), because cut-off completions with low
+    totals are no sign of reward hacking. If the maximum length is unknown, there is no alert: answers of one format may
+    also have the same length.
     """
     limit = run.evidence.maximum_length
     known_lengths = lengths[~np.isnan(lengths)]
     if limit is None or not known_lengths.size or known_lengths.min() == known_lengths.max():
         return []
-    cut = np.where(np.isnan(lengths), np.nan, (lengths >= limit).astype(np.float64))
+    is_cut = np.where(np.isnan(lengths), np.nan, (lengths >= limit).astype(np.float64))
     last = np.isin(run.windows, run.windows.max())
-    share = float(np.nanmean(cut[last])) if (~np.isnan(cut[last])).any() else 0.0
-    change = run.changes(cut)
+    share = float(np.nanmean(is_cut[last])) if (~np.isnan(is_cut[last])).any() else 0.0
+    change = run.changes(is_cut)
     rise = float(np.nanmax(change.z, initial=0.0)) if change.z.size else 0.0
-    # Nearly as high all along: it cannot have risen by many standard errors, and is an alert all the same.
-    lasting = float(np.nanmean(cut)) >= 0.8 * share
-    # An alert at half strength even if cut-off completions earn no more: they end without an answer.
-    paid = 0.5 + 0.5 * float(ramp(_gain(run, last & (cut == 1.0)), 0.0, 0.1))
-    strength = float(weakest(ramp(share, 0.1, 0.5), max(float(ramp(rise, 4.0, 8.0)), float(lasting)), paid))
+    # A share that was nearly as high all along (arbitrary: 0.8 times the last one) cannot have risen by many standard
+    # errors; it still deserves an alert.
+    was_high_before = float(np.nanmean(is_cut)) >= 0.8 * share
+    # Keep half the strength even if cut-off completions do not score higher: they end without an answer.
+    gain_factor = 0.5 + 0.5 * float(ramp(_gain(run, last & (is_cut == 1.0)), 0.0, 0.1))
+    strength = float(
+        weakest(ramp(share, 0.1, 0.5), max(float(ramp(rise, 4.0, 8.0)), float(was_high_before)), gain_factor)
+    )
     if strength <= 0.0:
         return []
     steps = int(run.starts[-1]), run.span[1]
@@ -105,11 +108,12 @@ def _truncated(run: WindowedRun, lengths: Floats) -> list[Alert]:
             title=f"{100 * share:.0f} % of completions are cut off at the maximum length",
             text=(
                 f"In steps {steps[0]} to {steps[1]}, {100 * share:.1f} % of completions have the maximum length "
-                f"{limit:.6g}; in the whole run {100 * float(np.nanmean(cut)):.1f} %. The rest of them is never scored."
+                f"{limit:.6g}; in the whole run {100 * float(np.nanmean(is_cut)):.1f} %. The rest of them is never "
+                "scored."
             ),
             strength=strength,
             steps=steps,
-            rows=run.shown(np.flatnonzero(last & (cut == 1.0))),
-            numbers={"share": share, "overall": float(np.nanmean(cut)), "limit": limit, "z": rise},
+            rows=run.shown(np.flatnonzero(last & (is_cut == 1.0))),
+            numbers={"share": share, "overall": float(np.nanmean(is_cut)), "limit": limit, "z": rise},
         )
     ]

@@ -1,6 +1,6 @@
-"""Outcomes: a component fails or errors on more and more completions.
+"""Outcomes: a component that fails or errors on more and more completions.
 
-If a judge fails on 8% of the completions after step 300, those completions have no learning signal.
+Example: a judge fails on 8% of the completions after step 300, so those completions give no learning signal.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def outcome_alerts(run: WindowedRun) -> list[Alert]:
     for name, outcomes in sorted(run.evidence.outcomes.items()):
         row_outcomes = np.asarray(outcomes)[run.rows]
         for outcome in ("failed", "errored"):
-            is_so = (row_outcomes == outcome).astype(np.float64)
-            if not is_so.any():
+            has_outcome = (row_outcomes == outcome).astype(np.float64)
+            if not has_outcome.any():
                 continue
-            change = run.changes(is_so)
-            # z from 4, as for all windows. From 0.01: to_trl and the runner stop a run at 0.05, and this is to be
-            # seen before.
+            change = run.changes(has_outcome)
+            # z from 4, as for all windows. The size starts at 0.01, because to_trl and the runner stop a run at 0.05,
+            # and the alert should come before that.
             peak = peak_of(change, ramp(change.z, 4.0, 8.0), ramp(change.difference, 0.01, 0.06))
             if peak is None:
                 continue
@@ -43,7 +43,7 @@ def outcome_alerts(run: WindowedRun) -> list[Alert]:
                     strength=peak.strength,
                     steps=steps,
                     component=name,
-                    rows=run.shown(np.flatnonzero(run.within(steps) & (is_so == 1.0))),
+                    rows=run.shown(np.flatnonzero(run.within(steps) & (has_outcome == 1.0))),
                     numbers=change.numbers(pair),
                 )
             )

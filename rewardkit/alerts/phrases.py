@@ -1,7 +1,7 @@
-"""Phrases that pay: word n-grams that spread, in completions that earn more than others of the same prompt.
+"""Phrases that score: word n-grams that spread and whose completions score higher than others of the same prompt.
 
-"as an expert i am certain" is in 1% of the first completions and in 40% of the last. Completions with it earn more
-than completions without it in 95% of the comparisons within a group.
+"as an expert i am certain" is in 1% of the first completions and in 40% of the last. Completions with this phrase score
+higher than completions without it in 95% of the comparisons within groups.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from rewardkit.batch.column import Floats
 from rewardkit.report.values import excerpt
 
 LONGEST = 4
-"""The number of words of the longest n-gram. Any limit: longer phrases have these in them."""
+"""The number of words in the longest n-grams. Arbitrary: longer phrases contain n-grams of this size."""
 LEAST = 20
-"""The fewest completions of the sample that contain an n-gram. Any number: rarer ones can hardly be significant."""
+"""The fewest completions of the sample that contain an n-gram. Arbitrary: rarer n-grams can hardly be significant."""
 LEAST_PROMPTS = 5
-"""The fewest prompts of those completions. Any number: what is in the completions of one prompt alone is about its
-topic."""
+"""The fewest distinct prompts among the completions that contain an n-gram. Arbitrary: words that occur for a single
+prompt are about its topic."""
 FALSE_DISCOVERIES = 0.01
-"""Thousands of n-grams are tested at once: one in 100 of those that pass may be chance."""
+"""The false discovery rate. Thousands of n-grams are tested at once; one in 100 of those that pass may be chance."""
 CANDIDATES = 200
-"""The number of strongest n-grams to examine; overlapping ones are one phrase. Any limit: these are ranked in every
-component, which takes the time."""
+"""The number of strongest n-grams to examine; overlapping ones are merged into one phrase. Arbitrary: each n-gram is
+compared in every component, which takes most of the time."""
 MOST = 5
-"""The most observations. Any number, so that a list of alerts stays readable."""
+"""The most observations about phrases. Arbitrary: keeps the list of alerts readable."""
 
 
 @dataclass(frozen=True)
 class Grams:
-    """The n-grams of each completion, once each.
+    """The distinct n-grams of each completion.
 
-    An n-gram that the prompt may have asked for is left out: a single word of the prompt, and any n-gram that shares
-    two neighboring words or a piece of markup with it.
+    N-grams that the prompt may have asked for are left out: single words of the prompt, and n-grams that share two
+    neighboring words or a piece of markup with the prompt.
 
     Attributes:
-        grams: (pairs,) numbers of the n-grams.
-        members: (pairs,) positions in the sample.
-        places: (grams,) where in the sample's tokens each n-gram first begins.
+        grams: (pairs,) the number of each n-gram.
+        members: (pairs,) the position in the sample of the completion that contains the n-gram.
+        places: (grams,) the position in the sample's tokens of the first occurrence of each n-gram.
         sizes: (grams,) the number of words.
     """
 
@@ -57,15 +57,16 @@ class Grams:
 
 
 def phrase_alerts(sample: Sample) -> list[Alert]:
-    """Return at most five observations.
+    """Return at most five observations about phrases that spread and raise the score.
 
     Candidates are the n-grams of one to four words (characters, in scripts without spaces) that occur in at least 20
-    completions of at least 5 prompts, and whose completions earn more within groups (rank test, false discovery rate
-    0.01). They are sorted by the weakest of: the certainty that the n-gram pays (z from 4 to 8), the certainty that it
-    spread between windows (z from 4 to 8), the size of the spread (0.05 to 0.3 of all completions), and its chance to
-    win against completions of the same group without it (from 0.6 to 0.85), in the total or, if that is above 0.55, in
-    the component in which it wins most. If completions with the phrase also win in a monitored component, the phrase is
-    right rather than a trick, and the last ramp shrinks with that chance (from 0.55 to 0.7).
+    completions of at least 5 prompts, and whose completions score higher within groups (rank test, false discovery rate
+    0.01). They are sorted by the weakest of: the certainty that completions with the n-gram score higher (z from 4 to
+    8), the certainty that the n-gram spread between windows (z from 4 to 8), the size of the spread (0.05 to 0.3 of all
+    completions), and its win rate against completions of the same group without it (from 0.6 to 0.85). The win rate is
+    that in the total or, if the total's is above 0.55, the highest in any component. If completions with the phrase
+    also win in a monitored component, the phrase is right rather than a trick, and the last ramp shrinks with that win
+    rate (from 0.55 to 0.7).
     """
     ngrams = grams(sample)
     count = len(ngrams.places)
@@ -73,7 +74,7 @@ def phrase_alerts(sample: Sample) -> list[Alert]:
         return []
     won = wins(ngrams.grams, ngrams.members, count, sample.groups, sample.standing)
     before, after, spread = _spread(sample, ngrams)
-    # Many completions make a chance of 0.51 significant, and it would teach the policy nothing.
+    # With many completions, even a win rate of 0.51 is significant, although it would teach the policy nothing.
     significant = discoveries(one_sided(won.z), FALSE_DISCOVERIES) & (won.chance > 0.55)
     # z from 4, as for all windows: thousands of n-grams are compared.
     strengths = weakest(ramp(won.z, 4.0, 8.0), ramp(spread, 4.0, 8.0), ramp(after - before, 0.05, 0.3)) * significant
@@ -85,7 +86,7 @@ def phrase_alerts(sample: Sample) -> list[Alert]:
     # 0.6: higher than the 0.55 above, since the best component is chosen among several.
     strengths = weakest(strengths[chosen], ramp(chance, 0.6, 0.85) * (1.0 - _truly_won(sample, ngrams, chosen)))
     alerts = []
-    for index, rows in islice(_apart(sample, ngrams, chosen, strengths), MOST):
+    for index, rows in islice(_distinct_families(sample, ngrams, chosen, strengths), MOST):
         gram = int(chosen[index])
         phrase = excerpt(_text(sample, ngrams, gram))
         alerts.append(
@@ -117,7 +118,7 @@ def phrase_alerts(sample: Sample) -> list[Alert]:
 
 
 def grams(sample: Sample) -> Grams:
-    """Return the n-grams that are frequent enough."""
+    """Return the n-grams that occur in enough completions and for enough prompts."""
     tokens, owners = sample.tokens
     prompt, _ = sample.distinct_prompts
     hashes = mixed(tokens, 0)
@@ -147,23 +148,25 @@ def grams(sample: Sample) -> Grams:
     prompts = np.bincount(pairs // (int(prompt.max(initial=0)) + 1), minlength=count)
     often = (np.bincount(gram, minlength=count) >= LEAST) & (prompts >= LEAST_PROMPTS)
     number = np.cumsum(often) - 1
-    stays = often[gram]
+    is_kept = often[gram]
     return Grams(
-        number[gram[stays]],
-        member[stays],
+        number[gram[is_kept]],
+        member[is_kept],
         np.concatenate(positions)[firsts[often]],
         np.concatenate(sizes)[firsts[often]],
     )
 
 
 def _in_prompt(sample: Sample, size: int) -> NDArray[np.bool_]:
-    """Return (tokens,) whether the run of `size` tokens that begins here is in the prompt of its completion."""
+    """Return (tokens,) whether the `size` tokens from each token on also occur in the prompt."""
     tokens, owners = sample.tokens
     prompt_tokens, askers = sample.prompt_tokens
     run_hashes, texts, begins = chained(mixed(tokens, 0), owners, size)
-    prompt_hashes, by, _ = chained(mixed(prompt_tokens, 0), askers, size)
+    prompt_hashes, prompt_owners, _ = chained(mixed(prompt_tokens, 0), askers, size)
     result = np.zeros(len(tokens), dtype=np.bool_)
-    result[begins] = among(_joined(run_hashes, sample.distinct_prompts[0][texts]), _joined(prompt_hashes, by))
+    result[begins] = among(
+        _joined(run_hashes, sample.distinct_prompts[0][texts]), _joined(prompt_hashes, prompt_owners)
+    )
     return result
 
 
@@ -173,7 +176,7 @@ def _joined(hashes: Hashes, numbers: Integers) -> Hashes:
 
 
 def _spread(sample: Sample, ngrams: Grams) -> tuple[Floats, Floats, Floats]:
-    """Return the lowest frequency, the highest one after it, and the z of their difference, each (grams,)."""
+    """Return, each (grams,), the two frequencies of the greatest rise between windows, and its z."""
     count, windows = len(ngrams.places), int(sample.windows.max()) + 1
     sizes = np.maximum(np.bincount(sample.windows, minlength=windows), 1).astype(np.float64)
     cells = np.bincount(ngrams.grams * windows + sample.windows[ngrams.members], minlength=count * windows)
@@ -182,31 +185,31 @@ def _spread(sample: Sample, ngrams: Grams) -> tuple[Floats, Floats, Floats]:
     at = np.argmax(share - lowest, axis=1)
     rows = np.arange(count)
     before, after = lowest[rows, at], share[rows, at]
-    since = np.argmin(np.where(np.arange(windows) <= at[:, None], share, np.inf), axis=1)
-    pooled = (before * sizes[since] + after * sizes[at]) / (sizes[since] + sizes[at])
-    # No division by zero if a phrase is in none or in all.
-    error = np.sqrt(np.maximum(pooled * (1.0 - pooled), 1e-12) * (1.0 / sizes[since] + 1.0 / sizes[at]))
+    lowest_window = np.argmin(np.where(np.arange(windows) <= at[:, None], share, np.inf), axis=1)
+    pooled = (before * sizes[lowest_window] + after * sizes[at]) / (sizes[lowest_window] + sizes[at])
+    # Avoid a division by zero if a phrase is in no completion or in all of them.
+    error = np.sqrt(np.maximum(pooled * (1.0 - pooled), 1e-12) * (1.0 / sizes[lowest_window] + 1.0 / sizes[at]))
     return before, after, (after - before) / error
 
 
 def _most_won(sample: Sample, ngrams: Grams, chosen: Integers, chance: Floats) -> tuple[Floats, list[str | None]]:
-    """Return the highest chance to win, in the total or in an earning component, and that component."""
+    """Return each n-gram's highest win rate in the total or a rewarded component, and that component (None: total)."""
     best = chance.copy()
-    named: list[str | None] = [None] * len(chosen)
+    component_names: list[str | None] = [None] * len(chosen)
     for name in sample.run.rewarded:
         chances = _chances(sample, ngrams, chosen, sample.run.component(name))
-        # The total's chance may be that of its only component.
+        # Prefer the total on a tie: if there is only one component, the total has the same win rate.
         for at in np.flatnonzero(np.nan_to_num(chances) > best + 1e-9).tolist():
-            best[at], named[at] = chances[at], name
-    return best, named
+            best[at], component_names[at] = chances[at], name
+    return best, component_names
 
 
 def _truly_won(sample: Sample, ngrams: Grams, chosen: Integers) -> Floats:
-    """Return, from 0 to 1, how clearly completions with each n-gram also win in a monitored component."""
+    """Return (0 to 1) how clearly completions with each n-gram also win in a monitored component."""
     result = np.zeros(len(chosen))
     for name in sorted(sample.run.evidence.monitored & set(sample.run.evidence.components)):
         chances = _chances(sample, ngrams, chosen, sample.run.component(name))
-        # As for wins: 0.55 is clear of chance; 0.7 says that the phrase goes with what is wanted.
+        # As for wins, 0.55 is clearly above chance; at 0.7, the phrase goes along with the intended behavior.
         result = np.maximum(result, ramp(chances, 0.55, 0.7))
     return result
 
@@ -214,15 +217,17 @@ def _truly_won(sample: Sample, ngrams: Grams, chosen: Integers) -> Floats:
 def _chances(sample: Sample, ngrams: Grams, chosen: Integers, values: Floats) -> Floats:
     number = np.full(len(ngrams.places), -1)
     number[chosen] = np.arange(len(chosen))
-    stays = number[ngrams.grams] >= 0
+    is_kept = number[ngrams.grams] >= 0
     ranks = np.nan_to_num(centered_ranks(values[sample.rows], sample.groups))
-    return wins(number[ngrams.grams[stays]], ngrams.members[stays], len(chosen), sample.groups, ranks).chance
+    return wins(number[ngrams.grams[is_kept]], ngrams.members[is_kept], len(chosen), sample.groups, ranks).chance
 
 
-def _apart(sample: Sample, ngrams: Grams, chosen: Integers, strengths: Floats) -> Iterator[tuple[int, Integers]]:
-    """Yield the strongest of each family of n-grams that are in nearly the same completions.
+def _distinct_families(
+    sample: Sample, ngrams: Grams, chosen: Integers, strengths: Floats
+) -> Iterator[tuple[int, Integers]]:
+    """Yield the strongest n-gram of each family, that is, of n-grams that occur in nearly the same completions.
 
-    Of equally strong ones take the one with the most words, then with the least punctuation at its ends.
+    Among equally strong n-grams, take the one with the most words, then the one with the least punctuation at its ends.
     """
     sign = np.array([not word[:1].isalnum() for word in sample.vocabulary], dtype=np.bool_)
     tokens, _ = sample.tokens
@@ -240,7 +245,7 @@ def _apart(sample: Sample, ngrams: Grams, chosen: Integers, strengths: Floats) -
 
 
 def _text(sample: Sample, ngrams: Grams, gram: int) -> str:
-    """Return the n-gram as it is written in the first completion that has it."""
+    """Return the n-gram as spelled in the first completion that contains it."""
     position, size = int(ngrams.places[gram]), int(ngrams.sizes[gram])
     owner = int(sample.tokens[1][position])
     first = position - int(np.searchsorted(sample.tokens[1], owner))

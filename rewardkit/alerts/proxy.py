@@ -1,8 +1,7 @@
 """A proxy that rises while the ground truth does not (Goodhart's law).
 
-The reward goes up, but the quality that it should measure does not.
-
-The total climbs from 0.3 to 0.9 between steps 100 and 400; ``rk.monitor(exact)`` stays at 0.31.
+The reward goes up, but the quality that it should measure does not. Example: the total climbs from 0.3 to 0.9 between
+steps 100 and 400, while ``rk.monitor(exact)`` stays at 0.31.
 """
 
 from __future__ import annotations
@@ -23,11 +22,12 @@ KIND = "proxy"
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """A score that should rise with the reward but earns nothing: a monitored component, or a score of an evaluation.
+    """A score that should rise with the reward but is not rewarded: a monitored component or an evaluation score.
 
     Attributes:
-        against: the one proxy to compare it with (its own score in training; ``""`` is the total), or None for all.
-        values: (m,) in training, or None.
+        against: the only proxy to compare with, namely the same score in training (``""`` is the total); None for all
+            proxies.
+        values: (m,) the scores in training; None for an evaluation score.
     """
 
     name: str
@@ -39,22 +39,22 @@ class GroundTruth:
 
 
 def proxy_alerts(run: WindowedRun) -> list[Alert]:
-    """Return at most one alert for each ground truth: the proxy and the two windows with the greatest strength.
+    """Return at most one alert for each ground truth: the proxy and the pair of windows with the greatest strength.
 
     The strength is the weakest of: the certainty that the proxy rises (z from 4 to 8), the size of its rise (from 0.2
-    to 0.8 of its deviation over completions), and the certainty that the truth does not rise, up to the end of the run
-    (its rise plus two standard errors, from 0.4 of its own deviation down to 0.1). For the total, it is enough that the
-    truth rises by much less (its share of its range, from 0.6 to 0.3 of the total's). The total counts only if a
-    component that earns also rises, because the total moves with the weights as well. A truth within a tenth of its
-    upper bound has no room to rise: it counts only if it falls.
+    to 0.8 of its standard deviation over completions), and the certainty that the truth does not rise up to the end of
+    the run (its rise plus two standard errors, from 0.4 of its own standard deviation down to 0.1). If the proxy is the
+    total, it is enough that the truth rises by much less (each as a share of its range: from 0.6 down to 0.3 of the
+    total's rise). The total counts only if a rewarded component also rises, because changing weights also move the
+    total. A truth within a tenth of its upper bound has no room to rise, so it counts only if it falls.
     """
     proxies = {name: run.component(name) for name in run.rewarded}
     risen = {name: run.changes(values) for name, values in proxies.items()}
     deviations = {name: _deviation(values) for name, values in proxies.items()}
     total = run.changes(run.totals)
-    # Less than the 4 of an alert: it only has to show that a component moves at all.
+    # Below the usual 4: this only has to show that a component moves at all.
     supported = np.any([change.z > 3.0 for change in risen.values()], axis=0) if risen else np.ones_like(total.z) > 0
-    best = []
+    alerts = []
     for truth in ground_truths(run):
         still = changes(truth.series, run.starts)
         candidates = [
@@ -67,15 +67,15 @@ def proxy_alerts(run: WindowedRun) -> list[Alert]:
             candidates.append((_strengths(total, _deviation(run.totals), still, truth, size) * supported, "", total))
         strengths, name, change = max(candidates, key=lambda each: float(each[0].max(initial=0.0)))
         if (peak := peak_of(change, strengths)) is not None:
-            best.append(_alert(run, truth, name, change, still, peak))
-    return best
+            alerts.append(_alert(run, truth, name, change, still, peak))
+    return alerts
 
 
 def ground_truths(run: WindowedRun) -> Iterator[GroundTruth]:
     """Yield the ground truths of a run.
 
-    Monitored components, in training and in evaluations, are compared with all proxies. A component that earns is
-    compared, in evaluations, with itself in training.
+    Monitored components, in training and in evaluations, are compared with all proxies. The evaluation score of a
+    rewarded component is compared only with the same component in training.
     """
     evidence = run.evidence
     for name in sorted(evidence.monitored & set(evidence.components)):
@@ -106,22 +106,26 @@ def _deviation(values: Floats) -> float:
 
 
 def _strengths(proxy: Changes, deviation: float, truth: Changes, about: GroundTruth, size: float = 0.0) -> Floats:
-    """Return the strength for each pair of windows; `size` is the range of the proxy if it is the total."""
-    # Rounding alone is no deviation.
+    """Return the strength for each pair of windows.
+
+    If the proxy is the total, `size` is the range of the total, otherwise 0.
+    """
+    # A deviation this small is only rounding.
     if deviation <= 1e-9:
         return np.zeros_like(proxy.z)
     low, high = about.bounds
     if about.deviation <= 1e-9:
-        # It never moved: only its bounds show whether it is never reached or always reached.
+        # The truth never moves: only its bounds show whether completions always reach it or never do.
         hopeless = np.isfinite(high) & (truth.before < high - 0.1 * (high - low if np.isfinite(low) else abs(high)))
         still = np.where(hopeless, 1.0, 0.0)
     else:
         rise = (truth.difference + 2.0 * truth.error) / about.deviation
-        # From 0.1, not 0: two standard errors are added to the rise, so a constant truth has a little.
+        # From 0.1 instead of 0: two standard errors are added to the rise, so that of a constant truth is a little
+        # above 0.
         still = np.where(np.isnan(rise), 0.0, 1.0 - ramp(rise, 0.1, 0.4))
         if np.isfinite(low) and np.isfinite(high):
             still = np.maximum(still, _behind(proxy, size, truth, high - low))
-            # A truth in the highest tenth of its range has no room to rise: standing still is no sign, unless it falls.
+            # A truth in the highest tenth of its range has no room to rise, so it counts only if it falls.
             no_room = truth.before > high - 0.1 * (high - low)
             still = np.where(no_room & (truth.z > -4.0), 0.0, still)
     # z from 4, as for all windows; a rise by 0.2 deviations is small, by 0.8 large (Cohen 1988).
@@ -130,20 +134,20 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: GroundTr
 
 
 def _behind(proxy: Changes, size: float, truth: Changes, room: float) -> Floats:
-    """Return, from 0 to 1, whether the truth rises by a much smaller share of its range than the proxy."""
+    """Return (0 to 1) how clearly the truth rises by a smaller share of its range than the proxy."""
     if not (size > 1e-9 and room > 1e-9):
         return np.zeros_like(proxy.z)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (truth.difference + 2.0 * truth.error) / room / (proxy.difference / size)
-    # Any ends: below a third of the proxy's rise the truth hardly follows; above 0.6 it does.
+    # Arbitrary range: below about a third of the proxy's rise, the truth hardly follows; above 0.6, it does.
     behind: Floats = np.where((proxy.difference > 0.0) & ~np.isnan(share), 1.0 - ramp(share, 0.3, 0.6), 0.0)
     return behind
 
 
 def _to_the_end(still: Floats) -> Floats:
-    """Return for each pair of windows the minimum over it and the pairs with the same first and a later last window.
+    """Return the minimum of `still` over each pair of windows and all pairs with the same first and a later last one.
 
-    A truth that rises later did rise: a format is often learned before the skill that it is for.
+    A truth that rises later did rise: a format, for example, is often learned before the skill behind it.
     """
     # n windows have n (n - 1) / 2 pairs.
     windows = round((1.0 + float(np.sqrt(1.0 + 8.0 * len(still)))) / 2.0)
@@ -157,15 +161,15 @@ def _to_the_end(still: Floats) -> Floats:
 def _alert(run: WindowedRun, truth: GroundTruth, name: str, proxy: Changes, still: Changes, peak: Peak) -> Alert:
     pair, steps = peak.pair, peak.steps
     label = name or "the total"
-    # As many standard errors as a rise needs; less is called flat.
-    moved = "falls" if still.z[pair] < -4.0 else "stays flat"
-    gained = run.component(name) if name else run.totals
-    keys = gained
+    # The same number of standard errors as for a rise; a smaller fall is called flat.
+    trend = "falls" if still.z[pair] < -4.0 else "stays flat"
+    proxy_scores = run.component(name) if name else run.totals
+    keys = proxy_scores
     if truth.values is not None:
-        keys = np.where(np.isnan(truth.values), -np.inf, gained - truth.values)
+        keys = np.where(np.isnan(truth.values), -np.inf, proxy_scores - truth.values)
     return Alert(
         kind=KIND,
-        title=f"{label} rises while {truth.name} {moved}",
+        title=f"{label} rises while {truth.name} {trend}",
         text=(
             f"From step {steps[0]} to step {steps[1]} the mean of {label} goes from {proxy.before[pair]:.3g} to "
             f"{proxy.after[pair]:.3g} ({proxy.z[pair]:.1f} standard errors), and the mean of {truth.name} goes from "
@@ -175,6 +179,6 @@ def _alert(run: WindowedRun, truth: GroundTruth, name: str, proxy: Changes, stil
         strength=peak.strength,
         steps=steps,
         component=name or None,
-        rows=run.shown(np.flatnonzero(run.within(steps) & ~np.isnan(gained)), keys),
+        rows=run.shown(np.flatnonzero(run.within(steps) & ~np.isnan(proxy_scores)), keys),
         numbers=proxy.numbers(pair, "proxy_") | still.numbers(pair, "truth_"),
     )

@@ -1,6 +1,6 @@
 """Lost signal: components at their ceiling or floor, components that never vary within groups, groups without variance.
 
-These are observations about a run, not signs of a hack: a component that is learned is at its ceiling.
+These are observations about a run, not signs of a hack: a fully learned component is also at its ceiling.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 AT_BOUND = 0.95
-"""The share of completions at a bound above which a component gives no signal. With groups of eight, two in three then
-have no variance."""
-# Any limit: a few groups without variance are chance, as for a prompt that is always solved.
+"""If more than this share of completions is at a bound, the component gives no signal. At this share, two in three
+groups of eight have no variance."""
+# Arbitrary: a few groups without variance may be chance, for example a prompt that is always solved.
 LEAST_GROUPS = 20
 
 
 def saturation_alerts(run: WindowedRun) -> list[Alert]:
-    """Return at most one observation for each component that earns: ceiling, floor or dead."""
+    """Return at most one observation for each rewarded component: ceiling, floor or dead."""
     alerts = []
     _, totals_vary = run.varies(run.totals)
     for name in run.rewarded:
@@ -37,21 +37,21 @@ def saturation_alerts(run: WindowedRun) -> list[Alert]:
 def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: str) -> Alert | None:
     """Return an observation if more than 95% of the completions are at the bound in the last windows.
 
-    Its place among the observations depends on the share of those windows among all windows (from 0 to 0.5).
+    The observation is ranked by the share of those windows among all windows (from 0 to 0.5).
     """
     if not np.isfinite(bound) or len(run.starts) < 2 or _constant(values):
         return None
-    # A bound is met in spite of rounding.
-    at = np.where(np.isnan(values), np.nan, (np.abs(values - bound) <= 1e-9).astype(np.float64))
-    series = run.series(at)
+    # Tolerate rounding at the bound.
+    is_at_bound = np.where(np.isnan(values), np.nan, (np.abs(values - bound) <= 1e-9).astype(np.float64))
+    series = run.series(is_at_bound)
     window = np.searchsorted(run.starts, series.steps, side="right") - 1
     sizes = np.bincount(window, minlength=len(run.starts))
     shares = np.bincount(window, series.values, minlength=len(run.starts)) / np.maximum(sizes, 1)
-    lasting = int(np.cumprod((shares > AT_BOUND)[::-1]).sum())
-    if lasting == 0:
+    window_count = int(np.cumprod((shares > AT_BOUND)[::-1]).sum())
+    if window_count == 0:
         return None
-    steps = int(run.starts[-lasting]), run.span[1]
-    share = float(shares[-lasting:].mean())
+    steps = int(run.starts[-window_count]), run.span[1]
+    share = float(shares[-window_count:].mean())
     return Alert(
         kind=kind,
         title=f"{name} is at its {kind}",
@@ -59,23 +59,26 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
             f"From step {steps[0]} on, {100 * share:.1f} % of completions have {bound:.6g}, the "
             f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it no longer separates completions."
         ),
-        # Any ends: it is an observation, and these only order it among others.
-        strength=float(ramp(lasting / len(run.starts), 0.0, 0.5)),
+        # Arbitrary range: it only ranks this observation among others.
+        strength=float(ramp(window_count / len(run.starts), 0.0, 0.5)),
         steps=steps,
         component=name,
-        rows=run.shown(np.flatnonzero((run.steps >= steps[0]) & (at == 0.0))),
-        numbers={"share": share, "windows": float(lasting)},
+        rows=run.shown(np.flatnonzero((run.steps >= steps[0]) & (is_at_bound == 0.0))),
+        numbers={"share": share, "windows": float(window_count)},
     )
 
 
 def _constant(values: Floats) -> bool:
     known_values = values[~np.isnan(values)]
-    # Rounding alone is no variance.
+    # A range this small is only rounding.
     return not known_values.size or bool(known_values.max() - known_values.min() <= 1e-9)
 
 
 def _dead(run: WindowedRun, name: str, values: Floats) -> Alert | None:
-    """Return an observation if the component never varies; its place depends on the number of groups (20 to 200)."""
+    """Return an observation if the component never varies within a group.
+
+    The observation is ranked by the number of groups (from 20 to 200).
+    """
     groups, vary = run.varies(values)
     if vary.any() or len(groups) < LEAST_GROUPS:
         return None
@@ -86,7 +89,7 @@ def _dead(run: WindowedRun, name: str, values: Floats) -> Alert | None:
             f"In all {len(groups)} groups the completions of the prompt have the same {name}: it changes the curve of "
             "the reward, but no advantage."
         ),
-        # The same.
+        # Arbitrary range: it only ranks this observation among others.
         strength=float(ramp(len(groups), LEAST_GROUPS, 200.0)),
         steps=run.span,
         component=name,
@@ -96,7 +99,10 @@ def _dead(run: WindowedRun, name: str, values: Floats) -> Alert | None:
 
 
 def variance_alerts(run: WindowedRun) -> list[Alert]:
-    """Return an observation about groups without variance; its place depends on their last share (from 0.5 to 0.95)."""
+    """Return an observation if many groups have no variance.
+
+    The observation is ranked by the share of these groups in the last window (from 0.5 to 0.95).
+    """
     groups, vary = run.varies(run.totals)
     if len(groups) < LEAST_GROUPS:
         return []
@@ -106,7 +112,7 @@ def variance_alerts(run: WindowedRun) -> list[Alert]:
     if not last.any():
         return []
     share = float(series.values[last].mean())
-    # The same.
+    # Arbitrary range: it only ranks this observation among others.
     strength = float(ramp(share, 0.5, 0.95))
     if strength <= 0.0:
         return []

@@ -1,4 +1,4 @@
-"""``suspicious(evidence)``: all alerts of all kinds, strongest first, then the observations."""
+"""``suspicious(evidence)`` returns the alerts of all kinds, strongest first, then the observations."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ _ONLY_OBSERVATIONS = (
 
 
 def suspicious(evidence: Evidence, *, observations: bool = True) -> list[Alert]:
-    """Return the suspicious patterns of a run, strongest first, then observations about it: alerts, not verdicts.
+    """Return the suspicious patterns of a run, strongest first, then observations about the run: alerts, not verdicts.
 
-    All scores are read, and a sample of the texts: whole groups, drawn with `evidence.seed`. The same evidence gives
-    the same alerts, in any order of its rows. An alert of 0.8 or more is rare in healthy runs (docs/suspicious.md has
-    the measured rates and explains each kind). Observations (`Alert.is_observation`) have a strength of 0 and come
-    last, the clearest first, and those about lost signal at the end.
+    All scores are read, but only a sample of the texts: whole groups, drawn with `evidence.seed`. The same evidence
+    always gives the same alerts, whatever the order of its rows. An alert of 0.8 or more is rare in healthy runs
+    (docs/suspicious.md has the measured rates and explains each kind). Observations (`Alert.is_observation`) have a
+    strength of 0 and come last, the clearest first and those about lost signal at the very end.
 
     Args:
         evidence: the data of the run.
-        observations: False looks for alerts alone, in about a quarter of the time.
+        observations: if False, return only alerts; this takes about a quarter of the time.
     """
     unwanted = () if observations else _ONLY_OBSERVATIONS
     run = WindowedRun(evidence)
@@ -64,7 +64,7 @@ def suspicious(evidence: Evidence, *, observations: bool = True) -> list[Alert]:
     sample = sampled(run)
     if sample is not None:
         alerts += [alert for look in _FROM_TEXTS if look not in unwanted for alert in look(sample)]
-    alerts.sort(key=_place)
+    alerts.sort(key=_sort_key)
     return [
         replace(alert, strength=0.0) if alert.is_observation else alert
         for alert in alerts
@@ -72,7 +72,7 @@ def suspicious(evidence: Evidence, *, observations: bool = True) -> list[Alert]:
     ]
 
 
-def _place(alert: Alert) -> tuple[bool, bool, float, str, str, str]:
+def _sort_key(alert: Alert) -> tuple[bool, bool, float, str, str, str]:
     is_about_signal = alert.kind in LOST_SIGNAL
     return (
         alert.is_observation,

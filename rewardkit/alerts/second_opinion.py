@@ -1,7 +1,7 @@
-"""A second opinion on alerts: a judge reads the completions that an alert shows, and says if they do the task.
+"""A second opinion on alerts: a judge reads the completions that an alert shows and decides if they do the task.
 
 ``second_opinions(alerts, evidence, task_judge("gpt-5-mini"))[0].counts`` is ``{"does": 1, "does_not": 7, "undecided":
-0}``. It is given next to the alert and never changes its strength, and the judge does not see the alert.
+0}``. The second opinion appears next to the alert and never changes its strength. The judge does not see the alert.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from rewardkit.tree.conversion import RewardLike
 from rewardkit.tree.evaluation.scorer import Scorer
 
 Verdict = Literal["does", "does_not", "undecided"]
-"""Whether a completion does the task."""
+"""The judge's verdict on whether a completion does the task."""
 DOES, DOES_NOT = 2 / 3, 1 / 3
-"""From the first score on a completion does the task, up to the second one it does not."""
+"""A completion does the task if it scores at least `DOES`, and does not if it scores at most `DOES_NOT`."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class RowVerdict:
     Attributes:
         row: the completion, as an index into the arrays of the Evidence.
         verdict: ``"does"``, ``"does_not"`` or ``"undecided"``.
-        reason: the judge's reason, or the reason why there is no verdict. It may quote a completion, so escape it
-            before you show it.
+        reason: the judge's reason, or why there is no verdict. It may quote a completion, so escape it before you show
+            it.
     """
 
     row: int
@@ -68,18 +68,19 @@ def second_opinions(
     *,
     batch_of: Callable[[Integers], Batch] | None = None,
 ) -> list[SecondOpinion]:
-    """Ask a judge about the completions of each alert, each different one once.
+    """Ask a judge about the completions of each alert, once per distinct row.
 
-    Whatever goes wrong with the judge is the reason of an undecided verdict: it never costs the alerts.
+    If anything goes wrong with the judge, the verdict is undecided, with the problem as its reason. The alerts are
+    never lost.
 
     Args:
         alerts: the alerts that `suspicious` found in `evidence`.
         evidence: the data of the run.
         judge: `rewardkit.rewards.judges.judge.task_judge`, or your own reward that gives 1 if a completion does the
-            task and 0 if it does not. From 2/3 on a completion does the task, up to 1/3 it does not, and all between is
-            undecided.
-        batch_of: returns the completions at row indices as the judge gets them, with columns and all turns. By
-            default it gets the texts of `evidence` and no columns.
+            task and 0 if it does not. A score of at least 2/3 means that it does, at most 1/3 that it does not; scores
+            between are undecided.
+        batch_of: returns the batch for the given row indices that the judge scores, with columns and all turns. By
+            default, the judge gets the texts of `evidence` without columns.
     """
     rows = np.unique(np.array([row for alert in alerts for row in alert.rows], dtype=np.int64))
     verdicts = dict(zip(rows.tolist(), _verdicts(rows, evidence, judge, batch_of), strict=True)) if len(rows) else {}
@@ -111,7 +112,7 @@ def _verdict(score: float) -> Verdict:
 
 
 def _notes(table: ScoreTable) -> list[str]:
-    """Return the judge's verdict on each row; several judges by name."""
+    """Return the judge's notes on each row; if there are several judges, with their names."""
     row_notes: list[list[str]] = [[] for _ in range(len(table))]
     for name, notes in table.notes.items():
         for index, note in enumerate(notes):

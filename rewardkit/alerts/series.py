@@ -1,4 +1,4 @@
-"""A number over the steps of a run: windows, changes between them, and jumps.
+"""A value over the steps of a run: windows, changes between windows, and jumps.
 
 ``changes(Series(steps, means), starts)`` compares every window with every later one.
 """
@@ -14,22 +14,22 @@ from rewardkit.alerts.evidence import Integers, ramp, weakest
 from rewardkit.batch.column import Floats
 
 WINDOWS = 8
-"""The number of windows of a run that has enough steps."""
+"""The number of windows in a run with enough steps. Arbitrary: 8 windows make 28 pairs to compare."""
 STEPS = 5
-"""The fewest steps of a window, and the steps on either side of a jump. Any number: with fewer, noise looks like a
-jump; with more, a jump looks like a slope."""
+"""The fewest steps in a window, and the number of steps on either side of a jump. Arbitrary: with fewer, noise looks
+like a jump; with more, a jump looks like a slope."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """The values (t,) of the ascending steps (t,) that have one."""
+    """The values (t,) at the ascending steps (t,); steps without a value are absent."""
 
     steps: Integers
     values: Floats
 
 
 def mean_by_step(steps: Integers, values: Floats) -> Series:
-    """Return the mean of the values (n,) at each step; NaN is ignored, and a step without values is left out."""
+    """Return the mean of the values (n,) at each step; NaN is ignored, and steps without values are left out."""
     valid = ~np.isnan(values)
     if not valid.any():
         return Series(np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -38,14 +38,14 @@ def mean_by_step(steps: Integers, values: Floats) -> Series:
 
 
 def window_starts(steps: Integers) -> Integers:
-    """Return the first step of each window; all windows have the same number of the distinct, ascending steps."""
+    """Split distinct, ascending steps into windows of nearly equal size, and return the first step of each window."""
     count = max(1, min(WINDOWS, len(steps) // STEPS))
     return steps[(np.arange(count) * len(steps)) // count] if len(steps) else steps
 
 
 @dataclass(frozen=True)
 class Changes:
-    """The comparison of every window with every later one, all arrays (pairs,).
+    """The comparison of every window with every later one; all arrays are (pairs,).
 
     Attributes:
         first, last: the first step of the earlier window, the last step of the later window.
@@ -65,7 +65,7 @@ class Changes:
 
     @property
     def z(self) -> Floats:
-        """The difference in standard errors."""
+        """The difference between the two windows, in standard errors."""
         with np.errstate(divide="ignore", invalid="ignore"):
             result: Floats = np.nan_to_num(self.difference / self.error, nan=0.0, posinf=1e9, neginf=-1e9)
         return result
@@ -84,7 +84,7 @@ class Peak:
     """The pair of windows in which a pattern is strongest.
 
     Attributes:
-        pair: its position among the pairs.
+        pair: the position of the pair in the arrays of `Changes`.
         strength: above 0, up to 1.
         steps: the first step of the earlier window, the last step of the later window.
     """
@@ -95,7 +95,7 @@ class Peak:
 
 
 def peak_of(change: Changes, *ramps: Any) -> Peak | None:
-    """Return the pair with the greatest strength, the weakest of its (pairs,) `ramps`; None if all are 0."""
+    """Return the pair with the greatest strength, that is, the minimum of its (pairs,) `ramps`; None if all are 0."""
     strengths = weakest(*ramps)
     if not strengths.max(initial=0.0) > 0.0:
         return None
@@ -104,7 +104,7 @@ def peak_of(change: Changes, *ramps: Any) -> Peak | None:
 
 
 def changes(series: Series, starts: Integers) -> Changes:
-    """Return all pairs of windows, NaN if one of them has no value.
+    """Compare all pairs of windows; the result is NaN for a pair if one of its windows has no value.
 
     The standard error is estimated from the spread of the steps within windows (pooled, so a trend makes it larger,
     never smaller), and widened by ``sqrt((1 + r) / (1 - r))`` if neighboring steps correlate by r. If no window has two
@@ -112,8 +112,8 @@ def changes(series: Series, starts: Integers) -> Changes:
     """
     count = len(starts)
     window = np.searchsorted(starts, series.steps, side="right") - 1
-    inside = window >= 0
-    window, values = window[inside], series.values[inside]
+    is_inside = window >= 0
+    window, values = window[is_inside], series.values[is_inside]
     sizes = np.bincount(window, minlength=count).astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.bincount(window, values, minlength=count) / sizes
@@ -123,7 +123,7 @@ def changes(series: Series, starts: Integers) -> Changes:
         noise = float(np.sqrt((residuals**2).sum() / freedom)) * _widened(residuals)
     else:
         noise = float(np.sqrt((np.diff(values) ** 2).mean() / 2.0)) if len(values) > 1 else np.nan
-    # Sums in another order may differ in their last digits: that is not a change.
+    # Sums in another order may differ in their last digits, which is not a change.
     noise = max(noise, 1e-9 * float(np.abs(values).max(initial=0.0)))
     earlier, later = np.triu_indices(count, 1)
     lasts = np.append(starts[1:] - 1, series.steps[-1:] if len(series.steps) else starts[-1:])
@@ -143,14 +143,15 @@ def _widened(residuals: Floats) -> float:
 
 @dataclass(frozen=True)
 class Jump:
-    """A step from which a series is on another level.
+    """A step at which a series moves to another level.
 
     Attributes:
         step: the first step on the new level.
         before, after: the means of the five steps on either side.
         z: the difference in standard errors.
-        concentration: the share of the movement around it that happens here: 1 for a step, less for a slope.
-        ratio: the difference divided by the largest one elsewhere in the run.
+        concentration: the share of the movement around this step that happens at it: 1 for a sudden step, less for a
+            slope.
+        ratio: the difference divided by the largest difference elsewhere in the run.
     """
 
     step: int
@@ -166,11 +167,11 @@ class Jump:
 
     @property
     def suddenness(self) -> float:
-        """The weakest of z (from 5 to 12), concentration (from 0.5 to 0.8) and ratio (from 1.5 to 3), as 0 to 1."""
+        """0 to 1, the weakest ramp of: z (from 5 to 12), concentration (from 0.5 to 0.8) and ratio (from 1.5 to 3)."""
         return float(
-            # z from 5: the largest of all steps is taken, not the best of 28 pairs. Concentration from 0.5: a steady
-            # slope over the 11 windows around it has 0.09, a step has 1. Ratio from 1.5: a noisy run has other jumps
-            # nearly as large.
+            # z from 5: the maximum over all steps is taken, not over 28 pairs. Concentration from 0.5: a steady slope
+            # over the 11 windows around it has 0.09, a sudden step has 1. Ratio from 1.5: a noisy run has other jumps
+            # that are nearly as large.
             weakest(ramp(self.z, 5.0, 12.0), ramp(self.concentration, 0.5, 0.8), ramp(self.ratio, 1.5, 3.0)),
         )
 
@@ -186,10 +187,10 @@ def largest_jump(series: Series) -> Jump | None:
     noise = _typical_noise(values) * np.sqrt(2.0 / span)
     at = int(np.argmax(np.abs(difference)))
     height = abs(float(difference[at]))
-    # Means of equal values differ by rounding.
+    # Even the means of equal values differ by rounding.
     if height <= 1e-9 * float(np.abs(values).max()):
         return None
-    # Five windows on either side: a slope continues there, and a step does not.
+    # Look at five spans on either side: a slope continues there, a sudden step does not.
     nearby = level[max(0, at - 5 * span) : at + 6 * span + 1]
     elsewhere = np.concatenate([difference[: max(0, at - 2 * span)], difference[at + 2 * span + 1 :]])
     other = max(float(np.abs(elsewhere).max(initial=0.0)), 2.0 * noise)
@@ -204,9 +205,9 @@ def largest_jump(series: Series) -> Jump | None:
 
 
 def _typical_noise(values: Floats) -> float:
-    """Return the deviation of single steps, from the differences of neighbors without the largest tenth."""
+    """Return the standard deviation of single steps, estimated from differences between neighboring steps."""
     differences = np.sort(np.abs(np.diff(values)))
-    # Without the largest tenth: jumps would make the noise look large.
+    # Drop the largest tenth, because jumps would inflate the noise.
     typical = differences[: max(1, int(0.9 * len(differences)))]
     # The root mean square of the lower nine tenths of |N(0, 1)| is 0.79.
     return float(np.sqrt((typical**2).mean() / 2.0)) / 0.79

@@ -1,6 +1,6 @@
-"""A sample of the texts of a run: whole groups, about as many completions from every window, drawn with a seed.
+"""A random sample of the texts of a run: whole groups, with about the same number of completions from every window.
 
-``sampled(run).tokens`` holds the word numbers of all its completions, one after another.
+``sampled(run).tokens`` holds the word numbers of all sampled completions, one completion after another.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 PER_WINDOW = 512
-"""The number of completions of each window to read. Any number: more take time, and shares of a few percent are
-measured well with these."""
+"""The number of completions to read per window. Arbitrary: more take longer, and these are enough to measure shares of
+a few percent."""
 CHARACTERS = 2_000
-"""The number of characters to read of a text: half from its beginning, half from its end. Any number: habits show at
-the beginning, and answers are at the end."""
+"""The number of characters to read of a long text, half from the beginning and half from the end. Arbitrary: habits
+show at the beginning, and answers are at the end."""
 
 # Scripts that are written without spaces: Thai, Lao, Tibetan, Burmese, Khmer, kana, Chinese characters.
 _SPACELESS = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SPACELESS += "\U00020000-\U0003ffff"
 # Tags, commands and runs of one mark: "<b>", "\frac", "###".
 MARKUP = re.compile(r"</?[^\W\d][\w-]{0,40}>|\\[^\W\d_]+|([^\w\s])\1+")
-# The same, or a word, a character of a script without spaces, or a mark.
+# Markup as above, or a word, a character of a script without spaces, or a punctuation mark.
 _TOKEN = re.compile(rf"</?[^\W\d][\w-]{{0,40}}>|\\[^\W\d_]+|([^\w\s])\1+|[{_SPACELESS}]|[^\W{_SPACELESS}]+|[^\w\s]")
 
 Hashes = NDArray[np.uint64]
@@ -45,7 +45,7 @@ def words(text: str) -> list[str]:
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Return where each of its `words` begins and ends in ``text.casefold()``."""
+    """Return the start and end in ``text.casefold()`` of each word of ``words(text)``."""
     return [match.span() for match in _TOKEN.finditer(text.casefold())]
 
 
@@ -56,12 +56,12 @@ def shortened(text: str) -> str:
 
 @dataclass(frozen=True)
 class Sample:
-    """The r rows that were read; their order does not depend on the order of the run's rows.
+    """A sample of r rows, in an order that does not depend on the order of the run's rows.
 
     Attributes:
-        run: the run that they were drawn from.
-        rows: (r,) positions among the m training rows.
-        completions, prompts: (r,) shortened texts; prompts are empty if they are unknown.
+        run: the run that the rows were drawn from.
+        rows: (r,) the position of each row among the m training rows.
+        completions, prompts: (r,) shortened texts; prompts are empty strings if they are unknown.
     """
 
     run: WindowedRun
@@ -71,7 +71,7 @@ class Sample:
 
     @cached_property
     def distinct_prompts(self) -> tuple[Integers, list[str]]:
-        """(r,) the number of each row's prompt, and the prompts' texts."""
+        """(r,) the number of each row's prompt, and the text of each distinct prompt."""
         _, firsts, inverse = np.unique(self.prompt_numbers, return_index=True, return_inverse=True)
         return inverse.astype(np.int64), [self.prompts[first] for first in firsts.tolist()]
 
@@ -86,17 +86,17 @@ class Sample:
 
     @property
     def tokens(self) -> tuple[Integers, Integers]:
-        """(tokens,) word numbers and (tokens,) positions in the sample."""
+        """(tokens,) the word numbers, and (tokens,) the position of each token's completion in the sample."""
         return self._read[0]
 
     @property
     def prompt_tokens(self) -> tuple[Integers, Integers]:
-        """(tokens,) word numbers and (tokens,) positions among the distinct prompts."""
+        """(tokens,) the word numbers, and (tokens,) the position of each token's prompt in `distinct_prompts`."""
         return self._read[1]
 
     @property
     def vocabulary(self) -> list[str]:
-        """The words, in the order of their numbers."""
+        """The distinct words, in the order of their numbers."""
         return self._read[2]
 
     @cached_property
@@ -113,16 +113,16 @@ class Sample:
 
     @cached_property
     def groups(self) -> Integers:
-        """(r,) numbers of groups, counted from 0."""
+        """(r,) the number of each row's group, from 0."""
         return np.unique(self.run.groups[self.rows], return_inverse=True)[1].astype(np.int64)
 
     @cached_property
     def standing(self) -> Floats:
-        """(r,) centered ranks of earnings within the group; 0 if unknown."""
+        """(r,) the centered rank of each row in its group, by advantage or total; 0 if unknown."""
         return np.nan_to_num(self.run.standing[self.rows])
 
     def description(self) -> str:
-        """Describe the sample, for the text of an alert."""
+        """Return a description of the sample for the text of an alert."""
         return f"a sample of {len(self.rows)} of {len(self.run.rows)} completions, seed {self.run.evidence.seed}"
 
 
@@ -155,7 +155,7 @@ def _texts(texts: Texts, rows: Integers) -> list[str]:
 
 
 def _numbered(texts: Sequence[str], word_numbers: dict[str, int]) -> tuple[Integers, Integers]:
-    """Return (tokens,) word numbers, adding new words to `word_numbers`, and (tokens,) positions of their texts."""
+    """Return (tokens,) word numbers and (tokens,) text positions; new words are added to `word_numbers`."""
     numbers, sizes = [], []
     for text in texts:
         text_numbers = [word_numbers.setdefault(word, len(word_numbers)) for word in words(text)]
@@ -175,7 +175,7 @@ def mixed(numbers: NDArray[Any], seed: int) -> Hashes:
 
 
 def chained(tokens: Hashes, owners: Integers, size: int) -> tuple[Hashes, Integers, Integers]:
-    """Return hashes of all runs of `size` tokens within a text, their texts, and where each begins."""
+    """Return the hash, the text and the start position of each run of `size` tokens within a text."""
     result, count = tokens.copy(), len(tokens) - size + 1
     if count <= 0:
         return result[:0], owners[:0], owners[:0]

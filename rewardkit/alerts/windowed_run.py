@@ -1,4 +1,4 @@
-"""The training rows of an Evidence, divided into windows and groups for all kinds of alerts.
+"""The training rows of an Evidence, divided into windows and groups, for use by all kinds of alerts.
 
 ``WindowedRun(evidence).groups`` numbers the groups: the completions of one prompt in one step.
 """
@@ -17,12 +17,12 @@ from rewardkit.analyze.discrimination import centered_ranks
 from rewardkit.batch.column import Floats
 
 SHOWN_ROWS = 8
-"""The most rows that an alert shows. Any number: a few completions show what an alert is about."""
+"""The most rows that an alert shows. Arbitrary: a few completions are enough to see what an alert is about."""
 
 
 @dataclass(frozen=True)
 class WindowedRun:
-    """The m training rows of an Evidence, by window and group; ``rows`` (m,) are their indices in the Evidence."""
+    """The m training rows of an Evidence, by window and group; `rows`, (m,), holds their indices in the Evidence."""
 
     evidence: Evidence
 
@@ -46,23 +46,23 @@ class WindowedRun:
 
     @cached_property
     def windows(self) -> Integers:
-        """(m,) the window of each row."""
+        """(m,) the window number of each row."""
         return np.searchsorted(self.starts, self.steps, side="right") - 1
 
     @cached_property
     def span(self) -> tuple[int, int]:
-        """The first and last step."""
+        """The first and last step of training."""
         return int(self.distinct_steps[0]), int(self.distinct_steps[-1])
 
     @cached_property
     def prompts(self) -> Integers:
-        """(m,) numbers of prompts, which do not depend on the order of the rows."""
+        """(m,) the number of each row's prompt; the numbering does not depend on the order of the rows."""
         numbers: Integers = np.unique(self.evidence.prompts, return_inverse=True)[1].astype(np.int64)
         return numbers[self.rows]
 
     @cached_property
     def groups(self) -> Integers:
-        """(m,) numbers of groups."""
+        """(m,) the number of each row's group."""
         at = np.searchsorted(self.distinct_steps, self.steps)
         keys = at * (int(self.prompts.max(initial=0)) + 1) + self.prompts
         numbers: Integers = np.unique(keys, return_inverse=True)[1].astype(np.int64)
@@ -74,7 +74,7 @@ class WindowedRun:
 
     @cached_property
     def earned(self) -> Floats:
-        """(m,) the values to compare completions of a group by: advantages if all are known, else totals."""
+        """(m,) the values that rank completions in a group: advantages if all are known, else totals."""
         if self.evidence.advantages is not None:
             advantages = np.asarray(self.evidence.advantages, dtype=np.float64)[self.rows]
             if not (np.isnan(advantages) & ~np.isnan(self.totals)).any():
@@ -83,32 +83,32 @@ class WindowedRun:
 
     @cached_property
     def standing(self) -> Floats:
-        """(m,) the centered rank of each row in its group by its score."""
+        """(m,) the centered rank of each row in its group by `earned`."""
         return centered_ranks(self.earned, self.groups)
 
     def component(self, name: str) -> Floats:
-        """(m,) the raw scores."""
+        """Return the raw scores of a component, (m,)."""
         return np.asarray(self.evidence.components[name], dtype=np.float64)[self.rows]
 
     @cached_property
     def rewarded(self) -> tuple[str, ...]:
-        """The components that are not only monitored, sorted by name."""
+        """The components that are rewarded, not just monitored, sorted by name."""
         return tuple(sorted(set(self.evidence.components) - self.evidence.monitored))
 
     def series(self, values: Floats) -> Series:
-        """Return the means of (m,) values by step."""
+        """Return the mean of `values`, (m,), at each step."""
         return mean_by_step(self.steps, values)
 
     def changes(self, values: Floats) -> Changes:
-        """Return the differences of the means by step of (m,) values between windows."""
+        """Return the changes of the mean of `values`, (m,), between windows."""
         return changes(self.series(values), self.starts)
 
     def within(self, steps: tuple[int, int]) -> NDArray[np.bool_]:
-        """(m,) whether a row is in these steps, the last one included."""
+        """Return (m,) whether each row lies between two steps, both included."""
         return (self.steps >= steps[0]) & (self.steps <= steps[1])
 
     def correlation(self, values: Floats, other_values: Floats) -> float:
-        """Return the rank correlation of two (m,) values within groups, pooled; 0 if nothing varies."""
+        """Return the rank correlation of two (m,) arrays within groups, pooled; 0 if one of them never varies."""
         first, second = centered_ranks(values, self.groups), centered_ranks(other_values, self.groups)
         complete = ~np.isnan(first) & ~np.isnan(second)
         first, second = first[complete], second[complete]
@@ -118,13 +118,13 @@ class WindowedRun:
 
     @staticmethod
     def spread(values: Floats) -> float:
-        """Return the range of values between the first and the last hundredth of the rows; 0 if none is known."""
+        """Return the range between the 1st and the 99th percentile of `values`; 0 if all are NaN."""
         known_values = values[~np.isnan(values)]
         # Not the extremes: one outlier would make every change look small.
         return float(np.subtract(*np.quantile(known_values, (0.99, 0.01)))) if known_values.size else 0.0
 
     def varies(self, values: Floats) -> tuple[Integers, NDArray[np.bool_]]:
-        """Return the groups in which at least two rows have a value, and whether these differ by more than 1e-9."""
+        """Return the groups with at least two values, and whether the values of each differ by more than 1e-9."""
         known_rows = np.flatnonzero(~np.isnan(values))
         if not known_rows.size:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
@@ -132,18 +132,18 @@ class WindowedRun:
         numbers, firsts, sizes = np.unique(self.groups[order], return_index=True, return_counts=True)
         spread = np.maximum.reduceat(values[order], firsts) - np.minimum.reduceat(values[order], firsts)
         several = sizes > 1
-        # Rounding alone is no variance.
+        # A range this small is only rounding.
         return numbers[several], spread[several] > 1e-9
 
     @cached_property
     def group_steps(self) -> Integers:
-        """The step of each group."""
+        """The training step of each group."""
         result = np.zeros(int(self.groups.max(initial=-1)) + 1, dtype=np.int64)
         result[self.groups] = self.steps
         return result
 
     def shown(self, chosen: Integers, keys: Floats | None = None) -> tuple[int, ...]:
-        """Return the `chosen` (of m) rows with the highest keys (default: earnings), as indices into the Evidence."""
+        """Return the `chosen` rows with the highest `keys` (default: `earned`), as indices into the Evidence."""
         values = (self.earned if keys is None else keys)[chosen]
         order = np.lexsort((self.prompts[chosen], -self.steps[chosen], -np.nan_to_num(values, nan=-np.inf)))
         return tuple(self.rows[chosen[order[:SHOWN_ROWS]]].tolist())

@@ -1,6 +1,6 @@
-"""A rank test within groups: do completions that share a property earn more than the others?
+"""A rank test within groups: do completions that share a property score higher than the others?
 
-If a group earned [0, 0, 1, 1] and the last two contain a phrase, they always win: `chance` is 1.
+If a group scored [0, 0, 1, 1] and the last two completions contain a phrase, they always win: `chance` is 1.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Wins:
     """The results of the rank test for p properties, all (p,).
 
     Attributes:
-        chance: the chance that a completion with the property earns more than one of its group without it; a tie
-            counts half, and 0.5 means no effect. NaN if no group has both kinds.
+        chance: the chance that a completion with the property scores higher than one of its group without it; a tie
+            counts half, and 0.5 means no effect. NaN if no group has both kinds of completions.
         z: the certainty that the chance is not 0.5: the sum of ranks minus its mean over all permutations within
             groups, in standard deviations (van Elteren's stratified rank sum test).
     """
@@ -33,8 +33,8 @@ def wins(properties: Integers, members: Integers, count: int, groups: Integers, 
     """Return the result of the rank test for each property.
 
     Args:
-        properties: (pairs,) property numbers below `count`. A pair means that a row has a property; pairs are unique.
-        members: (pairs,) the rows.
+        properties: (pairs,) the property of each (property, row) pair, as a number below `count`. Pairs are unique.
+        members: (pairs,) the row of each pair.
         count: the number of properties.
         groups: (r,) the number of each row's group, from 0.
         standing: (r,) the centered rank of each row in its group.
@@ -43,20 +43,20 @@ def wins(properties: Integers, members: Integers, count: int, groups: Integers, 
     spread = np.bincount(groups, standing**2) / sizes
     keys = properties * len(sizes) + groups[members]
     cells, at = np.unique(keys, return_inverse=True)
-    inside = np.bincount(at, minlength=len(cells)).astype(np.float64)
+    member_counts = np.bincount(at, minlength=len(cells)).astype(np.float64)
     sums = np.bincount(at, standing[members], minlength=len(cells)).astype(np.float64)
     owner, group = cells // len(sizes), cells % len(sizes)
-    pairs = inside * (sizes[group] - inside)
+    pairs = member_counts * (sizes[group] - member_counts)
     variance = pairs / np.maximum(sizes[group] - 1.0, 1.0) * spread[group]
-    mixed = pairs > 0.0
+    has_both = pairs > 0.0
 
     def summed(values: Floats) -> Floats:
-        result: Floats = np.bincount(owner[mixed], values[mixed], minlength=count).astype(np.float64)
+        result: Floats = np.bincount(owner[has_both], values[has_both], minlength=count).astype(np.float64)
         return result
 
-    won, compared, deviation = summed(sums), summed(pairs), np.sqrt(summed(variance))
+    win_sums, compared, deviation = summed(sums), summed(pairs), np.sqrt(summed(variance))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return Wins(0.5 + won / compared, np.nan_to_num(won / deviation, nan=0.0, posinf=0.0, neginf=0.0))
+        return Wins(0.5 + win_sums / compared, np.nan_to_num(win_sums / deviation, nan=0.0, posinf=0.0, neginf=0.0))
 
 
 def one_sided(z: Floats) -> Floats:

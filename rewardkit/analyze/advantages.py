@@ -14,13 +14,17 @@ from rewardkit.analyze.signal import EPSILON, normalized
 from rewardkit.batch.column import Floats
 
 Way = Literal["group", "batch", "none", "each"]
-"""The divisor of a total minus the mean of its group: the deviation in the group, in the batch, or nothing. ``"each"``
-(GDPO): the totals are sums of normalized columns, and are normalized over the batch."""
+"""How advantages are normalized. The total minus the mean of its group is divided by the standard deviation of the
+group (``"group"``) or of the batch (``"batch"``), or not divided (``"none"``). With ``"each"`` (GDPO), totals are sums
+of normalized columns and are themselves normalized over the batch."""
 
 
 @dataclass(frozen=True)
 class GroupStats:
-    """The totals of a batch, and the mean and deviation of their groups; (n,) each. NaN: the row is unscorable."""
+    """The totals of a batch, and the mean and standard deviation of each row's group, (n,) each.
+
+    The total of an unscorable row is NaN.
+    """
 
     totals: Floats
     means: Floats
@@ -28,7 +32,7 @@ class GroupStats:
 
     @classmethod
     def of(cls, totals: Floats, groups: NDArray[np.int64]) -> GroupStats:
-        """Return the spread of `totals`, (n,); `groups`, (n,), holds the group of each row. Groups must be complete."""
+        """Return the statistics of `totals`, (n,), in complete groups; `groups`, (n,), is the group of each row."""
         _, numbers = np.unique(groups, return_inverse=True)
         scored = ~np.isnan(totals)
         values = np.where(scored, totals, 0.0)
@@ -38,7 +42,7 @@ class GroupStats:
         return cls(totals, means, np.sqrt(squares / np.maximum(counts - 1.0, 1.0))[numbers])
 
     def part(self, start: int, stop: int) -> GroupStats:
-        """Return the rows from `start` to `stop` (exclusive)."""
+        """Return the statistics of the rows from `start` to `stop` (exclusive)."""
         return GroupStats(self.totals[start:stop], self.means[start:stop], self.deviations[start:stop])
 
     def advantages(self, normalization: Way, moments: Floats) -> Floats:
@@ -47,8 +51,8 @@ class GroupStats:
         The advantage of an unscorable row is 0.
 
         Args:
-            normalization: the divisor of the totals.
-            moments: (3,) number, sum and sum of squares of the totals of all processes.
+            normalization: the kind of normalization.
+            moments: (3,) the number, sum and sum of squares of the totals, over all processes.
         """
         centered = self.totals - (moments[1] / max(moments[0], 1.0) if normalization == "each" else self.means)
         if normalization == "group":
@@ -59,14 +63,14 @@ class GroupStats:
 
 
 def moments_of(totals: Floats) -> Floats:
-    """Return (3,) number, sum and sum of squares of those of the totals, (n,), that are not NaN."""
+    """Return (3,) the number, sum and sum of squares of the `totals`, (n,), that are not NaN."""
     known_totals = totals[~np.isnan(totals)]
     with np.errstate(over="ignore"):
         return np.array([len(known_totals), known_totals.sum(), np.square(known_totals).sum()])
 
 
 def deviation_of(moments: Floats) -> float:
-    """Return the sample standard deviation of the totals of all processes, from their `moments_of`."""
+    """Return the sample standard deviation of the totals, given their moments (see `moments_of`) over all processes."""
     count, total, squares = moments.tolist()
     return math.sqrt(max(0.0, squares - total * total / count) / (count - 1.0)) if count > 1.0 else 0.0
 
@@ -76,7 +80,7 @@ def deviation_of(moments: Floats) -> float:
 
 WAYS: tuple[Way, ...] = ("group", "batch", "none", "each")
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-4
-"""The largest error of a recorded advantage: trainers compute in float32."""
+"""Tolerances for comparing recorded advantages, because trainers compute in float32."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +88,15 @@ class Derivation:
     """The advantages of a batch of n completions, step by step.
 
     Attributes:
-        way: the divisor of differences.
-        addends: name -> (n,) the addends: the terms, or (``"each"``) the columns normalized in their groups.
-        values: (n,) their sums: the totals, except with ``"each"``. NaN if the completion is unscorable.
-        means: (n,) the subtracted values: the mean of the group, or (``"each"``) of the batch.
-        deviations: (n,) the divisors of the difference, before 1e-4 is added; None if nothing divides it.
+        way: the kind of normalization.
+        addends: name -> (n,) the values that are summed: the terms, or (``"each"``) the columns normalized in their
+            groups.
+        values: (n,) the sums of the addends: the totals, except with ``"each"``. NaN if the completion is unscorable.
+        means: (n,) the mean that is subtracted: that of the group, or (``"each"``) of the batch.
+        deviations: (n,) the standard deviation that the difference is divided by, before 1e-4 is added; None if it is
+            not divided.
         advantages: (n,) the result; 0 for an unscorable completion.
-        columns: with ``"each"``, each name with its numbers before normalization.
+        columns: with ``"each"``, name -> the column and its normalization; otherwise empty.
     """
 
     way: Way
@@ -110,14 +116,14 @@ class Derivation:
         groups: NDArray[np.int64],
         components: Mapping[str, Floats] | None = None,
     ) -> Derivation:
-        """Return the steps to the advantages of whole groups.
+        """Derive the advantages of whole groups.
 
         Args:
-            normalization: the divisor of differences.
+            normalization: the kind of normalization.
             totals: (n,) NaN if a completion is unscorable.
             terms: name -> (n,) the terms of the totals.
             groups: (n,) the group of each completion.
-            components: name -> (n,) the scores before they were weighted; only ``"each"`` needs them.
+            components: name -> (n,) the scores before weighting; only needed for ``"each"``.
         """
         columns: dict[str, Normalized] = {}
         addends: Mapping[str, Floats] = terms
@@ -143,7 +149,7 @@ class Derivation:
         )
 
     def agrees(self, recorded: Floats) -> bool:
-        """Return whether it gives the recorded advantages, (n,), as far as they are known."""
+        """Return whether the derivation reproduces the recorded advantages, (n,); unknown ones (NaN) are ignored."""
         recorded_rows = ~np.isnan(recorded)
         return bool(
             np.allclose(self.advantages[recorded_rows], recorded[recorded_rows], rtol=_RELATIVE, atol=_ABSOLUTE)
@@ -152,7 +158,7 @@ class Derivation:
 
 @dataclass(frozen=True)
 class Normalized:
-    """A column of a trainer that normalizes each one (GDPO): ``weight * (x - mean) / (deviation + 1e-4)``."""
+    """A column in a trainer that normalizes each column (GDPO): ``weight * (x - mean) / (deviation + 1e-4)``."""
 
     weight: float
     scores: Floats
@@ -161,7 +167,7 @@ class Normalized:
 
     @classmethod
     def of(cls, term: Floats, component: Floats | None, groups: NDArray[np.int64]) -> Normalized:
-        """Return the column of a term, (n,). Its weight is the factor between the component and the term."""
+        """Return the column of a term, (n,). The weight is the factor between the component and the term."""
         weight = _factor(term, component)
         scores = term / weight
         return cls(weight, scores, GroupStats.of(scores, groups), normalized([scores], [weight], groups)[0])
@@ -174,27 +180,27 @@ def derive(
     groups: NDArray[np.int64],
     components: Mapping[str, Floats] | None = None,
 ) -> Derivation | None:
-    """Return the derivation that gives the recorded advantages; None if none does or no advantage is recorded.
+    """Return the derivation that reproduces the recorded advantages; None if none does or no advantage is recorded.
 
-    If several do, the first of `WAYS`: all are right if no group has differences.
+    If several do, return the first in the order of `WAYS`: if no group has differences, all are right.
 
     Args:
         recorded: (n,) the advantages; NaN if unknown.
-        totals: (n,) as for `Derivation.of`, like the others.
+        totals, terms, groups, components: as for `Derivation.of`.
     """
     if np.isnan(recorded).all():
         return None
-    with np.errstate(all="ignore"):  # infinite totals have no derivation
+    with np.errstate(all="ignore"):  # no derivation exists for infinite totals
         derivations = (Derivation.of(normalization, totals, terms, groups, components) for normalization in WAYS)
         return next((derivation for derivation in derivations if derivation.agrees(recorded)), None)
 
 
 def _factor(term: Floats, component: Floats | None) -> float:
-    """Return the factor between a component and its term; 1 if it is not the same for all rows."""
+    """Return the factor between a component and its term; 1 if the factor is not the same for all rows."""
     if component is None:
         return 1.0
     usable = np.isfinite(term) & np.isfinite(component) & (component != 0.0) & (term != 0.0)
     factors = term[usable] / component[usable]
-    # A weight times a float differs in the last digits.
+    # Rounding makes the factors differ in their last digits.
     same = len(factors) > 0 and np.allclose(factors, factors[0], rtol=1e-9, atol=0.0)
     return float(factors[0]) if same else 1.0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewardkit.analyze.discrimination import Labels, Numbers, Pairs, auc_interval, pairs, settled, spearman
+from rewardkit.analyze.discrimination import Labels, Numbers, Pairs, auc_interval, pairs, round_scores, spearman
 from rewardkit.batch.column import Column, Floats, Rows
 from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
@@ -27,20 +27,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Reliability: the meaning of a score as a number. The place of a threshold, and the share of good completions among
-# those that score 0.7.
+# Reliability: how to read a score as a number. Which threshold is best? How many completions that score 0.7 are good?
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """The confusion table of a threshold: a score of at least `threshold` counts as good.
+    """The confusion table at a threshold: a completion that scores at least `threshold` is classified as good.
 
     Attributes:
-        threshold: the threshold, with a tolerance of 1e-9 as in gates.
-        true_positives: good completions that reach it.
-        false_positives: bad completions that reach it: training would reward them by mistake.
-        true_negatives: bad completions that do not reach it.
-        false_negatives: good completions that do not reach it.
+        threshold: the lowest score that counts as good, with a tolerance of 1e-9, as in gates.
+        true_positives: good completions that reach the threshold.
+        false_positives: bad completions that reach the threshold: training would reward them by mistake.
+        true_negatives: bad completions that do not reach the threshold.
+        false_negatives: good completions that do not reach the threshold.
     """
 
     threshold: float
@@ -51,7 +50,7 @@ class Confusion:
 
     @property
     def accuracy(self) -> float | None:
-        """The share of all rows that are on the correct side."""
+        """The share of all rows that are classified correctly."""
         right = self.true_positives + self.true_negatives
         return _share(right, right + self.false_positives + self.false_negatives)
 
@@ -76,9 +75,9 @@ def _share(part: int, total: int) -> float | None:
 
 
 def confusion(scores: Floats, labels: Rows, threshold: float) -> Confusion:
-    """Return the counts at `threshold`; rows without a score (NaN) are left out."""
+    """Return the confusion table at `threshold`; rows without a score (NaN) are left out."""
     scored = ~np.isnan(scores)
-    reached, good = settled(scores[scored]) >= threshold - TOLERANCE, labels[scored]
+    reached, good = round_scores(scores[scored]) >= threshold - TOLERANCE, labels[scored]
     return Confusion(
         float(threshold),
         int((reached & good).sum()),
@@ -89,7 +88,7 @@ def confusion(scores: Floats, labels: Rows, threshold: float) -> Confusion:
 
 
 def best_threshold(scores: Floats, labels: Rows) -> float | None:
-    """Return the score that separates good from bad best: the highest ``recall - false positive rate``.
+    """Return the threshold that best separates good from bad, with the highest ``recall - false positive rate``.
 
     This is Youden's J (Youden 1950, Cancer 3:32), which does not depend on the share of good rows. Ties go to the
     highest accuracy, then to the highest threshold. The result is one of `scores` (n,); None if a class is missing or
@@ -99,10 +98,10 @@ def best_threshold(scores: Floats, labels: Rows) -> float | None:
     good = labels[scored]
     if not good.any() or good.all():
         return None
-    values, ranks = np.unique(settled(scores[scored]), return_inverse=True)
+    values, ranks = np.unique(round_scores(scores[scored]), return_inverse=True)
     reaching_good = np.cumsum(np.bincount(ranks, good, len(values))[::-1])[::-1]
     reaching_bad = np.cumsum(np.bincount(ranks, ~good, len(values))[::-1])[::-1]
-    # Whole numbers compare exactly: J times both counts, and the number of correct rows minus a constant.
+    # Use integers, which compare exactly: J times both class counts, and the number of correct rows minus a constant.
     separation = reaching_good * (~good).sum() - reaching_bad * good.sum()
     best = np.lexsort((values, reaching_good - reaching_bad, separation))[-1]
     return float(values[best]) if separation[best] > 0 else None
@@ -110,11 +109,11 @@ def best_threshold(scores: Floats, labels: Rows) -> float | None:
 
 @dataclass(frozen=True)
 class Bin:
-    """The rows whose score lies between `lowest` and `highest`.
+    """A bin of the reliability curve: the rows whose score lies between `lowest` and `highest`.
 
     Attributes:
-        mean_score: their mean score.
-        mean_label: the share of good completions among them (or their mean grade).
+        mean_score: the mean score of these rows.
+        mean_label: the share of good completions among these rows, or their mean grade.
         good: the number of good completions; None for grades.
     """
 
@@ -142,7 +141,7 @@ def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bound
     scored = ~np.isnan(scores)
     if not scored.any():
         return ()
-    values, scored_labels = settled(scores[scored]), np.asarray(labels)[scored]
+    values, scored_labels = round_scores(scores[scored]), np.asarray(labels)[scored]
     if limits is None:
         limits = (0.0, 1.0) if is_share(values) else (float(values.min()), float(values.max()))
     low, high = limits
@@ -166,7 +165,7 @@ def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bound
 
 
 def is_share(values: Floats) -> bool:
-    """Whether all known `values` (n,) lie between 0 and 1, so that they can be read as probabilities."""
+    """Return whether all known `values` (n,) lie between 0 and 1, so that they can be read as probabilities."""
     known_values = values[~np.isnan(values)]
     return bool(known_values.size and known_values.min() >= -TOLERANCE and known_values.max() <= 1.0 + TOLERANCE)
 
@@ -184,7 +183,7 @@ def calibration_error(bins: tuple[Bin, ...]) -> float | None:
 
 @dataclass(frozen=True)
 class Saturation:
-    """The shares of scored rows at the ends of the scale, where the score does not separate them.
+    """The shares of scored rows at the ends of the scale, where the score cannot tell completions apart.
 
     Attributes:
         lowest, highest: the lowest and highest score that occurs.
@@ -202,7 +201,7 @@ class Saturation:
 
 def saturation(scores: Floats, bounds: Bounds | None = None) -> Saturation | None:
     """Return the shares of `scores` (n,) at the ends of the observed and declared range; None if nothing is scored."""
-    values = settled(scores[~np.isnan(scores)])
+    values = round_scores(scores[~np.isnan(scores)])
     if not values.size:
         return None
     low, high = float(values.min()), float(values.max())
@@ -216,7 +215,7 @@ def saturation(scores: Floats, bounds: Bounds | None = None) -> Saturation | Non
     )
 
 
-# Misjudged completions: bad ones that score high and good ones that score low, with their notes.
+# Misjudged completions: bad ones that score high and good ones that score low, with the notes of their scores.
 
 
 @dataclass(frozen=True)
@@ -224,9 +223,9 @@ class Case:
     """A misjudged completion: row 17 is good but scored 0.2.
 
     Attributes:
-        row: its number in the data, from 0.
-        scores: component -> its score, if it has one.
-        notes: component -> the note of its score, if it has one.
+        row: the row number in the data, from 0.
+        scores: component -> score, for components that have one.
+        notes: component -> the note of the score, for components that have one.
     """
 
     row: int
@@ -256,7 +255,7 @@ def misjudged(
         rows: (n,) the number of each row in the data; by default its position.
         limit: the most cases of each kind, worst first; ties in the order of rows.
     """
-    values = settled(scores)
+    values = round_scores(scores)
     scored = ~np.isnan(values)
     if not (scored & good).any() or not (scored & ~good).any():
         return (), ()
@@ -294,14 +293,15 @@ class ComponentCalibration:
     """The agreement of one component, or of the total, with the labels.
 
     Attributes:
-        scored, unscored: rows with and without a score. A component behind a closed gate has no score, so its numbers
-            cover only the rows that reached it.
-        within, overall: pairs of a better and a worse completion: of the same prompt, and of any two prompts.
+        scored, unscored: the numbers of rows with and without a score. A component behind a closed gate has no score,
+            so all numbers cover only the rows that reached it.
+        within, overall: pairs of a better and a worse completion, of the same prompt only and of all prompts.
         spearman: rank correlation with the labels; None if all scores or all labels are the same.
         saturation: the shares at the ends of the scale; None if nothing is scored.
         reliability: scores in bins, with the share of good completions in each.
-        calibration_error: the distance between scores and shares; None if scores or labels lie outside 0 to 1.
-        interval: 95% bootstrap interval of the AUC over whole groups.
+        calibration_error: the mean distance between the score and the share of good completions; None if scores or
+            labels lie outside 0 to 1.
+        interval: 95% confidence interval for the AUC, from a bootstrap over whole groups.
         best: the confusion table at the best threshold; None for grades, and if no threshold separates good from bad.
         given: the confusion table at the threshold that you passed; only for the total.
         too_high: bad completions that score no lower than some good one, highest score first.
@@ -331,17 +331,17 @@ class ComponentCalibration:
     @property
     def is_reversed(self) -> bool:
         """Whether bad completions score above good ones more often than below."""
-        # Below 0.5, a higher score means a worse completion more often than a better one.
+        # With an AUC below 0.5, the higher score more often goes to the worse completion.
         return self.auc is not None and self.auc < 0.5
 
 
-# The figure of a calibration: the reliability curve above the scores of good and bad completions.
+# The figure of a calibration: the reliability curve, and below it a histogram of good and bad completions by score.
 
 
 _GOOD, _BAD, _CURVE = "#2a7f62", "#c8553d", "#31508c"
 
 
-def draw(part: ComponentCalibration) -> Figure:
+def draw(calibration: ComponentCalibration) -> Figure:
     """Draw the figure of one component, or of the total.
 
     Raises:
@@ -352,17 +352,19 @@ def draw(part: ComponentCalibration) -> Figure:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError.of("Calibration.plot", "plot") from None
-    if not part.reliability:
-        raise RewardDefinitionError(f"plot: {part.name!r} has no scored row; choose another component")
+    if not calibration.reliability:
+        raise RewardDefinitionError(f"plot: {calibration.name!r} has no scored row; choose another component")
     figure = Figure(figsize=(6.4, 6.4), layout="constrained")
     axes: Any = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     curve, counts = axes
-    _draw_curve(curve, part)
-    _draw_counts(counts, part.reliability)
-    if part.best is not None:
+    _draw_curve(curve, calibration)
+    _draw_counts(counts, calibration.reliability)
+    if calibration.best is not None:
         for axis in axes:
-            axis.axvline(part.best.threshold, color="gray", linewidth=1.0, linestyle="--")
-        curve.plot([], [], color="gray", linewidth=1.0, linestyle="--", label=f"best cut {part.best.threshold:.3g}")
+            axis.axvline(calibration.best.threshold, color="gray", linewidth=1.0, linestyle="--")
+        curve.plot(
+            [], [], color="gray", linewidth=1.0, linestyle="--", label=f"best cut {calibration.best.threshold:.3g}"
+        )
     for axis in axes:
         axis.grid(alpha=0.25)
     curve.legend(frameon=False, loc="best")
@@ -424,17 +426,22 @@ def _scales(parts: Sequence[ComponentCalibration]) -> Table:
     rows: list[list[Cell]] = []
     for part in parts:
         scale, best = part.saturation, part.best
-        ends = [UNKNOWN] * 4
+        end_cells = [UNKNOWN] * 4
         if scale is not None:
-            ends = [short(scale.lowest), percent(scale.at_lowest), short(scale.highest), percent(scale.at_highest)]
-        cut = [UNKNOWN] * 4
+            end_cells = [short(scale.lowest), percent(scale.at_lowest), short(scale.highest), percent(scale.at_highest)]
+        threshold_cells = [UNKNOWN] * 4
         if best is not None:
-            cut = [short(best.threshold), percent(best.accuracy), percent(best.precision), percent(best.recall)]
+            threshold_cells = [
+                short(best.threshold),
+                percent(best.accuracy),
+                percent(best.precision),
+                percent(best.recall),
+            ]
         error = decimal(part.calibration_error)
-        rows.append([Name(part.name), f"{part.scored:,}", *ends, decimal(part.spearman), *cut, error])
-    ends = ["lowest", "at it", "highest", "at it"]
-    cut = ["best cut", "accuracy", "precision", "recall"]
-    return Table(rows, ["", "scored", *ends, "Spearman", *cut, "calibration error"])
+        rows.append([Name(part.name), f"{part.scored:,}", *end_cells, decimal(part.spearman), *threshold_cells, error])
+    end_cells = ["lowest", "at it", "highest", "at it"]
+    threshold_cells = ["best cut", "accuracy", "precision", "recall"]
+    return Table(rows, ["", "scored", *end_cells, "Spearman", *threshold_cells, "calibration error"])
 
 
 def _confusion(table: Confusion) -> Table:
@@ -460,8 +467,8 @@ def _curve(bins: Sequence[Bin]) -> Table:
 
 def _case(case: Case) -> Card:
     parts = ", ".join(f"{name} {short(score)}" for name, score in case.scores.items())
-    made_of = f" ({parts})" if len(case.scores) > 1 else ""
-    title = f"row {case.row}, {short(case.score)}{made_of}: {excerpt(case.completion, 100)}"
+    component_text = f" ({parts})" if len(case.scores) > 1 else ""
+    title = f"row {case.row}, {short(case.score)}{component_text}: {excerpt(case.completion, 100)}"
     return Card(title, [Facts([(name, excerpt(note, 100)) for name, note in case.notes.items()])])
 
 
@@ -469,20 +476,20 @@ TOTAL = "total"
 """The name of the reward as a whole in tables of its components."""
 
 TOO_MANY_TIES = 0.25
-"""Warn if at least this share of the pairs of one prompt tie. Any share: pairs that tie teach nothing about which of
-the two is better."""
+"""Warn if more than this share of the pairs of one prompt tie. Arbitrary: tied pairs teach nothing about which
+completion is better."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """A reward against labels. ``print(calibration)`` shows it, ``calibration.plot("reliability.png")`` draws it.
+    """The agreement of a reward with labels, for ``print(calibration)`` or ``calibration.plot("reliability.png")``.
 
     Attributes:
-        rows, groups: the numbers of completions and of their prompts.
+        rows, groups: the number of completions, and the number of prompts.
         good, bad: the number of completions with each label; None for grades.
         total: the agreement of the reward as a whole.
         components: the agreement of each component.
-        warnings: probable problems, in sentences.
+        warnings: probable problems, one sentence each.
     """
 
     rows: int
@@ -495,7 +502,7 @@ class Calibration:
 
     @property
     def reversed_components(self) -> tuple[str, ...]:
-        """The components that pay bad completions more than good ones (AUC below 0.5)."""
+        """The components that score bad completions above good ones (AUC below 0.5)."""
         return tuple(component.name for component in self.components if component.is_reversed)
 
     def __getitem__(self, name: str) -> ComponentCalibration:
@@ -526,11 +533,11 @@ class Calibration:
         return plain | {"reversed_components": list(self.reversed_components)}
 
     def plot(self, path: str | Path | None = None, *, component: str = TOTAL) -> Figure:
-        """Draw the reliability curve above the scores of good and bad completions; save the figure to `path` if given.
+        """Draw the reliability curve and the scores of good and bad completions; save the figure to `path` if given.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
-            KeyError: there is no such component.
+            KeyError: there is no component named `component`.
             RewardDefinitionError: no row has a score, so there is nothing to draw.
         """
 
@@ -541,11 +548,11 @@ class Calibration:
 
     @property
     def document(self) -> Document:
-        """The report."""
+        """The calibration report."""
         labels = "grades" if self.good is None else f"{self.good:,} good, {self.bad:,} bad"
         parts = [*self.components, self.total]
         if len(parts) == 2 and parts[0].overall == self.total.overall:
-            parts = [self.total]  # a single component is the total
+            parts = [self.total]  # a single component equals the total
         blocks: list[Block] = [
             Paragraph(f"{self.rows:,} completions of {self.groups:,} prompts: {labels}"),
             Part("Does the better completion score higher?", [_ranks(parts)]),
@@ -589,11 +596,11 @@ def calibration_of(
         labels: (n,) bool, True for good; or grades, where higher is better.
         groups: (n,) the prompt of each row, as a number.
         rows: (n,) the number to show for each row in the misjudged cases; by default its position.
-        bounds: component (or ``"total"``) -> the lowest and highest value it can give.
+        bounds: component (or ``"total"``) -> the lowest and the highest possible score.
         threshold: also show the confusion table of the total at this threshold.
         bins: number of bins of the reliability curve.
         cases: the number of misjudged completions of each kind to keep.
-        replicates: number of bootstrap samples for the interval of the AUC; 0 for no interval.
+        replicates: number of bootstrap samples for the confidence interval for the AUC; 0 for no interval.
         seed: seed of the bootstrap.
 
     Raises:
@@ -626,7 +633,7 @@ def calibration_of(
 
 @dataclass(frozen=True)
 class _Comparison:
-    """The numbers that labels and grades both have."""
+    """The statistics that exist for both labels and grades."""
 
     labels: Labels
     groups: Numbers
@@ -652,7 +659,7 @@ class _Comparison:
 
 @dataclass(frozen=True)
 class _Judgment:
-    """The numbers that only good and bad labels have: thresholds, intervals, misjudged completions."""
+    """The statistics that exist only for good/bad labels: thresholds, confidence intervals, misjudged completions."""
 
     good: Rows
     groups: Numbers
@@ -677,7 +684,7 @@ class _Judgment:
 
 
 def _are_shares(scores: Floats, labels: Labels, declared: Bounds | None) -> bool:
-    """Whether scores and labels can be compared as shares: both lie between 0 and 1, and the bounds keep them there."""
+    """Return whether scores, labels and declared bounds all lie between 0 and 1, so that they compare as shares."""
     return all(map(is_share, (scores, np.asarray(labels, dtype=np.float64), np.array(declared or (0.0, 1.0)))))
 
 
@@ -694,13 +701,13 @@ def _faults(table: ScoreTable) -> Iterator[str]:
 
 
 def _warnings(report: Calibration) -> Iterator[str]:
-    """Yield the probable problems as sentences with numbers."""
+    """Yield a sentence with numbers for each probable problem."""
     if report.good is not None and not (report.good and report.bad):
         yield f"all {report.rows:,} labels are {'good' if report.good else 'bad'}; add completions with the other label"
     if report.total.unscored:
         yield f"{report.total.unscored:,} of {report.rows:,} completions have no total score and are left out"
-    alone = len(report.components) == 1 and report.components[0].overall == report.total.overall
-    for component in (report.total, *(() if alone else report.components)):
+    is_single = len(report.components) == 1 and report.components[0].overall == report.total.overall
+    for component in (report.total, *(() if is_single else report.components)):
         subject = "the total" if component is report.total else repr(component.name)
         auc = f"{subject} has an AUC of {decimal(component.auc)}"
         low, high = component.interval or (0.0, 0.0)

@@ -1,7 +1,7 @@
 """Discrimination: whether the better completion scores higher, on any scale.
 
 ``pairs(np.array([0.9, 0.2, 0.2]), np.array([True, True, False]), groups)`` counts ``Pairs(right=1, tied=1, wrong=0)``
-if all three are in one group. GRPO learns nothing from a tie, and the opposite from a wrong pair.
+if all three completions are in one group. GRPO learns nothing from a tie, and the wrong thing from a wrong pair.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Labels = Rows | Floats
 _DECIMALS = 8  # coarser than the tolerance of thresholds, so that distinct scores stay distinct
 
 
-def settled(scores: Floats) -> Floats:
+def round_scores(scores: Floats) -> Floats:
     """Round `scores` to eight decimals, so that ``0.1 + 0.2`` and ``0.3`` are a tie."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = np.round(scores, _DECIMALS)
@@ -30,12 +30,12 @@ def settled(scores: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Counts of pairs of a better and a worse completion, by which of the two scores higher.
+    """Counts of pairs of a better and a worse completion, by the order of their scores.
 
     Attributes:
-        right: the better one scores higher.
-        tied: both score the same.
-        wrong: the worse one scores higher.
+        right: pairs in which the better completion scores higher.
+        tied: pairs in which both score the same.
+        wrong: pairs in which the worse completion scores higher.
     """
 
     right: int
@@ -65,7 +65,7 @@ class Pairs:
     def auc(self) -> float | None:
         """``(right + tied / 2) / count``: the area under the ROC curve; None if a class is missing.
 
-        It is the Mann-Whitney statistic (Hanley and McNeil 1982, Radiology 143:29). For grades it is Harrell's C
+        This is the Mann-Whitney statistic (Hanley and McNeil 1982, Radiology 143:29). For grades it is Harrell's C
         (Harrell et al. 1982, JAMA 247:2543), which generalizes it to more than two grades.
         """
         return (self.right + self.tied / 2.0) / self.count if self.count else None
@@ -83,7 +83,7 @@ def pairs(scores: Floats, labels: Labels, groups: Numbers | None = None) -> Pair
     scored_labels = np.asarray(labels)[scored]
     if not scored_labels.size:
         return Pairs(0, 0, 0)
-    values, ranks = np.unique(settled(scores[scored]), return_inverse=True)
+    values, ranks = np.unique(round_scores(scores[scored]), return_inverse=True)
     _, numbers = np.unique(np.zeros(len(scored_labels)) if groups is None else groups[scored], return_inverse=True)
     # Each group has its own range of keys, in the order of the scores, so that a search never leaves the group.
     starts = numbers * len(values)
@@ -118,10 +118,9 @@ def centered_ranks(values: Floats, groups: Numbers) -> Floats:
     known_rows = np.flatnonzero(~np.isnan(values))
     if not known_rows.size:
         return result
-    # Equal numbers that were summed in another order may differ in their last digits.
+    # Equal scores that were summed in another order may differ in their last digits, but must be ties.
     rounded = np.round(values[known_rows], 9)
     order = known_rows[np.lexsort((rounded, groups[known_rows]))]
-    # Equal scores whose sums were computed in another order must be ties.
     group, value = groups[order], np.round(values[order], 9)
     position = np.arange(len(order), dtype=np.float64)
 
@@ -143,7 +142,7 @@ def spearman(scores: Floats, labels: Labels) -> float | None:
     scored = ~np.isnan(scores)
     if not scored.any():
         return None
-    first = mean_ranks(settled(scores[scored]))
+    first = mean_ranks(round_scores(scores[scored]))
     second = mean_ranks(np.asarray(labels, dtype=np.float64)[scored])
     first, second = first - first.mean(), second - second.mean()
     scale = np.sqrt((first * first).sum() * (second * second).sum())
@@ -155,13 +154,13 @@ def auc_interval(
     labels: Rows,
     groups: Numbers | None = None,
     *,
-    # The usual level of intervals in papers.
+    # The usual confidence level in papers.
     level: float = 0.95,
     # 1,000 resamples: the ends of a 95 % interval then rest on 25 of them each.
     replicates: int = 1000,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """Return a confidence interval of the AUC: percentiles of a bootstrap that draws whole groups with replacement.
+    """Return a confidence interval for the AUC: percentiles of a bootstrap that draws whole groups with replacement.
 
     Completions of one prompt are not independent, so whole groups are drawn (the cluster bootstrap: Field and Welsh
     2007, Journal of the Royal Statistical Society B 69:369).
@@ -175,13 +174,14 @@ def auc_interval(
         seed: the same seed gives the same interval.
 
     Returns:
-        The lower and upper end; None if a class is missing, if there are fewer than two groups, or without replicates.
+        The lower and upper end; None if a class is missing, if there are fewer than two groups, or if `replicates` is
+        below 1.
     """
     scored = ~np.isnan(scores)
     good = labels[scored]
     if replicates < 1 or not good.any() or good.all():
         return None
-    values, ranks = np.unique(settled(scores[scored]), return_inverse=True)
+    values, ranks = np.unique(round_scores(scores[scored]), return_inverse=True)
     _, numbers = np.unique(np.arange(len(good)) if groups is None else groups[scored], return_inverse=True)
     count = int(numbers.max()) + 1
     if count < 2:

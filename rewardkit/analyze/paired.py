@@ -1,4 +1,4 @@
-"""Two runs on the same prompts: the number of prompts that each wins, and whether chance explains the difference.
+"""Two runs on the same prompts: how many prompts each run wins, and whether chance explains the difference.
 
 ``paired(np.array([0.2, 0.5]), np.array([0.4, 0.5])).won`` is 1: the right side is better on one prompt.
 """
@@ -16,10 +16,11 @@ import numpy as np
 from rewardkit.batch.column import Floats, Numbers
 
 _FEWEST = 5
-"""An interval from fewer prompts would be a guess. From five on, Student's quantile is also within 0.3 %."""
-# The usual level of intervals in papers, so that numbers compare.
+"""The fewest prompts for a confidence interval; one from fewer would be a guess. From five on, the approximation of
+Student's quantile is also within 0.3 %."""
+# The usual confidence level in papers, so that results are comparable.
 _LEVEL = 0.95
-# Sums in another order differ in their last digits: that is not a difference.
+# Sums in another order differ in their last digits, which does not count as a difference.
 _EXACT = 1e-9
 
 
@@ -28,10 +29,10 @@ class Pairing:
     """The prompts that two runs share, in pairs.
 
     Attributes:
-        left, right: (p,) the numbers of the paired prompts on both sides.
-        by_text: the pairs that have the same text, but other columns.
-        only_left, only_right: prompts without a partner.
-        ambiguous: those of them whose text occurs on both sides, but more than once on one.
+        left, right: (p,) the prompt numbers of each pair, on either side.
+        by_text: the number of pairs with the same text but different columns.
+        only_left, only_right: the number of prompts without a partner on either side.
+        ambiguous: the number of those whose text occurs on both sides, but more than once on one of them.
     """
 
     left: Numbers
@@ -45,7 +46,7 @@ class Pairing:
 def pair(
     left_ids: Sequence[str], left_texts: Sequence[str], right_ids: Sequence[str], right_texts: Sequence[str]
 ) -> Pairing:
-    """Pair prompts by their id, and the others by their text, if it is unique among them on both sides.
+    """Pair prompts by id; pair the rest by text, if the text is unique among the rest on both sides.
 
     Args:
         left_ids, right_ids: distinct ids, one per prompt.
@@ -77,7 +78,7 @@ def pair(
 
 
 def prompt_means(prompts: Numbers, values: Floats, size: int) -> Floats:
-    """Return the (size,) mean of each prompt's completions; NaN if none has a value.
+    """Return (size,) the mean value of each prompt's completions; NaN if no completion has a value.
 
     Args:
         prompts: (n,) the number of the prompt of each completion.
@@ -97,8 +98,8 @@ class Paired:
     Attributes:
         difference: (p,) right minus left; NaN if a side has no score.
         tolerance: differences up to this one count as equal.
-        won, lost, equal: prompts on which the right side is better, worse, neither.
-        unscored: prompts without a score on a side; they do not count.
+        won, lost, equal: the number of prompts on which the right side is better, worse, or neither.
+        unscored: the number of prompts that lack a score on one side; they do not count.
         left, right: the means over the prompts that count; None if there are none.
         interval: the 95% confidence interval of the mean difference, by Student's t over prompts; None if fewer than
             five prompts count.
@@ -119,36 +120,36 @@ class Paired:
 
     @property
     def count(self) -> int:
-        """The prompts that count."""
+        """The number of prompts that count."""
         return self.won + self.lost + self.equal
 
     @property
     def mean(self) -> float | None:
-        """The mean difference."""
+        """The mean difference, right minus left; None if no prompt counts."""
         return None if self.left is None or self.right is None else self.right - self.left
 
     @property
     def clear(self) -> bool:
-        """Whether chance alone hardly explains the difference: 0 is outside the interval."""
+        """Whether the difference is more than chance, that is, 0 lies outside the confidence interval."""
         return self.interval is not None and not self.interval[0] <= 0.0 <= self.interval[1]
 
     @property
     def outcomes(self) -> Numbers:
-        """(p,) 1 for won, -1 for lost, 0 for equal or unscored."""
+        """(p,) the outcome of each prompt: 1 for won, -1 for lost, 0 for equal or unscored."""
         with np.errstate(invalid="ignore"):
             beyond = np.abs(self.difference) > self.tolerance + _EXACT
         return np.where(beyond, np.sign(np.nan_to_num(self.difference)), 0.0).astype(np.int64)
 
 
 def paired(left: Floats, right: Floats, tolerance: float = 0.0) -> Paired:
-    """Compare (p,) means of the same prompts under two runs.
+    """Compare the (p,) mean scores of the same prompts in two runs.
 
     Wins and losses are judged by the sign test (Conover 1999, Practical Nonparametric Statistics, 3.4), the mean
-    difference by a confidence interval. Both treat prompts as drawn at random. Neither knows how much another seed
-    of the same training would change.
+    difference by a confidence interval. Both treat prompts as a random sample. Neither measures how much the result
+    would change with another training seed.
 
     Args:
-        tolerance: the largest difference that counts as equal; at least 1e-9.
+        tolerance: the largest difference that counts as equal. 1e-9 is added for rounding.
     """
     difference = right - left
     comparable = ~np.isnan(difference)
@@ -170,7 +171,7 @@ def paired(left: Floats, right: Floats, tolerance: float = 0.0) -> Paired:
 
 
 def sign_test(won: int, lost: int) -> float:
-    """Return the probability of a split at least this uneven if each of the prompts is won or lost by a fair coin."""
+    """Return the probability of a split at least this uneven if a fair coin decided each prompt that is won or lost."""
     tosses, fewer = won + lost, min(won, lost)
     if won == lost:
         return 1.0
@@ -189,7 +190,7 @@ def _interval(differences: Floats) -> tuple[float, float] | None:
 
 
 def _student(freedom: int) -> float:
-    """Return the quantile of Student's t for the interval (Abramowitz and Stegun 26.7.5, within 0.3% from four on)."""
+    """Return Student's t quantile (Abramowitz and Stegun 26.7.5; within 0.3% from four degrees of freedom on)."""
     z = NormalDist().inv_cdf((1.0 + _LEVEL) / 2.0)
     terms = (
         (z**3 + z) / 4,

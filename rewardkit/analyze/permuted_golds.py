@@ -1,7 +1,7 @@
-"""Scores completions as if they answered other prompts: a score that they still get does not depend on the gold answer.
+"""Score completions against the gold answers of other prompts: a score they still get does not depend on the answer.
 
-``PermutedGolds(rk.exact("answer")).scores(batch)`` gives each completion the cells of another prompt of the batch. A
-completion that says just the right answer earns 0; one that lists all numbers earns as much as before.
+``PermutedGolds(rk.exact("answer")).scores(batch)`` gives each completion the cells of another prompt in the batch. A
+completion with just the right answer scores 0; one that lists all numbers scores the same as before.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Floats, Numbers
 from rewardkit.batch.table import ScoreTable
 from rewardkit.tree.conversion import RewardLike
-from rewardkit.tree.evaluation.omission import binding_of, counted, omitted
+from rewardkit.tree.evaluation.omission import binding_of, counted_nodes, omitted
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward, walk
 
@@ -24,9 +24,9 @@ PROMPT, EXAMPLE = "prompt", "example"
 
 
 class ForeignScores(NamedTuple):
-    """Totals (n,) of completions with the cells of their own prompts and of other prompts, NaN if there is none.
+    """Totals of completions with the cells of their own and of other prompts, (n,) each; NaN if not scored.
 
-    `form` is the part of both that comes from terms that read no cell at all, for example a format.
+    `form` is the part of both totals that comes from terms that read no cell at all, for example a format.
     """
 
     own: Floats
@@ -35,13 +35,13 @@ class ForeignScores(NamedTuple):
 
     @classmethod
     def unknown(cls, size: int) -> ForeignScores:
-        """Return the scores of `size` completions that were not scored again."""
+        """Return scores that are all NaN, for `size` completions that were not scored again."""
         return cls(*(np.full(size, np.nan) for _ in cls._fields))
 
 
 @dataclass(frozen=True)
 class _Reads:
-    """The columns that a reward reads: those of its leaves are exchanged, those of its branches stay."""
+    """The columns that a reward reads: columns read by leaves are exchanged, columns that choose a branch stay."""
 
     leaves: frozenset[str]
     branches: frozenset[str]
@@ -63,30 +63,30 @@ class _Reads:
         return cls(frozenset(leaves), frozenset(branches))
 
     def exchanged(self, batch: Batch) -> list[str]:
-        """Return the names of the columns of a batch to exchange, maybe with ``"prompt"``."""
+        """Return the names of the columns to exchange in a batch, with ``"prompt"`` if the reward reads the prompt."""
         columns = [name for name in batch.columns if EXAMPLE in self.leaves or name in self.leaves]
         prompt_column = [PROMPT] if PROMPT in self.leaves and batch.prompts is not None else []
         return prompt_column + [name for name in columns if name not in self.branches]
 
 
 class PermutedGolds:
-    """Scores the completions of a batch with the cells of other prompts.
+    """A scorer that gives completions the cells of other prompts.
 
-    Left out are judges, reward models and tested programs, and functions that wait, that are not deterministic, that
-    read the progress of the training, or that were not written for rewardkit: to call them again may cost money or have
-    effects. Components that are only monitored earn nothing, and are also left out.
+    Some components are left out: judges, reward models and tested programs, and functions that wait, are not
+    deterministic, read the training progress, or were not written for rewardkit. Calling them again may cost money or
+    have side effects. Components that are only monitored are also left out, because they do not count toward the total.
 
     Args:
-        reward: the reward of a training.
+        reward: the reward of a training run.
         trusting: also call functions that were not written for rewardkit.
 
     Attributes:
-        left_out: the names of components that are not called although they count.
+        left_out: the names of components that count toward the total but are not called.
     """
 
     def __init__(self, reward: RewardLike, *, trusting: bool = False) -> None:
         tree = Scorer(reward).reward
-        earning = set(counted(tree))
+        earning = set(counted_nodes(tree))
         left, _ = omitted(tree, lambda name, node: node not in earning)
         left, self.left_out = omitted(left, lambda name, node: _is_left_out(node, trusting))
         self._scorer = Scorer(left)
@@ -95,7 +95,7 @@ class PermutedGolds:
 
     @property
     def possible(self) -> bool:
-        """Whether the reward reads anything that can be exchanged, and each completion or group is scored by itself."""
+        """Whether the reward reads anything that can be exchanged and does not score the batch as a whole."""
         return bool(self._reads.leaves) and self._scorer.together != "batch"
 
     def scores(
@@ -107,17 +107,17 @@ class PermutedGolds:
         draws: int = 1,
         seed: int = 0,
     ) -> ForeignScores:
-        """Score a batch with its own cells and with foreign ones, with the weights of the end of the training.
+        """Score a batch with its own cells and with those of other prompts, using the weights at the end of training.
 
-        So totals of different steps can be compared. Each group gets the cells of another group, drawn at random: one
-        that has a cell (not None) in the same columns, differs in all of them that have several values, and is the same
-        in the columns that choose a branch.
+        The fixed weights make totals of different steps comparable. Each group gets the cells of another group, drawn
+        at random from those that have cells (not None) in the same columns, differ in every column with several values,
+        and are the same in the columns that choose a branch.
 
         Args:
             batch: the completions.
             groups: the numbers of the groups to score (``batch.groups``); None for all.
             donor: more rows with the same columns, whose cells may also be drawn.
-            draws: the number of draws of other cells: the foreign total is the mean of as many.
+            draws: the number of draws of other cells; the foreign total is the mean over the draws.
             seed: the seed of the draws.
 
         Raises:
@@ -128,7 +128,7 @@ class PermutedGolds:
         cells = batch if donor is None else _cells(batch, donor)
         random = np.random.default_rng(seed)
         partners = [self._partners(batch, cells, names, random) for _ in range(draws)]
-        chosen = partners[0] >= 0  # whether there is a partner does not depend on the draw
+        chosen = partners[0] >= 0  # the draw does not affect whether a partner exists
         if groups is not None:
             chosen &= np.isin(batch.groups, list(groups))
         rows = np.flatnonzero(chosen)
@@ -143,15 +143,15 @@ class PermutedGolds:
         return foreign_scores
 
     def _scored(self, batch: Batch, rows: Numbers, cells: Batch, drawn: Numbers, names: Sequence[str]) -> ScoreTable:
-        """Score the completions of `rows`, in some columns with the rows `drawn` of `cells`."""
+        """Score the completions of `rows`; the columns `names` get the values of the rows `drawn` of `cells`."""
         ids = batch.completion_ids
         prompts, prompt_rows = (cells.prompts, drawn) if PROMPT in names else (batch.prompts, rows)
         part = Batch(
-            _taken(batch.completions, rows),
-            prompts=None if prompts is None else _taken(prompts, prompt_rows),
-            completion_ids=None if ids is None else _taken(ids, rows),
+            _select_rows(batch.completions, rows),
+            prompts=None if prompts is None else _select_rows(prompts, prompt_rows),
+            completion_ids=None if ids is None else _select_rows(ids, rows),
             columns={
-                name: _taken(cells.columns[name], drawn) if name in names else _taken(values, rows)
+                name: _select_rows(cells.columns[name], drawn) if name in names else _select_rows(values, rows)
                 for name, values in batch.columns.items()
             },
             num_generations=batch.num_generations,
@@ -160,7 +160,7 @@ class PermutedGolds:
         return self._scorer.score(part, strict=False, stops=False, on_unparsable_gold="fail")
 
     def _partners(self, batch: Batch, cells: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
-        """Return (n,) a row of `cells`, of another group, whose cells each row gets; -1 if there is none."""
+        """Return (n,), for each row, a row of `cells` from another group to take cells from; -1 if there is none."""
         starts = np.flatnonzero(np.diff(batch.groups, prepend=-1))
         firsts = np.concatenate([starts, np.arange(len(batch), len(cells))])
         partner = np.full(len(starts), -1, dtype=np.int64)
@@ -192,12 +192,12 @@ def _is_left_out(reward: Reward, trusting: bool) -> bool:
 
 
 def _missing(cells: Batch, name: str, rows: Numbers) -> list[bool]:
-    """Return whether each row has no cell in a column: it is of another task."""
+    """Return whether each row lacks a cell in a column, because it belongs to another task."""
     return [name != PROMPT and cells.columns[name][row] is None for row in rows.tolist()]
 
 
 def _cells(batch: Batch, donor: Batch) -> Batch:
-    """Return the prompts and columns of both, one after another."""
+    """Return the prompts and columns of `batch`, followed by those of `donor`."""
     return Batch(
         [""] * (len(batch) + len(donor)),
         prompts=None if batch.prompts is None else [*batch.prompts, *(donor.prompts or [None] * len(donor))],
@@ -205,5 +205,5 @@ def _cells(batch: Batch, donor: Batch) -> Batch:
     )
 
 
-def _taken(values: Any, rows: Numbers) -> list[Any]:
+def _select_rows(values: Any, rows: Numbers) -> list[Any]:
     return [values[row] for row in rows.tolist()]

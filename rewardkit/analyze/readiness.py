@@ -1,8 +1,8 @@
-"""Readiness: whether a model's samples give it something to learn from, before you spend a GPU hour.
+"""Readiness: check, before you spend a GPU hour, whether a model's samples give it something to learn from.
 
-``signal_of(table, groups)`` reports in how many prompts all completions score the same, which gates no completion
-passes, which components vary, and how much a run costs. ``rewardkit.testing.estimate_signal`` reads the
-samples, scores them, and calls this function.
+``signal_of(table, groups)`` reports for how many prompts all completions score the same, which gates no completion
+passes, which components vary, and what a run costs. ``rewardkit.testing.estimate_signal`` reads the samples, scores
+them, and calls this function.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from rewardkit.errors import BindingError, RewardDefinitionError
 from rewardkit.report.document import Block, Cell, Document, Name, Paragraph, Table
 from rewardkit.report.values import UNKNOWN, decimal, json_ready, percent
 
-# The learning signal of a prompt if only some of its samples are drawn, by exact combinatorics.
+# The learning signal of a prompt if only some of its samples are drawn, computed by exact combinatorics.
 
 
 def multiplicities(totals: Floats) -> list[int]:
     """Return the frequency of each distinct total in `totals` (n,); NaN is ignored.
 
-    Neighbors that differ by at most 1e-4 count as equal: GRPO's normalization makes almost nothing of the difference.
+    Neighbors that differ by at most 1e-4 count as equal, because GRPO's normalization shrinks such a difference to
+    almost nothing.
     """
     known_totals = np.sort(totals[~np.isnan(totals)])
     if not known_totals.size:
@@ -41,7 +42,7 @@ def multiplicities(totals: Floats) -> list[int]:
 
 @dataclass(frozen=True)
 class Draw:
-    """The learning signal of G completions of one prompt.
+    """The expected learning signal of G completions of one prompt.
 
     Attributes:
         varies: the chance, 0 to 1, that their totals differ, so that there is something to learn.
@@ -80,7 +81,7 @@ def drawn(totals: Floats, num_generations: int) -> Draw:
     draws = min(num_generations, size)
 
     def chance(part: int, population: int, number: int) -> float:
-        """Return the chance that `number` draws from `population` samples are all in a subset of `part` samples."""
+        """Return the chance that all of `number` draws from `population` samples fall in a subset of `part` samples."""
         return math.comb(part, number) / math.comb(population, number)
 
     constant = sum(chance(count + unscorable, size, draws) for count in counts)
@@ -94,11 +95,12 @@ def drawn(totals: Floats, num_generations: int) -> Draw:
 
 
 MANY_SILENT = 0.25
-"""Warn if at least this share of groups has no signal, or no completion that passes a gate."""
+"""Warn if at least this share of groups has no signal, or no completion that passes a gate. Arbitrary: if a quarter of
+the groups is silent, the effective batch is a quarter smaller."""
 
 MOST = 0.95
-"""Warn if one term causes at least this share of the squared advantages. Any share: the other terms are then in the
-sum, and not in the gradient."""
+"""Warn if one term causes at least this share of the squared advantages. Arbitrary: the other terms then count in the
+sum, but hardly in the gradient."""
 
 
 def _components_table(components: Sequence[ComponentSignal], shares: Mapping[str, float]) -> Table:
@@ -141,7 +143,7 @@ def _calls_table(components: Sequence[Calls]) -> Table:
 
 
 def warnings_of(signal: Signal) -> Iterator[str]:
-    """Yield the obstacles to learning, most serious first."""
+    """Yield a warning for each obstacle to learning, the most serious first."""
     if signal.unscorable:
         yield f"{percent(signal.unscorable)} of the completions are unscorable: they have no advantage"
     if signal.silent >= MANY_SILENT:
@@ -181,10 +183,11 @@ def _gate_lines(gate: GateSignal) -> Iterator[str]:
 
 
 def _component_lines(component: ComponentSignal) -> Iterator[str]:
-    for outcome, why in (("failed", "could not be computed"), ("errored", "its own code raised")):
+    for outcome, problem in (("failed", "could not be computed"), ("errored", "its own code raised")):
         if component.outcomes.get(outcome):
-            yield f"{component.name!r} {outcome} on {percent(component.outcomes[outcome])} of the completions: {why}"
-    # Behind a gate, even a constant component makes completions differ: then its term has a share.
+            share = percent(component.outcomes[outcome])
+            yield f"{component.name!r} {outcome} on {share} of the completions: {problem}"
+    # Behind a gate, even a constant component can make completions differ; then its term has a share.
     if component.varies == 0.0 and abs(component.advantage_share or 0.0) < 1e-9:
         yield f"{component.name!r} is constant within every group (mean {decimal(component.mean)}): it teaches nothing"
     elif component.advantage_share is not None and component.advantage_share < 0.0:
@@ -195,7 +198,7 @@ def _component_lines(component: ComponentSignal) -> Iterator[str]:
 
 
 FEW = 2
-"""The number of distinct totals that counts as few: with two, a prompt only has right and wrong completions."""
+"""At most this many distinct totals count as few: with two, a prompt only has right and wrong completions."""
 
 
 @dataclass(frozen=True)
@@ -206,9 +209,9 @@ class ComponentSignal:
         outcomes: outcome -> share of the completions: ``{"scored": 0.9, "skipped": 0.1}``.
         mean: the mean score; None if nothing is scored.
         deviation: the sample standard deviation within a prompt, averaged over prompts with two scored completions.
-        varies: the share of those prompts in which the score is not the same for all completions.
-        advantage_share: the share of the squared advantages that its term causes, as logged by a training; None if the
-            component is not a term or if no total varies.
+        varies: the share of those prompts whose completions do not all score the same.
+        advantage_share: the share of the squared advantages caused by the component's term, as logged in training; None
+            if the component is not a term or if no total varies.
     """
 
     name: str
@@ -224,10 +227,10 @@ class GateSignal:
     """The learning signal of one gate.
 
     Attributes:
-        pass_rate: the share of completions that pass, among those that reach it; None if none reaches it.
-        starved: the share of prompts in which no completion passes, among those that reach it: GRPO cannot learn what
-            no sample shows. None if it is unknown which rows reached the gate.
-        saturated: the share of those prompts in which all completions pass.
+        pass_rate: the share of completions that pass, among those that reach the gate; None if none does.
+        starved: the share of prompts for which no completion passes, among prompts that reach the gate: GRPO cannot
+            learn what no sample shows. None if it is unknown which rows reach the gate.
+        saturated: the share of those prompts for which all completions pass.
     """
 
     name: str
@@ -238,14 +241,14 @@ class GateSignal:
 
 @dataclass(frozen=True)
 class Calls:
-    """The calls of an expensive component: one for each completion that it scored or failed on.
+    """The number of calls to an expensive component: one for each completion that it scored or failed on.
 
     The estimate is too high if a batch has identical completions (one call for all of them), and too low if the
     component is called and abstains.
 
     Attributes:
-        per_completion: the calls per sampled completion.
-        in_run: the calls in the whole training; None if its length is unknown.
+        per_completion: the number of calls per sampled completion.
+        in_run: the number of calls in the whole run; None if the length of the run is unknown.
         cost: the price of those calls; None if the price per call is unknown.
     """
 
@@ -257,22 +260,23 @@ class Calls:
 
 @dataclass(frozen=True)
 class Signal:
-    """The learning signal in a model's samples. ``print(signal)`` shows it.
+    """The learning signal in a model's samples; ``print(signal)`` shows a report.
 
     Attributes:
         completions: the number of rows.
         unscorable: the share of rows without a total.
-        groups: the number of prompts with at least two samples; the shares of groups refer to these.
+        groups: the number of prompts with at least two samples; all shares of groups refer to these.
         lone: the number of prompts with one sample, which are left out.
-        samples: the smallest and largest number of samples of a prompt.
-        silent: the share of groups in which all samples score the same: no learning signal.
+        samples: the smallest and largest number of samples per prompt.
+        silent: the share of groups in which all samples score the same, so there is no learning signal.
         silent_at_lowest: the share of groups in which all samples have the lowest total (too hard).
         silent_at_highest: the share of groups in which all samples have the highest total (too easy).
         few_distinct: the share of groups with at most two distinct totals.
         num_generations: the group size of the planned run; None means the number of samples.
-        extrapolated: the share of groups with fewer samples than that, for which `varying` is a lower limit.
-        varying: the expected share of groups with a learning signal in that run.
-        effective_batch: the expected share of the completions in that run that have a gradient.
+        extrapolated: the share of groups with fewer samples than `num_generations`, for which `varying` is a lower
+            limit.
+        varying: the expected share of groups with a learning signal in the planned run.
+        effective_batch: the expected share of completions in the planned run that have a gradient.
         advantage_shares: term -> share of the squared advantages.
     """
 
@@ -302,7 +306,7 @@ class Signal:
 
     @property
     def document(self) -> Document:
-        """The report."""
+        """The report on the learning signal."""
         low, high = self.samples
         per_prompt = f"{low}" if low == high else f"{low} to {high}"
         planned = "groups of that size" if self.num_generations is None else f"groups of {self.num_generations}"
@@ -345,8 +349,8 @@ def signal_of(
     Args:
         table: n rows, as returned by ``rk.score``: several samples of each prompt.
         groups: (n,) the prompt of each row, as a number.
-        gates: gate -> the rows (n,) that pass, and the rows that do not; for None, and by default, only the pass rate
-            of the table is used.
+        gates: gate -> masks (n,) of the rows that pass and of the rows that do not. If a gate maps to None or is
+            missing, only the pass rate in the table is used.
         calls: expensive component -> the number of calls for these n rows.
         num_generations: completions per prompt in the planned run, at least 2.
         completions_in_run: the number of completions that the run will sample.
@@ -356,7 +360,7 @@ def signal_of(
         BindingError: `groups` does not have one value per row, or no prompt has two samples.
         RewardDefinitionError: `num_generations` is below 2.
     """
-    members = _compared(table, groups, num_generations)
+    members = _comparable_groups(table, groups, num_generations)
     totals = [table.total[rows] for rows in members]
     silent = [group_totals for group_totals in totals if len(multiplicities(group_totals)) < 2]
     low, high = np.nanmin(table.total, initial=np.inf), np.nanmax(table.total, initial=-np.inf)
@@ -394,8 +398,8 @@ def signal_of(
     return replace(signal, warnings=tuple(warnings_of(signal)))
 
 
-def _compared(table: ScoreTable, groups: Numbers, num_generations: int | None) -> list[Numbers]:
-    """Return the rows of each group with at least two rows, or raise an error."""
+def _comparable_groups(table: ScoreTable, groups: Numbers, num_generations: int | None) -> list[Numbers]:
+    """Return the rows of each group with at least two rows; raise an error if there is none."""
     if len(groups) != len(table):
         raise BindingError(f"groups has {len(groups)} values for {len(table)} rows; pass one value per row")
     if num_generations is not None and num_generations < 2:
@@ -412,7 +416,7 @@ def _compared(table: ScoreTable, groups: Numbers, num_generations: int | None) -
 
 
 def _members(groups: Numbers) -> list[Numbers]:
-    """Return the rows of each group."""
+    """Return the row numbers of each group."""
     order = np.argsort(groups, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
 

@@ -1,8 +1,8 @@
-"""Signal: the terms of a reward that drive learning.
+"""Signal: which terms of a reward drive learning.
 
-GRPO learns from how the totals of the completions of one prompt differ. ``shares(*causes(terms, groups))`` returns the
-share of that variance that each term causes. Two terms with the same mean can differ completely: one may decide
-everything, and the other may be the same for all completions.
+GRPO learns from differences between the totals of a prompt's completions. ``shares(*causes(terms, groups))`` returns
+the share of that variance caused by each term. Two terms with the same mean can be completely different: one may decide
+everything, while the other is the same for all completions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from rewardkit.batch.column import Floats
 Scale = Literal["group", "batch", "none"]
 
 EPSILON = 1e-4
-"""Added to a deviation before dividing by it, as in TRL; a group with a smaller deviation has no signal."""
+"""Added to the standard deviation before dividing by it, as in TRL; a group with a deviation this small has no
+signal."""
 
 
 def causes(
@@ -26,19 +27,20 @@ def causes(
 ) -> tuple[Floats, float]:
     """Return the contribution of each term to the sum of squared advantages, and that sum.
 
-    Let t be the term and T the total, both minus their means in the group, and let s be the divisor that turns T into
-    the advantage. The contribution is the sum of t * T / s**2: over all terms, the contributions add up to the sum of
-    squared advantages (the covariance decomposition of a variance). A term that works against the others has a negative
-    contribution. Both results can be added over batches or processes, as long as no group is split.
+    Let t be the term and T the total, both minus their group means, and let s be the divisor that turns T into the
+    advantage. The contribution of the term is the sum of t * T / s**2. Over all terms, the contributions add up to the
+    sum of squared advantages (the covariance decomposition of a variance). A term that works against the others has a
+    negative contribution. Both results can be summed over batches or processes, as long as no group is split.
 
     Args:
         terms: (terms, n) additive shares of the total; NaN counts as 0, and a row that is NaN in all terms is left out.
         groups: (n,) the group of each row, ascending.
-        scale: ``"group"``: s is the group's deviation + 1e-4 (GRPO's default), so that all groups count equally;
-            ``"batch"`` or ``"none"``: s is the same for all groups, so that groups with larger differences count more.
+        scale: ``"group"``: s is the group's standard deviation + 1e-4 (GRPO's default), so that all groups count
+            equally; ``"batch"`` or ``"none"``: s is the same for all groups, so that groups with larger differences
+            count more.
 
     Returns:
-        The contributions (terms,) and the sum of squared advantages; `shares` divides them.
+        The contributions (terms,) and the sum of squared advantages, which `shares` divides.
     """
     values = np.asarray(terms, dtype=np.float64)
     absent = np.isnan(values)
@@ -59,14 +61,17 @@ def causes(
 
 
 def shares(caused: Floats, variance: float) -> Floats | None:
-    """Return the share of each term, from sums of `causes`; the shares add up to 1. None if there is no signal."""
+    """Return each term's share of the squared advantages, from the results of `causes`; None if there is no signal.
+
+    The shares add up to 1.
+    """
     return caused / variance if variance > 0.0 else None
 
 
 def normalized(columns: Sequence[Floats], weights: Sequence[float], groups: NDArray[np.int64]) -> list[Floats]:
-    """Return weighted columns, each normalized within its groups: the terms that GDPO adds up (arXiv:2601.05242).
+    """Return the weighted columns, each normalized within groups, that GDPO adds up (arXiv:2601.05242).
 
-    ``weight * (x - mean) / (deviation + 1e-4)`` with the sample deviation; NaN stays NaN.
+    A value x becomes ``weight * (x - mean) / (deviation + 1e-4)``, with the sample standard deviation; NaN stays NaN.
     """
     result = []
     for column, weight in zip(columns, weights, strict=True):

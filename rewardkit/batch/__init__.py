@@ -1,1 +1,1 @@
-"""The rows that are scored together, and their scores."""
+"""Batches: the rows that are scored together, and their scores."""

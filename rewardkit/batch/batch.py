@@ -1,7 +1,8 @@
 """Batch: the completions that are scored together, with their prompts and columns.
 
-``Batch(["<answer>42</answer>"], prompts=["6*7?"], columns={"answer": ["42"]})``. What several rewards need is computed
-once: the texts of the completions, the results of extractors, and the equal values, so that duplicates are scored once.
+``Batch(["<answer>42</answer>"], prompts=["6*7?"], columns={"answer": ["42"]})``. Values that several rewards need are
+computed once: the texts of the completions, the results of extractors, and the groups of equal values, so that
+duplicates are scored once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.batch.column import Rows
-from rewardkit.batch.equality import Equality, alike, equal_ids, equality, first_apart
+from rewardkit.batch.equality import Equality, equal_ids, equality, first_apart, number_equal_rows
 from rewardkit.batch.logs import OF_TRAINERS, Logs
 from rewardkit.batch.messages import Message, as_messages, completion_text, prompt_text
 from rewardkit.batch.rollouts import UNKNOWN, RolloutInfo
@@ -25,7 +26,7 @@ from rewardkit.errors import BindingError, shorten
 from rewardkit.progress.progress import END, Progress
 from rewardkit.workers.signals import from_operator
 
-# TrainerState: the progress as a trainer shows it to reward functions, for functions that run outside of a trainer.
+# TrainerState: the progress in the form in which trainers pass it, for functions that run outside of a trainer.
 
 
 @final
@@ -57,14 +58,14 @@ class TrainerState:
 
     @classmethod
     def of(cls, progress: Progress | None) -> TrainerState:
-        """Return the state at `progress`; None is the end of a training, where schedules have their end value."""
+        """Return the state at `progress`; None means the end of training, where schedules have their end value."""
         now = progress or END
         epochs = now.epoch / now.fraction if now.fraction > 0.0 else now.epoch
         return cls(
             epoch=now.epoch,
             global_step=now.step,
             max_steps=now.max_steps,
-            # 2.9999999999999996 epochs, as trainers count them, are 3.
+            # Trainers count epochs with rounding errors: 2.9999999999999996 epochs are 3.
             num_train_epochs=max(1, math.ceil(round(epochs, 6))),
         )
 
@@ -78,7 +79,7 @@ RESERVED = ("completion", "messages", "trajectory", "prompt", "progress", "examp
 
 @dataclass(frozen=True, slots=True)
 class ViewFault:
-    """Takes the place of an extracted value if the user's extractor raised."""
+    """The placeholder for an extracted value if the user's extractor raised."""
 
     error: BaseException
 
@@ -94,7 +95,7 @@ class Batch:
         progress: the training progress; None for evaluation.
         num_generations: completions per prompt, if known.
         context: objects of the trainer, passed through to functions written for that trainer.
-        rollouts: the facts about the completions besides their messages.
+        rollouts: facts about the completions that their messages do not contain.
 
     Raises:
         BindingError: lengths differ, or a completion is neither text nor messages.
@@ -145,14 +146,14 @@ class Batch:
 
     @cached_property
     def prompt_texts(self) -> list[str]:
-        """The n texts of the prompts, empty without prompts."""
+        """The n texts of the prompts; n empty strings if the batch has no prompts."""
         if self.prompts is None:
             return [""] * self.size
         return [value if type(value) is str else prompt_text(value, row) for row, value in enumerate(self.prompts)]
 
     @cached_property
     def trainer_state(self) -> Any:
-        """The trainer's state; outside of a trainer an object with the same attributes, made from `progress`."""
+        """The trainer's state; outside of a trainer, an object with the same attributes, made from `progress`."""
         state = self.context.get("trainer_state")
         return TrainerState.of(self.progress) if state is None else state
 
@@ -161,7 +162,7 @@ class Batch:
         return as_messages(self.completions[row], "completions", row)
 
     def trajectory(self, row: int) -> Trajectory:
-        """Return the completion of one row as a trajectory; equal messages are read once."""
+        """Return the completion of one row as a trajectory; equal completions are read once."""
         if not self._trajectories:
             self._trajectories = [None] * self.size
         read = self._trajectories[row]
@@ -176,7 +177,7 @@ class Batch:
         return {name: values[row] for name, values in self.columns.items()}
 
     def equality(self, *names: str) -> Equality:
-        """Number the rows whose arguments are equal: ``completion``, ``messages``, ``prompt`` or a column, each."""
+        """Return which rows have equal values of `names`: ``completion``, ``messages``, ``prompt``, or columns."""
         if names not in self._equal:
             self._equal[names] = self._equality(names)
         return self._equal[names]
@@ -206,13 +207,12 @@ class Batch:
         return self.columns[name]
 
     def view(self, extract: View, rows: Sequence[int]) -> list[Any]:
-        """Return what `extract` finds in the texts of `rows` (ascending); each distinct text is read once per batch."""
+        """Return the result of `extract` for each of `rows` (ascending); each distinct text is read once per batch."""
         numbers = self.equality("completion").numbers
         return self._found(extract, numbers.tolist() if len(rows) == self.size else numbers[rows].tolist())
 
     def _found(self, extract: View, numbers: list[int]) -> list[Any]:
-        """Return the values that `extract` finds in the distinct texts with these numbers, reusing the results of its
-        `source`."""
+        """Return the results of `extract` for the distinct texts with these numbers, reusing those of its `source`."""
         cache = self._views.setdefault(extract, {})
         missing = list(dict.fromkeys(numbers))
         if cache:
@@ -229,13 +229,13 @@ class Batch:
 
     @cached_property
     def _distinct(self) -> list[str]:
-        """The distinct texts, in the order of their numbers."""
+        """The distinct completion texts, indexed by their numbers in ``equality("completion")``."""
         equal = self.equality("completion")
         return self.texts if equal.count == self.size else [self.texts[row] for row in equal.firsts.tolist()]
 
     @cached_property
     def everywhere(self) -> Rows:
-        """(n,) True for all rows; recognized by its identity, which is faster than looking at its values."""
+        """(n,) True for all rows. Code checks for this object with ``is``, which is faster than comparing values."""
         rows: Rows = np.ones(self.size, dtype=np.bool_)
         rows.flags.writeable = False
         return rows
@@ -244,8 +244,8 @@ class Batch:
     def groups(self) -> Numbers:
         """(n,) the group of each row: `num_generations` rows each, else consecutive rows with equal prompt and columns.
 
-        Prompts are not compared if the number is known: an environment may start each completion with another prompt,
-        and images that are decoded for each row are never equal.
+        Prompts are not compared if `num_generations` is known: an environment may start each completion with another
+        prompt, and images that are decoded for each row are never equal.
         """
         starts = np.zeros(self.size, dtype=np.bool_)
         if self.num_generations:
@@ -257,14 +257,14 @@ class Batch:
 
     @cached_property
     def _alike(self) -> Numbers:
-        """(n,) a number for each row, the same for rows with equal prompt and columns."""
+        """(n,) a number for each row; rows with equal prompt and columns have the same number."""
         column_names = [name for name in self.columns if name not in RESERVED]
-        return alike(
+        return number_equal_rows(
             [self.equality(name) for name in (["prompt"] if self.prompts is not None else []) + column_names], self.size
         )
 
     def check_groups(self) -> None:
-        """Raise a BindingError if completions of one prompt are not next to each other, so that groups are unknown."""
+        """Raise a BindingError if completions of one prompt are not in adjacent rows, so that groups are unknown."""
         split_rows = None if self.num_generations else first_apart(self._alike)
         if split_rows is not None:
             row, before = split_rows
@@ -276,13 +276,13 @@ class Batch:
             )
 
     def members(self, rows: Rows) -> Iterator[Numbers]:
-        """Yield the positions of `rows` (n,), group by group."""
+        """Yield the positions of the rows selected by `rows` (n,), group by group."""
         positions = np.flatnonzero(rows)
         if len(positions):
             yield from np.split(positions, np.flatnonzero(np.diff(self.groups[positions])) + 1)
 
     def whole_groups(self, rows: Rows) -> Rows:
-        """(n,) all rows of the groups that contain any of `rows`."""
+        """Return (n,) all rows of the groups that contain any of `rows`."""
         touched = np.zeros(self.size + 1, dtype=np.bool_)
         touched[self.groups[rows]] = True
         widened: Rows = touched[self.groups]

@@ -1,4 +1,4 @@
-"""Arguments of tool calls, in any form in which trainers and providers write them.
+"""Arguments of tool calls, in every form that trainers and providers use.
 
 ``read_arguments('{"color": "red"}')`` and ``read_arguments({"color": "red"})`` are the same: ``(Arguments, "")``.
 Anything that is not a JSON object is ``(None, "the arguments are ...")``. JSON text and mappings have the same limits.
@@ -20,15 +20,15 @@ _PLAIN = {str, int, bool, type(None)}
 _WORDS = {True: "true", False: "false", None: "null"}
 _encode = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
 _INTEGERS = 2**1330
-"""JSON text has no larger ones (400 digits); Python cannot write integers of 4,300 digits."""
+"""The bound for integers, as in JSON text (400 digits). Python cannot convert integers of 4,300 digits to text."""
 
 
 @final
 class Arguments(Mapping[str, Any]):
     """The arguments of a tool call: a read-only mapping that is compared by JSON value.
 
-    ``1`` equals ``1.0``, ``True`` is not ``1``, and texts are compared as they are. Lists and objects are copied when
-    they are read, so no function can change the arguments of the next one.
+    ``1`` equals ``1.0``, ``True`` is not ``1``, and strings are compared exactly. Lists and objects are copied when
+    they are read, so no function can change the arguments that the next one gets.
     """
 
     __slots__ = ("_held", "_keys", "_readings")
@@ -40,19 +40,20 @@ class Arguments(Mapping[str, Any]):
 
     @classmethod
     def written(cls, readings: Mapping[str, tuple[Any, ...]]) -> Arguments:
-        """Return arguments in a form that has no types, such as XML: each may be any of several values.
+        """Return arguments that were written in a form without types, such as XML: each may have any of several values.
 
-        The first one is that of the mapping: ``2`` for ``<parameter=days>2</parameter>``, which may also be ``"2"``.
+        The mapping has the first of these values: ``2`` for ``<parameter=days>2</parameter>``, which may also be
+        ``"2"``.
         """
         return cls({name: values[0] for name, values in readings.items()}, readings)
 
     @property
     def typed(self) -> bool:
-        """Whether the form of the call tells the type of each value."""
+        """Whether the form of the call determines the type of each value."""
         return self._readings is None
 
     def readings(self, name: str) -> tuple[Any, ...]:
-        """Return the values that an argument may have."""
+        """Return the values that the argument `name` may have."""
         return (self[name],) if self._readings is None else tuple(map(_copied, self._readings[name]))
 
     def __getitem__(self, name: str) -> Any:
@@ -66,7 +67,7 @@ class Arguments(Mapping[str, Any]):
 
     @property
     def keys_by_name(self) -> Mapping[str, str]:
-        """For each argument a text that is the same for equal JSON values."""
+        """A text for each argument that is the same for equal JSON values."""
         if self._keys is None:
             self._keys = {name: json_key(value) for name, value in self._held.items()}
         return self._keys
@@ -123,7 +124,7 @@ def _plain_numbers(value: Any) -> Any:
 
 
 def parsed(text: str) -> Parsed:
-    """Parse JSON as `parse_json` does, and without its parser, because transcripts are read in every training."""
+    """Parse JSON like `parse_json`, but also without the optional parser, because every training needs this."""
     try:
         return parse_json(text)
     except MissingExtraError:
@@ -135,7 +136,7 @@ def parsed(text: str) -> Parsed:
 
 
 def read_arguments(raw_arguments: Any) -> tuple[Arguments | None, str]:
-    """Return the arguments, or None and why there are none."""
+    """Return the arguments and "", or None and the reason why they cannot be read."""
     if raw_arguments is None:
         return Arguments({}), ""
     if isinstance(raw_arguments, Mapping):
@@ -145,7 +146,7 @@ def read_arguments(raw_arguments: Any) -> tuple[Arguments | None, str]:
             and set(map(type, raw_arguments)) <= {str}
             and (int not in kinds or _is_sane(raw_arguments.values()))
         ):
-            return Arguments(dict(raw_arguments)), ""  # the usual case, fast
+            return Arguments(dict(raw_arguments)), ""  # a fast path for the usual case
         value = _json(raw_arguments, 0)
         return (None, f"the arguments are not JSON: {value}") if isinstance(value, _NotJson) else (Arguments(value), "")
     if isinstance(raw_arguments, str):
@@ -165,11 +166,11 @@ def _is_sane(values: Iterable[Any]) -> bool:
 
 
 class _NotJson(str):
-    """Why a value is not JSON."""
+    """The reason why a value is not JSON."""
 
 
 def _json(value: Any, depth: int) -> Any:
-    """Return a copy of a JSON value, or `_NotJson`; JSON text has the same limits."""
+    """Return a copy of a JSON value, or a `_NotJson`; the limits are those of JSON text."""
     kind = type(value)
     if kind is int:
         return value if -_INTEGERS < value < _INTEGERS else _NotJson("a number is too large")
@@ -196,6 +197,6 @@ def _json(value: Any, depth: int) -> Any:
             if isinstance(converted, _NotJson):
                 return converted
         return copy
-    if hasattr(value, "tolist"):  # numpy, in what pandas reads
+    if hasattr(value, "tolist"):  # numpy values, as pandas reads them
         return _json(value.tolist(), depth + 1)
     return _NotJson(f"{shorten(value, 40)} ({kind.__name__})")

@@ -23,9 +23,9 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The weight of one addend in a sum: its ``weight``, in the rows where it counts at all (``reached``).
+    """The weight of one addend in a sum, and the rows in which the addend counts (``reached``).
 
-    The weight is one number, or (n,) if it differs by row; ``reached`` (n,) is None if it counts in all rows.
+    ``weight`` is one number, or (n,) if it differs by row; ``reached`` (n,) is None if the addend counts in all rows.
     """
 
     weight: float | Floats
@@ -44,7 +44,7 @@ class Share:
 class Column:
     """The values of one reward for all rows of a batch.
 
-    ``values`` (n,) is the contribution of each row, NaN if nothing; ``codes`` (n,) says why: an errored row may
+    ``values`` (n,) has the contribution of each row, NaN for none; ``codes`` (n,) has its outcome. An errored row may
     contribute the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward;
     ``turns`` has, for rows where they are known, how much each turn of the trajectory contributes to the value.
     ``complete`` is True if every row is known to be scored, so that nothing has to be masked.
@@ -68,18 +68,19 @@ class Column:
 
     @classmethod
     def combined(cls, children: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
-        """Return the column of a combination: failed in rows where a live child failed, else `values` in rows where one
-        contributes.
+        """Return the column of a combination of `children`.
+
+        It failed in rows in which a live child failed; otherwise it has `values` in rows in which a child contributes.
 
         Args:
-            children: each with whether it is live (its weight is not zero). If none is live, the combination counts as
-                scored where a child was scored at weight zero.
-            values: (n,) the value of the combination where a child contributes.
+            children: (column, whether the child is live, that is, its weight is not zero). If no child is live, the
+                combination counts as scored where a child was scored at weight zero.
+            values: (n,) the values of the combination in rows in which a child contributes.
             rows: (n,) the rows to fill.
         """
         live = [column for column, is_live in children if is_live]
         counted = live or [column for column, _ in children]
-        if all(column.complete for column in counted):  # in other rows than `rows` a column may hold anything
+        if all(column.complete for column in counted):  # values outside of `rows` are arbitrary
             return cls(values, np.zeros(len(rows), dtype=np.int8), complete=not np.isnan(values).any())
         result = cls.empty(len(rows))
         scored, failed = np.zeros_like(rows), np.zeros_like(rows)
@@ -97,7 +98,7 @@ class Column:
 
     @property
     def contributing(self) -> Rows:
-        """(n,) the rows that have a number to add."""
+        """(n,) the rows that contribute a number."""
         return ~np.isnan(self.values)
 
     def counts(self) -> list[int]:
@@ -114,7 +115,7 @@ class Column:
         return unscorable
 
     def fill(self, rows: Rows, other: Column) -> None:
-        """Copy `other` in `rows`."""
+        """Copy the `rows` of `other` into this column."""
         self.complete = False
         self.values[rows] = other.values[rows]
         self.codes[rows] = other.codes[rows]
@@ -124,14 +125,14 @@ class Column:
             self.parts.setdefault(name, np.full(len(self.values), np.nan))[rows] = part[rows]
 
     def extended(self, rows: Rows, other: Column) -> Column:
-        """Copy `other`, the same reward evaluated in `rows`, shares included; return this column."""
+        """Copy the `rows` of `other`, the same reward evaluated there, including its shares; return this column."""
         self.fill(rows, other)
         before = self.shares or other.shares
         self.shares = tuple(share.filled(rows, new) for share, new in zip(before, other.shares, strict=True))
         return self
 
     def part(self, start: int, stop: int) -> Column:
-        """Return the rows from `start` up to `stop`."""
+        """Return the rows from `start` to `stop` (excluded)."""
         notes = {row - start: note for row, note in self.notes.items() if start <= row < stop}
         parts = {name: values[start:stop] for name, values in self.parts.items()}
         turns = {row - start: shares for row, shares in self.turns.items() if start <= row < stop}
@@ -145,7 +146,7 @@ class Column:
 
 
 def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
-    """Return (n,) the weighted sum of what contributes."""
+    """Return (n,) the weighted sum of the contributing values."""
     total = np.zeros(len(columns[0][1].values))
     for weight, column in columns:
         if weight != 0.0:
@@ -154,8 +155,8 @@ def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
     return total
 
 
-def added(mappings: Iterable[Mapping[str, T]], add: Callable[[T, T], T] = operator.add) -> dict[str, T]:
-    """Return the values of all mappings by name, added up: those of processes, or of parts of a batch."""
+def add_by_name(mappings: Iterable[Mapping[str, T]], add: Callable[[T, T], T] = operator.add) -> dict[str, T]:
+    """Add up the values of several mappings by name, such as those of processes or of parts of a batch."""
     totals: dict[str, T] = {}
     for name, value in chain.from_iterable(mapping.items() for mapping in mappings):
         totals[name] = add(totals[name], value) if name in totals else value
@@ -163,9 +164,9 @@ def added(mappings: Iterable[Mapping[str, T]], add: Callable[[T, T], T] = operat
 
 
 def sums(columns: Mapping[str, Column], names: Iterable[str]) -> list[list[float]]:
-    """Return (names, 3): the number of scored rows, the sum of their values, the sum of their squares.
+    """Return (names, 3): the number of scored rows, the sum of their values, and the sum of their squares.
 
-    A row that errored counts with its lowest bound: a policy must not move a schedule with completions that make a
+    An errored row counts with the lowest bound, so that a policy cannot move a schedule with completions that make a
     reward raise.
     """
     totals = []

@@ -1,8 +1,8 @@
 """Environments that record their tool calls.
 
-Messages do not tell everything: a result may be dropped after the tool ran, a tool may change its own arguments, and an
-outage looks like an error of the policy. ``recorded(Shop)`` is a subclass of ``Shop`` whose tools keep a `Journal`: the
-calls with a copy of their arguments, their results or exceptions, and whether the environment broke.
+Messages are not a complete record: a result may be dropped after the tool ran, a tool may change its own arguments, and
+an outage looks like an error made by the policy. ``recorded(Shop)`` is a subclass of ``Shop`` whose tools keep a
+`Journal`: the calls with a copy of their arguments, their results or exceptions, and whether the environment broke.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from rewardkit.batch.journals import (
     Journal as Journal,
     Watch as Watch,
     at_work,
+    compute_own_reward,
     exit_error,
     journal_of as journal_of,
     own_journal,
     own_reward as own_reward,
-    settled,
     watched_reward,
     without_exit,
 )
@@ -41,7 +41,7 @@ NO_TOOLS = ("reset", "get_reward")
 
 
 def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
-    """Return what `RolloutInfo` takes of `environments`: the environments, their records, and which are broken.
+    """Return the arguments of `RolloutInfo` for `environments`: the environments, their records, and the broken ones.
 
     Recorded environments compute their own reward now, so that an outage in it fails the row in every component.
     """
@@ -51,7 +51,7 @@ def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
     waiting = [
         pending
         for environment, journal in zip(environments, row_journals, strict=True)
-        if journal is not None and (pending := settled(environment, journal)) is not None
+        if journal is not None and (pending := compute_own_reward(environment, journal)) is not None
     ]
     for pending in waiting:
         pending.result()
@@ -68,18 +68,18 @@ def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
     }
 
 
-# Any size: more than the kinds of environments of a run.
+# Arbitrary size: more kinds of environments than a run has.
 @lru_cache(maxsize=256)
-def recorded(kind: type, watch: Watch) -> type:
-    """Return a subclass of `kind` that records; the same one for the same arguments.
+def recording_class(kind: type, watch: Watch) -> type:
+    """Return a subclass of `kind` that records its tool calls; cached, so equal arguments return the same class.
 
-    Its name, its tools, their signatures and their docstrings are those of `kind`.
+    The subclass has the name of `kind`, and the same tools with the same signatures and docstrings.
     """
     members: dict[str, Any] = {name: getattr(kind, name) for name in ("__doc__", "__module__", "__qualname__")}
     for name, function in tools_of(kind):
         static = isinstance(inspect.getattr_static(kind, name), staticmethod)
         members[name] = tool = _tool(name, function, watch, static=static)
-        if static:  # a method now, whose first parameter is not shown
+        if static:  # the tool becomes a method, so its signature needs a `self`
             signature = inspect.signature(function)
             first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
             parameters = [first, *signature.parameters.values()]
@@ -101,20 +101,20 @@ def recorded(kind: type, watch: Watch) -> type:
 
 
 def tools_of(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the tools of an environment as TRL finds them: all public methods but ``reset`` and ``get_reward``."""
+    """Yield the tools of an environment as defined by TRL: all public methods except ``reset`` and ``get_reward``."""
     for name, function in inspect.getmembers(kind, predicate=inspect.isfunction):
         if not name.startswith("_") and name not in NO_TOOLS:
             yield name, function
 
 
-def watched(environment: Any, watch: Watch) -> Any:
-    """Make an environment record that was made elsewhere; return it.
+def record_environment(environment: Any, watch: Watch) -> Any:
+    """Make an existing environment record its tool calls, and return it.
 
     Raises:
-        RewardDefinitionError: it is of a class whose instances cannot change.
+        RewardDefinitionError: Python cannot change the class of this object.
     """
     try:
-        environment.__class__ = recorded(cast("Hashable", type(environment)), watch)
+        environment.__class__ = recording_class(cast("Hashable", type(environment)), watch)
     except TypeError as error:
         raise RewardDefinitionError(
             f"environments: {shorten(environment)} ({type(environment).__name__}) cannot record ({error}). Pass its "
@@ -163,23 +163,23 @@ def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool
 
 @final
 class _Call:
-    """One call of a tool, while it runs."""
+    """One running call of a tool."""
 
     def __init__(self, journal: Journal, name: str, arguments: Mapping[str, Any], watch: Watch) -> None:
         self._journal = journal
         self._watch = watch
         self._records = journal.records
-        self._place = len(self._records)
-        self._made = CallRecord(name, _copied(arguments))
-        self._records.append(self._made)
+        self._index = len(self._records)
+        self._record = CallRecord(name, _copied(arguments))
+        self._records.append(self._record)
 
     def returned(self, result: Any) -> Any:
         text = result_text(result) if isinstance(result, list) else str(result)
-        self._records[self._place] = CallRecord(self._made.name, self._made.arguments, text)
+        self._records[self._index] = CallRecord(self._record.name, self._record.arguments, text)
         return result
 
     def raised(self, error: BaseException) -> BaseException:
-        """Record an exception. Return the result for the trainer."""
+        """Record an exception, and return the exception that the trainer gets."""
         if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
             return error
         if isinstance(error, SystemExit):
@@ -191,13 +191,15 @@ class _Call:
         except Exception:
             message = f"{type(error).__name__} without a message"
             error = RuntimeError(message)
-        self._records[self._place] = CallRecord(self._made.name, self._made.arguments, str({"error": message}), message)
+        self._records[self._index] = CallRecord(
+            self._record.name, self._record.arguments, str({"error": message}), message
+        )
         if self._watch.is_outage(error):
-            self._journal.broken = f"the tool {self._made.name!r}: {type(error).__name__}: {message}"
+            self._journal.broken = f"the tool {self._record.name!r}: {type(error).__name__}: {message}"
         return error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {message}")
 
     def in_thread(self, work: Callable[[], Any], seconds: float) -> Any:
-        """Do the work in a thread that is given up after some seconds."""
+        """Run `work` in a thread that is abandoned after `seconds`."""
         if any(thread.is_alive() for thread in self._journal.hanging):
             raise TimeoutError("an earlier call has not returned yet")
         outcome: list[Any] = []
@@ -209,7 +211,7 @@ class _Call:
             except BaseException as error:
                 outcome.append((False, error))
 
-        thread = threading.Thread(target=run, name=f"tool {self._made.name}", daemon=True)
+        thread = threading.Thread(target=run, name=f"tool {self._record.name}", daemon=True)
         thread.start()
         thread.join(seconds)
         if not outcome:
@@ -222,7 +224,7 @@ class _Call:
 
 
 def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy that a tool may change: the trainer keeps the same objects in the transcript."""
+    """Return a copy of `arguments` that a tool may change: the trainer keeps the original objects in the transcript."""
     try:
         return copy.deepcopy(dict(arguments))
     except Exception:  # nested too deeply, or something that cannot be copied
@@ -230,7 +232,7 @@ def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fits(function: Callable[..., Any], environment: Any, args: tuple[Any, ...], columns: Mapping[str, Any]) -> None:
-    """Raise an error that names the columns, if ``reset`` does not take a row."""
+    """Raise a BindingError that names the columns if ``reset`` does not take a row."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Equality: find the equal values of a batch, so that duplicates are scored once.
+"""Equality: number the distinct values of a batch, so that duplicates are scored once.
 
 ``equality(["a", "b", "a"]).numbers`` is ``array([0, 1, 0])``.
 """
@@ -18,19 +18,19 @@ from rewardkit.batch.trajectory import Trajectory
 
 _ABSENT: Any = object()
 _PLAIN = {str, int, bool}
-"""Types whose equal values can replace each other, as long as all are of one type."""
+"""Types whose equal values are interchangeable if all values have the same type."""
 _SAMPLED = 8
-"""The number of ids of a completion that are compared first. Any number: nearly all different completions differ there,
-and comparing all ids takes longer."""
+"""The number of token ids of a completion that are compared first. Arbitrary: nearly all different completions differ
+in them, and comparing all ids takes longer."""
 _DEEPEST = 6
-"""The greatest depth of an image in a message at which messages can still be compared. Any limit: messages of chats
-have an image two or three levels deep."""
+"""The greatest depth of an image in a message at which messages can still be compared. Arbitrary limit: chat messages
+have images two or three levels deep."""
 _JSON_ATOMS = {str, int, float, bool, type(None)}
 
 
 @dataclass(frozen=True)
 class Equality:
-    """Groups of equal values among n values: equal values have the same number in ``numbers`` (n,).
+    """A numbering of n values in which equal values have the same number: ``numbers`` (n,).
 
     The ``count`` distinct values are numbered from 0, in the order of their first rows.
     """
@@ -44,21 +44,21 @@ class Equality:
         return np.flatnonzero(np.diff(np.maximum.accumulate(self.numbers), prepend=-1))
 
     def first_of(self, row: int) -> int:
-        """Return the first row that has the same value as `row`."""
+        """Return the first row with the same value as `row`."""
         return row if self.count == len(self.numbers) else int(self.firsts[self.numbers[row]])
 
     def among(self, rows: Numbers) -> Equality:
-        """Return which of `rows` are equal, ascending."""
+        """Return the equality of `rows` (ascending) among themselves."""
         return self if len(rows) == len(self.numbers) else _numbered(self.numbers[rows].tolist())
 
     def joined(self, other: Equality) -> Equality:
-        """Return the rows that are equal in both."""
+        """Return the equality of rows that are equal in both `self` and `other`."""
         different = next((partition for partition in (self, other) if partition.count == len(partition.numbers)), None)
         return different or _numbered((self.numbers * other.count + other.numbers).tolist())
 
 
-def alike(equalities: Sequence[Equality], size: int) -> Numbers:
-    """(n,) a number for each row, the same for rows that are equal in all of `equalities`."""
+def number_equal_rows(equalities: Sequence[Equality], size: int) -> Numbers:
+    """Return (n,) a number for each row; rows that are equal in all `equalities` have the same number."""
     numbers = np.zeros(size, dtype=np.int64)
     for equal in equalities:  # number from 0 again, so that many columns cannot overflow
         numbers = np.unique(numbers * equal.count + equal.numbers, return_inverse=True)[1]
@@ -66,18 +66,18 @@ def alike(equalities: Sequence[Equality], size: int) -> Numbers:
 
 
 def first_apart(numbers: Numbers) -> tuple[int, int] | None:
-    """Return the first row whose number occurred before but not in the row before it, and the last such row."""
+    """Return the first row whose number resumes after a gap, and the last row before the gap with this number."""
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
     _, firsts = np.unique(numbers[starts], return_index=True)
-    again = np.setdiff1d(np.arange(len(starts)), firsts)
-    if not len(again):
+    repeated_starts = np.setdiff1d(np.arange(len(starts)), firsts)
+    if not len(repeated_starts):
         return None
-    row = int(starts[again[0]])
+    row = int(starts[repeated_starts[0]])
     return row, int(np.flatnonzero(numbers[:row] == numbers[row])[-1])
 
 
 def equality(values: Sequence[Any]) -> Equality:
-    """Give equal values the same number; ``1``, ``1.0`` and ``True`` differ.
+    """Number the distinct values; equal values get the same number, and ``1``, ``1.0`` and ``True`` differ.
 
     Objects that cannot be compared (images, arrays) are equal only to themselves.
     """
@@ -88,11 +88,11 @@ def equality(values: Sequence[Any]) -> Equality:
 
 
 def equal_ids(values: Sequence[Any]) -> Equality:
-    """Number lists of token ids: all items are ints, so their types need no check."""
+    """Number the distinct lists of token ids. All items are ints, so their types need no check."""
     if set(map(type, values)) <= {list}:
         try:
             samples = [(len(ids), *ids[:: len(ids) // _SAMPLED + 1]) for ids in values]
-            all_differ = len(set(samples)) == len(samples)  # as usual, and then no other id matters
+            all_differ = len(set(samples)) == len(samples)  # the usual case: the other ids do not matter
             return _numbered(samples if all_differ else list(map(tuple, values)))
         except TypeError:  # nested lists
             pass
@@ -112,7 +112,7 @@ def _key(value: Any, depth: int = _DEEPEST) -> Any:
     kind = type(value)
     if kind in (str, bytes, int, bool, type(None)):
         return kind, value
-    if kind is Trajectory:  # its arguments are compared as JSON, and it remembers that
+    if kind is Trajectory:  # it compares arguments as JSON, and caches that
         return kind, value
     if isinstance(value, float):
         return kind, repr(value)  # 0.0 and -0.0 differ, and NaN equals itself
@@ -135,7 +135,7 @@ def _key(value: Any, depth: int = _DEEPEST) -> Any:
 
 
 def _is_json(value: Any) -> bool:
-    """Return whether JSON text identifies `value`: it writes the key 1 like "1", and a tuple like a list."""
+    """Return whether JSON text identifies `value`. A key 1 is written like "1", and a tuple like a list."""
     kind = type(value)
     if kind is dict:
         return all(type(key) is str for key in value) and all(map(_is_json, value.values()))

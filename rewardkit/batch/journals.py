@@ -1,7 +1,7 @@
 """Journals of environments: the tool calls of one rollout, whether the environment broke, and its own reward.
 
-``journal_of(environment).records`` are the calls of the policy, in the order in which they started. `recorded` makes
-environments that keep one.
+``journal_of(environment).records`` are the calls of the policy, in the order in which they started. Environments made
+by `recorded` keep a journal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ATTRIBUTE = "_rewardkit_journal"
 """The attribute of a recorded environment that holds its journal."""
 
 UNASKED: Any = object()
-"""The reward of an environment that was not asked for it."""
+"""The value of `Journal.reward` before ``get_reward`` was called."""
 
 TIMEOUTS = (TimeoutError, asyncio.TimeoutError)
 _FAILURES = (ConnectionError, *TIMEOUTS, RewardFailure)
@@ -40,21 +40,21 @@ _FAILURES_BY_NAME = frozenset(
         "websockets.exceptions.ConnectionClosed",
     )
 )
-"""Exceptions of other libraries for a service outside of the program that does not answer."""
+"""Exceptions of other libraries which mean that an outside service does not respond."""
 
 AT_WORK: ContextVar[bool] = ContextVar("_AT_WORK", default=False)
-"""True inside a method of an environment: the tools that it uses itself are not calls of the policy."""
+"""True inside an environment's own methods: tools that they call are not calls by the policy."""
 
 
 @final
 @dataclass(slots=True)
 class Journal:
-    """The calls of one rollout in the order in which they started, and why the environment broke, if it did.
+    """The calls of one rollout in the order in which they started, and the reason if the environment broke.
 
     Attributes:
-        loop: the loop in which the asynchronous tools run, once one did.
+        loop: the event loop of the asynchronous tools; None before the first of their calls.
         hanging: the threads of tools that did not return in time.
-        reward: the result or exception of the environment's own ``get_reward``; `UNASKED` before it was asked.
+        reward: the result or exception of the environment's own ``get_reward``; `UNASKED` before the first call.
     """
 
     records: list[CallRecord] = field(default_factory=list)
@@ -77,12 +77,12 @@ class Journal:
 @final
 @dataclass(frozen=True)
 class Watch:
-    """The way environments are recorded.
+    """The options for recording environments.
 
     Attributes:
         timeout: seconds for one call of a tool; None for no limit.
-        outages: further exceptions that say that the environment broke.
-        hide_reward: the environment shows no ``get_reward``, because the reward reads it itself.
+        outages: additional exceptions which mean that the environment broke.
+        hide_reward: hide ``get_reward`` from the trainer, because the reward calls it itself.
         mixed: a run has environments of several kinds.
     """
 
@@ -92,20 +92,20 @@ class Watch:
     mixed: bool = False
 
     def is_outage(self, error: BaseException) -> bool:
-        """Return whether an exception is not the policy's fault: something outside does not answer."""
+        """Return whether an exception is an outage, not the policy's fault: an outside service does not respond."""
         if isinstance(error, (*_FAILURES, *self.outages)):
             return True
         return any(f"{kind.__module__}.{kind.__qualname__}" in _FAILURES_BY_NAME for kind in type(error).__mro__)
 
 
 def journal_of(environment: object) -> Journal | None:
-    """Return the journal of an environment; None if it does not record."""
+    """Return the journal of an environment; None if the environment does not record."""
     journal = getattr(environment, ATTRIBUTE, None)
     return journal if isinstance(journal, Journal) else None
 
 
 def own_journal(environment: Any) -> Journal:
-    """Return the journal of a recording environment. It begins with the first call."""
+    """Return the journal of a recording environment, creating it on first use."""
     journal = environment.__dict__.get("_rewardkit_records")
     if journal is None:
         journal = environment.__dict__["_rewardkit_records"] = Journal()
@@ -113,7 +113,7 @@ def own_journal(environment: Any) -> Journal:
 
 
 async def without_exit(work: Awaitable[Any]) -> Any:
-    """Wait for `work`; SystemExit in a task would end the loop, and the trainer would wait for it forever."""
+    """Await `work`, turning SystemExit into an error: in a task, it would end the loop, and the trainer would hang."""
     try:
         return await work
     except SystemExit as error:
@@ -134,8 +134,7 @@ def at_work() -> Iterator[None]:
 
 
 def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
-    """Return the function that the trainer calls: it gives the value computed earlier, None if the environment
-    broke."""
+    """Return the ``get_reward`` for the trainer: it returns the value computed earlier, or None after an outage."""
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
@@ -144,8 +143,8 @@ def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., 
                 return await function(self)
             journal = own_journal(self)
             if journal.reward is UNASKED:
-                await _settle(self, journal, function, watch)
-            return _told(journal)
+                await _store_own_reward(self, journal, function, watch)
+            return _trainer_reward(journal)
 
         return asynchronous
 
@@ -153,28 +152,28 @@ def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., 
     def synchronous(self: Any, /) -> Any:
         if AT_WORK.get():
             return function(self)
-        settled(self, own_journal(self))
-        return _told(own_journal(self))
+        compute_own_reward(self, own_journal(self))
+        return _trainer_reward(own_journal(self))
 
     return synchronous
 
 
-def _told(journal: Journal) -> Any:
-    """Return the environment's own reward for the trainer: an outage must not get a number."""
+def _trainer_reward(journal: Journal) -> Any:
+    """Return the environment's own reward for the trainer; None after an outage, which must not get a number."""
     if isinstance(journal.reward, Exception):
         raise journal.reward
     return None if journal.broken else journal.reward
 
 
-def settled(environment: Any, journal: Journal) -> Future[None] | None:
-    """Compute the environment's own reward, once per rollout; return an awaitable if it is asynchronous."""
+def compute_own_reward(environment: Any, journal: Journal) -> Future[None] | None:
+    """Compute the environment's own reward, once per rollout; return a future if it is asynchronous."""
     kind = type(environment)
     function, watch = getattr(kind, "_rewardkit_reward", None), getattr(kind, "_rewardkit_watch", None)
     if function is None or watch is None or journal.reward is not UNASKED:
         return None
     if inspect.iscoroutinefunction(function):
-        settling = _settle(environment, journal, function, watch)
-        loop = journal.loop  # sessions that the tools opened belong to it
+        settling = _store_own_reward(environment, journal, function, watch)
+        loop = journal.loop  # it owns the sessions that the tools opened
         if loop is not None and loop.is_running():
             return asyncio.run_coroutine_threadsafe(settling, loop)
         from rewardkit.workers.background import in_background
@@ -188,7 +187,7 @@ def settled(environment: Any, journal: Journal) -> Future[None] | None:
     return None
 
 
-async def _settle(environment: Any, journal: Journal, function: Callable[..., Any], watch: Watch) -> None:
+async def _store_own_reward(environment: Any, journal: Journal, function: Callable[..., Any], watch: Watch) -> None:
     try:
         with at_work():
             journal.reward = await without_exit(function(environment))
@@ -203,14 +202,14 @@ def _keep_error(journal: Journal, error: Exception, watch: Watch) -> None:
 
 
 def own_reward(environment: Any) -> Any:
-    """Return the value of the environment's own ``get_reward``; None if it has none.
+    """Return the value of the environment's own ``get_reward``; None if it has no such method.
 
     Raises:
         Exception: whatever ``get_reward`` raised.
     """
     journal = journal_of(environment)
     if journal is not None and hasattr(type(environment), "_rewardkit_reward"):
-        settled(environment, journal)
+        compute_own_reward(environment, journal)
         if isinstance(journal.reward, Exception):
             raise journal.reward
         if journal.reward is not UNASKED:

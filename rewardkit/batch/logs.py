@@ -1,7 +1,7 @@
-"""Logs: what reward functions log while a batch is scored.
+"""Logs: the metrics and columns that reward functions log while a batch is scored.
 
-In training TRL passes ``log_metric`` and ``log_extra`` to reward functions, and their entries go to the trainer.
-Everywhere else it is collected: ``rk.score(...).metrics`` and ``.extras``.
+In training, TRL passes ``log_metric`` and ``log_extra`` to reward functions, and the entries go to the trainer. Outside
+of training, the entries are collected: ``rk.score(...).metrics`` and ``.extras``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Logs:
 
     Args:
         size: n.
-        trainer: the arguments that the trainer passed; values for missing functions are collected here.
+        trainer: the arguments that the trainer passed. If a log function is missing, its values are collected here.
     """
 
     def __init__(self, size: int, trainer: Mapping[str, Any]) -> None:
@@ -31,9 +31,9 @@ class Logs:
         self._lists: dict[str, list[Any]] = {}
         self._rows: dict[str, dict[int, Any]] = {}
         self.metric = trainer.get("log_metric", self._add_metric)
-        """``log_metric(name, value)``"""
+        """The function ``log_metric(name, value)``."""
         self.extra = trainer.get("log_extra", self._add_extra)
-        """``log_extra(column, values)`` with one value for each completion of the batch"""
+        """The function ``log_extra(column, values)``, with one value for each completion of the batch."""
 
     def _add_metric(self, name: str, value: Any) -> None:
         self._metrics.setdefault(name, []).append(float(value))
@@ -42,11 +42,11 @@ class Logs:
         self._lists.setdefault(column, []).extend(values)
 
     def add_rows(self, column: str, values: Mapping[int, Any]) -> None:
-        """Add a value for some rows to an extra column."""
+        """Add values for some rows to an extra column."""
         self._rows.setdefault(column, {}).update(values)
 
     def flush(self) -> None:
-        """Pass on columns that were logged row by row, as full columns with None in other rows."""
+        """Pass on the columns that were logged row by row, as full columns with None in the other rows."""
         for column, values in self._rows.items():
             self.extra(column, [values.get(row) for row in range(self._size)])
         self._rows.clear()
@@ -65,7 +65,7 @@ class Logs:
 @final
 @dataclass(frozen=True)
 class RowLog:
-    """``log_extra`` of a function that is called for some rows of a batch.
+    """The ``log_extra`` of a function that is called for some rows of a batch.
 
     Called for one completion it takes one value, ``log_extra("length", 12)``; called for several, a list of values.
     """
@@ -82,5 +82,5 @@ class RowLog:
 
     @classmethod
     def joined(cls, each: Sequence[RowLog]) -> RowLog:
-        """Return one for all rows of `each`, for a function that gets them in one call."""
+        """Return one RowLog for all rows of `each`, for a function that gets these rows in one call."""
         return cls(each[0].logs, tuple(row for row_log in each for row in row_log.rows), several=True)

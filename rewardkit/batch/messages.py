@@ -1,4 +1,4 @@
-"""The text of a completion or prompt, in any of the shapes that trainers pass.
+"""The text of a completion or prompt, in every shape that trainers pass.
 
 ``completion_text([{"role": "assistant", "content": "42"}])`` is ``"42"``. Trainers pass strings, lists of chat
 messages, messages whose content is None (a tool call) or a list of parts (text, images). Tool loops pass several
@@ -15,7 +15,7 @@ from rewardkit.errors import BindingError, shorten
 Message = Mapping[str, Any]
 
 _THINKING = ("thinking", "reasoning", "reasoning_text")
-"""Types of parts with the model's thinking, which is not part of its answer."""
+"""Types of message parts that hold the model's thinking, which is not part of its answer."""
 
 
 def completion_text(completion: object, row: int = 0) -> str:
@@ -57,7 +57,7 @@ def as_messages(value: object, label: str, row: int) -> Sequence[Message]:
 
 
 def in_form_of(prompt: object, completion: Any) -> Any:
-    """Return `completion` as TRL passes it with this prompt: with a conversational prompt, a text is one message."""
+    """Return `completion` in the form that TRL passes: with a conversational prompt, text becomes one message."""
     if type(completion) is str and isinstance(prompt, (list, tuple)):
         return [{"role": "assistant", "content": completion}]
     return completion

@@ -1,4 +1,4 @@
-"""Facts about the completions of a batch besides their messages."""
+"""Facts about the completions of a batch that their messages do not contain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BoolRow(Protocol):
-    """A flag for each row."""
+    """A sequence with a flag for each row."""
 
     def __getitem__(self, row: int, /) -> bool:
         """Return the flag of one row."""
@@ -22,17 +22,16 @@ class BoolRow(Protocol):
 @final
 @dataclass(frozen=True)
 class RolloutInfo:
-    """Facts about n completions besides their messages; empty by default.
+    """Facts about n completions that their messages do not contain; empty by default.
 
     Attributes:
-        cut: n flags, True where the completion ran into the token limit; None if unknown.
-        is_error: tells whether the text of a tool's result is an error; see `Trajectory.of`.
-        environments: n live environments after the rollout; None without environments.
-        records: the calls that a recorded environment saw, for each row; None where none recorded.
-        broken: row -> the reason why its environment broke: such a row fails in every component.
-        trajectories: n trajectories that were read before.
-        runs_calls: the trainer reads the calls of the policy and runs them, so calls that remain in a text do not
-            count.
+        cut: n flags, True if the completion reached the token limit; None if unknown.
+        is_error: the function that decides whether the text of a tool's result is an error; see `Trajectory.of`.
+        environments: n live environments after their rollouts; None if there are none.
+        records: for each row, the calls recorded by its environment; None for rows without a recording environment.
+        broken: row -> the reason why its environment broke. Such a row fails in every component.
+        trajectories: n trajectories that were read earlier; None to read them from the messages.
+        runs_calls: the trainer reads the policy's calls and runs them, so calls that remain in the text do not count.
     """
 
     cut: BoolRow | None = None
@@ -49,7 +48,7 @@ class RolloutInfo:
         return any(fact is not None for fact in (self.cut, self.records, self.trajectories))
 
     def taken(self, rows: Sequence[int]) -> RolloutInfo:
-        """Return the facts about some of the rows."""
+        """Return the facts about the given rows."""
 
         def of(values: Any) -> Any:
             return None if values is None else [values[row] for row in rows]

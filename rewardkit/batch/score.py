@@ -19,7 +19,7 @@ class Outcome(str, Enum):
     ABSTAINED = "abstained"
     """The reward does not apply to this sample and drops out of the sum."""
     FAILED = "failed"
-    """The score could not be computed, and the completion is not the reason (a judge is down, a worker was killed)."""
+    """The score could not be computed, but not because of the completion (a judge is down, a worker was killed)."""
     ERRORED = "errored"
     """The reward's code raised, or returned something that is not a score."""
     SKIPPED = "skipped"
@@ -35,15 +35,15 @@ SCORED, ABSTAINED, FAILED, ERRORED, SKIPPED = range(5)
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One result with an explanation: ``return rk.Score(0.5, note="off by 2", parts={"distance": 2.0})``.
+    """A score with an explanation: ``return rk.Score(0.5, note="off by 2", parts={"distance": 2.0})``.
 
-    ``float(score)`` is its value.
+    ``float(score)`` is the value.
 
     Args:
         value: a finite number within the reward's bounds.
         note: the reason, shown next to the score in tables and logs.
         parts: numbers that explain the value; they are logged, never summed.
-        turns: for a reward of a trajectory: the share of each turn in the value; together they are the value.
+        turns: for a reward of a trajectory: the share of each turn in the value. The shares add up to the value.
     """
 
     value: float
@@ -60,12 +60,12 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One row that failed or errored, and why.
+    """A row that failed or errored, and the reason.
 
     Attributes:
         component: the component that failed or errored; empty if it is not known.
         stops: every later row would fail for the same reason, so the run has to stop.
-        unparsable: a cell of a gold column cannot be read, so another try would also fail.
+        unparsable: a gold cell cannot be read, so a retry would also fail.
     """
 
     component: str
@@ -78,15 +78,15 @@ class Fault:
 
     @property
     def explanation(self) -> str:
-        """The reason after the name of the component."""
+        """The reason, preceded by the name of the component."""
         return f"{self.component}: {self.reason}" if self.component else self.reason
 
 
 class Measured(Protocol):
-    """Measurements of a reward on some rows besides its scores: calls, tokens, money."""
+    """Measurements of a reward on some rows, in addition to its scores: calls, tokens, money."""
 
     def __add__(self, other: Any, /) -> Measured:
-        """Add up two measurements of different rows."""
+        """Return the sum of two measurements of different rows."""
 
     def numbers(self) -> Mapping[str, float]:
         """Return the numbers to log: ``{"judge_calls": 12.0}``."""

@@ -23,17 +23,18 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Tables as HTML for a notebook: styled, wrapped, light or dark as the notebook is, and without JavaScript.
+# Tables as HTML for a notebook: styled, wrapped, light or dark like the notebook, and without JavaScript.
 
 
 _CUT = 160
-"""Characters of a text that are shown before it is opened. Any limits of a row, so that a table fits on a screen."""
+"""The characters of a text that are shown before the reader opens it. Arbitrary, like `_LINES`: a table should fit on a
+screen."""
 _LINES = 4
-"""Lines of it."""
+"""The lines of a text that are shown before the reader opens it."""
 _MOST = 5_000
-"""Characters of an opened text: a notebook stores all of them. Any limit."""
+"""The characters of an opened text. Arbitrary limit: a notebook stores all of them."""
 _TEXTUAL = ("completion", "note")
-# Gray that is partly transparent is visible on light and on dark; all other colors are the notebook's own.
+# Semitransparent gray is visible on light and dark backgrounds; all other colors are the notebook's own.
 _STYLE = """
 .rewardkit-scores{overflow-x:auto;margin:.4em 0}
 .rewardkit-scores table{border-collapse:collapse;table-layout:auto;margin:0;font-size:13px;line-height:1.45;
@@ -57,7 +58,7 @@ white-space:pre-wrap;overflow-wrap:anywhere;max-height:24em;overflow-y:auto}
 
 
 def render_html(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
-    """Return a table; the first column holds row numbers, and `left` is the number of rows not shown."""
+    """Return an HTML table; the first column has row numbers, and `left` is the number of rows not shown."""
     kinds = ["row" if index == 0 else "text" if name in _TEXTUAL else name for index, name in enumerate(header)]
     head = "".join(
         f'<th class="text">{html.escape(name)}</th>' if kind == "text" else f"<th>{html.escape(visible(name))}</th>"
@@ -83,7 +84,7 @@ def _cell(cell: str, kind: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a short text as it is, and a long one to be opened."""
+    """Return HTML for a text: a short one as it is, a long one cut, with an element that opens it."""
     short = "\n".join(text[:_CUT].split("\n", _LINES)[:_LINES])
     if short == text:
         return _shown(text, "<br>")
@@ -141,15 +142,15 @@ class ScoreTable:
             behind a closed gate and in the other branches of a route.
         total: (n,) ``nansum`` of the terms, NaN where the row is unscorable.
         weights: name of a term -> its weight in this batch, averaged over the rows where it counts.
-        reached: name of a term -> the number of rows in which it counts: behind open gates, in its own routes.
+        reached: name of a term -> the number of rows in which it counts: those behind open gates and in its own routes.
         passed: name of a gate -> the rows (n,) that reached it, and the rows that passed it.
-        gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> its current value, if it moves with training.
-        measures: name of a component -> its other measurements in this batch: calls, tokens, money.
+        gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> the current value, if it changes during training.
+        measures: name of a component -> its measurements in this batch: calls, tokens, money.
         timings: name of a component -> seconds spent in it.
         faults: the rows that failed or errored.
-        metrics: the values that functions logged with ``log_metric``, averaged; empty if a trainer logs it.
+        metrics: the values that functions logged with ``log_metric``, averaged; empty if a trainer logs them.
         extras: the values that functions logged with ``log_extra``, one value per completion; empty if a trainer logs
-            it.
+            them.
     """
 
     completions: Sequence[str]
@@ -171,11 +172,11 @@ class ScoreTable:
 
     @property
     def stop(self) -> str | None:
-        """Why the run has to stop; None if it can continue."""
+        """The reason why the run has to stop; None if it can continue."""
         return next((fault.reason for fault in self.faults if fault.stops), None)
 
     def unparsable(self, name: str) -> Rows:
-        """Return (n,) whether a component failed because a gold cell cannot be read, itself or in one of its parts."""
+        """Return (n,) the rows in which a component, or a part of it, failed because a gold cell is unreadable."""
         rows = np.zeros(len(self), dtype=np.bool_)
         rows[[fault.row for fault in self.faults if fault.unparsable]] = True
         outages = [fault for fault in self.faults if fault.outcome is Outcome.FAILED and not fault.unparsable]
@@ -184,7 +185,7 @@ class ScoreTable:
         return unparsable
 
     def __getitem__(self, name: str) -> Floats:
-        """Return (n,) the raw values of one component, NaN where it was not scored."""
+        """Return (n,) the raw values of one component; NaN in rows that were not scored."""
         values: Floats = _Named(self.components, lambda column: column.scored)[name]
         return values
 
@@ -193,7 +194,7 @@ class ScoreTable:
 
     @property
     def gates(self) -> Mapping[str, float]:
-        """Gate -> share of the rows that reached it and passed (0 to 1); gates that no row reached are left out."""
+        """Gate -> share (0 to 1) of the rows that passed among those that reached it; unreached gates are left out."""
         gates = self.passed.items()
         return {name: float(passed.sum() / reached.sum()) for name, (reached, passed) in gates if reached.any()}
 
@@ -207,7 +208,7 @@ class ScoreTable:
         }
 
     def part(self, start: int, stop: int) -> ScoreTable:
-        """Return the rows from `start` up to `stop`; weights and timings stay those of all rows."""
+        """Return the rows from `start` to `stop` (excluded); weights and timings remain those of all rows."""
         rows = slice(start, stop)
         return replace(
             self,
@@ -236,7 +237,7 @@ class ScoreTable:
 
     @property
     def turns(self) -> Mapping[str, list[Floats]]:
-        """Component -> for each row (turns,) the share of each turn in the value; empty where none is known."""
+        """Component -> for each row (turns,), the share of each turn in the value; empty if unknown."""
         return _Named(self.components, _turns)
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -273,7 +274,7 @@ class ScoreTable:
         return ["", "completion", *names, "total", "note"], cells
 
     def __repr__(self) -> str:
-        # Any numbers: what fits a terminal, and a notebook.
+        # Arbitrary number of rows, here and below: a table should fit a terminal, and a notebook.
         header, cells = self._cells(rows=20, between_notes="; ")
         return render_text(header, cells, left=len(self) - len(cells))
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-# Any widths: a completion, a note and two scores fit in a terminal of 120 columns.
+# Arbitrary widths: a completion, a note and two scores fit in a terminal of 120 columns.
 _COMPLETION_WIDTH = 44
 _NOTE_WIDTH = 60
 
@@ -35,7 +35,7 @@ def _limited(header: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list
 
 
 def render_text(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
-    """Return aligned columns, text on the left, numbers on the right; `left` is the number of rows not shown."""
+    """Return a table with text aligned left and numbers aligned right; `left` is the number of rows not shown."""
     lines = [list(header), *_limited(header, cells)]
     textual = [name in ("completion", "note") for name in header]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]

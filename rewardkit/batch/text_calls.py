@@ -5,8 +5,8 @@
 call, and `_Reader._body` has the ways to write one between them: JSON, a name before JSON, XML, Python, Gemma's braces.
 
 A call counts where an inference engine would run it. It does not count in the thinking, in a sentence, in a fence next
-to other text, in a tool's result or a user's turn that the model made up, or after the end of the turn. A call that
-begins and cannot be read is a call with a fault. Reading takes linear time and never raises.
+to other text, in a tool result or user turn that the model made up, or after the end of the turn. A call that begins
+but cannot be read is a call with a fault. Reading takes linear time and never raises.
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ TextForm = Literal[
     "hermes", "llama", "mistral", "deepseek", "kimi", "harmony", "gemma", "xml", "pythonic", "json", "react"
 ]
 Form = Literal["auto", "messages"] | TextForm
-"""The places where calls are read: only in messages, in text of one form, or anywhere."""
+"""The places in which calls are read: only in messages, in text of one form, or anywhere."""
 
 FORMS: tuple[str, ...] = ("auto", "messages", *get_args(TextForm))
 
 MAX_CALLS = 1_000
-"""The most calls read in one text. The rest counts as one more call, with a fault. It bounds the work for a text that
-has nothing but the beginnings of calls, and is more than any reward allows."""
+"""The most calls read in one text. The rest counts as one more call, with a fault. The limit bounds the work for a text
+full of beginnings of calls; it is more than any reward allows."""
 
-# Names may have dots and dashes ("weather.get-now"), and begin with a letter, so that "3.5(" calls nothing.
+# Names may contain dots and dashes ("weather.get-now"). They begin with a letter, so that "3.5(" is not a call. The
+# limit of 128 characters here and below is arbitrary: it keeps matching fast.
 _NAME = r"[^\W\d][\w./-]{0,127}"
 _ATTRIBUTE = r'[^"\n]{1,128}'
 
 
 class _Mark(NamedTuple):
-    """The opening of a call, a pattern that may have the groups ``name`` and ``tag``, and its closing.
+    """The pattern that opens a call, with optional groups ``name`` and ``tag``, and the marks that close the call.
 
-    The closing mark may be missing only at the end of the text, after JSON or Python, which show by themselves whether
-    they are complete: engines cut it off if it is a stop word.
+    The closing mark may be missing only at the end of the text, because engines cut it off if it is a stop word. The
+    call must then be JSON or Python, whose end is clear without a mark.
     """
 
     form: str
@@ -96,7 +97,7 @@ _OPENINGS = tuple((mark, re.compile(mark.opening)) for mark in _MARKS)
 
 _THINKING = (
     *THINKING.blocks,
-    # Only in models that write their calls as text.
+    # These marks occur only in models that write their calls as text.
     *(Marks(f"<{name}>", f"</{name}>") for name in ("scratch_pad", "seed:think", "|START_THINKING|", "|inner_prefix|")),
     Marks("[THINK]", "[/THINK]"),
     Marks("◁think▷", "◁/think▷"),
@@ -107,16 +108,17 @@ _ENDS = (
     r"</s>|<eos>|<(?:start|end)_of_turn>|<turn\|>|<｜(?:end▁of▁sentence|User|Assistant)｜>|\[/?INST\]|"
     r"<\|end\|>(?!\s{0,9}<\|start\|>assistant)|<\|start\|>(?!assistant)|\n[ ]{0,3}#{0,4}[ ]?(?:User|Human):"
 )
-"""Marks that end the turn of the model, in chat templates and in transcripts. The rest is not its turn."""
+"""Marks that end the model's turn, in chat templates and in transcripts. The text after them does not belong to the
+turn."""
 
-# "tool_call", "function_calls", "invoke", with a namespace before it.
+# "tool_call", "function_calls", "invoke", each with an optional namespace before it.
 _CALL_TAG = r"[\w:｜]{0,24}?(?:(?:tool|function)_?calls?|TOOLCALL|invoke)"
 _EVENTS: Mapping[str, str] = {
     "think": "|".join(re.escape(block.opening) for block in _THINKING)
     + r"|<\|channel\|>analysis(?:<\|message\|>|(?! to=))",
     "thought": "|".join(map(re.escape, _THINKING_ENDS)),
     "end": _ENDS,
-    # Results of tools, which the model made up or the trainer put there, and calls that are only shown.
+    # Tool results, made up by the model or inserted by the trainer, and calls that are only shown.
     "result": r"<(?:tool|function)_(?:response|result|output)s?>|<[|｜]tool[▁_]outputs?[▁_]begin[|｜]>|\[TOOL_RESULTS\]"
     r"|\nObservation:",
     "shown": r"<(?:examples?|code|pre|blockquote)>|<!--",
@@ -128,24 +130,24 @@ _EVENT = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _EVEN
 _CANDIDATE = re.compile(
     r"<|\[|◁|```|~~~|\n(?=[ ]{0,3}(?:[`~]{3}|#|User:|Human:)|Observation:|(?:\*\*)?Action:|functools\[|>>>)"
 )
-"""The first characters of events: characters of a set are found fast."""
+"""The first characters of events: a search for a set of characters is fast."""
 
 _HEADER = re.compile(
     r"\s{0,9}(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|assistant\|>|<｜Assistant｜>|"
     r"<start_of_turn>model)"
 )
-"""The beginning of the model's turn, which belongs to the prompt; some pipelines leave it before the completion."""
+"""The header of the model's turn. It belongs to the prompt, but some pipelines leave it before the completion."""
 _SPACE = re.compile(r"\s*")
 _GAP = re.compile(r"[\s;,]*")
-"""Between two calls: some models write commas or semicolons there."""
-# In harmony, the analysis ends with "<|end|>", or where another message begins.
+"""The gap between two calls: some models write commas or semicolons there."""
+# In harmony, the analysis ends with "<|end|>" or at the start of another message.
 _AFTER_ANALYSIS = re.compile(r"<\|end\|>|(?=<\|start\|>|<\|channel\|>(?!analysis))")
 _AFTER_THINKING = re.compile(_EVENTS["thought"])
 _END = re.compile(_ENDS)
 _FENCE = re.compile(r"\n[ ]{0,3}(`{3,}|~{3,})[ \t]*(?=\n|\Z)")
-"""Markdown allows three spaces before a fence; four make it a block of code."""
+"""A closing fence. Markdown allows three spaces before a fence; four would make the line a code block."""
 _FENCES_OF_CALLS = ("tool_code", "tool_call", "tool_calls", "function_call")
-# "</tool_call>" and the like may close a list of calls: they begin none.
+# "</tool_call>" and similar marks may close a list of calls; they never open a call.
 _WRAPPERS_END = re.compile(
     rf"(?:\s*(?:</{_CALL_TAG}>|<\|/tool_call\|>|<[|｜]tool[▁_]calls?[▁_](?:section_)?end[|｜]>))+"
 )
@@ -155,23 +157,23 @@ _LIKE_A_CALL = re.compile(
     r"<｜tool|functools\s?\[|<invoke\b|<tools?>|<\|open\|>(?:call|tools)|function call<\|role_sep|>>>\w|"
     r'(?:\[\s*)?\{\s*"(?:name|tool_calls?|tool_name|function(?:_call)?)"\s*:|\[\s*[\'"]?[\w.\\]+\()'
 )
-"""The beginning of a call in any form, in lower case, and misspelled marks."""
+"""The beginning of a call in any form, in lower case, including misspelled marks."""
 _LINE_OF_PYTHON = re.compile(r"\s*[\w.\\]+\((?!\s?-?\w*\s?\))(?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z)")
-"""A call of Python, but not ``sin(x)``."""
+"""A line with a Python call, but not ``sin(x)``."""
 _MENTION = re.compile(r"<[|｜]?\w{0,24}?(?:tool|function|invoke)|\[TOOL_CALLS\]|\{\s{0,9}\"name\"\s{0,9}:")
-"""A mention of a call that may not be read because of its position."""
+"""A mention of a call, which may be unread because of its position."""
 
 # Calls are on separate lines or after a whole sentence: a call inside a sentence is only mentioned.
 _QUOTING = frozenset("`'\"“‘«(「『<=")
-"""Characters that quote the text directly after them."""
+"""Characters that quote the text right after them."""
 _JOINING = frozenset(",;(-–—=/、，；&+")
 """Characters after which a sentence continues, as it does after a letter or a digit."""
 _TOKEN_MARK = re.compile(r"<[|｜]|\[")
-"""A mark that is a special token: it may directly follow text. It is only mentioned if the sentence continues after
-it."""
+"""A mark that is a special token, which may directly follow text. If the sentence continues after it, it is only
+mentioned."""
 _SENTENCE = re.compile(r"[ \t]*[^\s<\[]")
-"""After a mark that is only mentioned, the sentence continues: "<tool_call> is a token". Another mark or a call does
-not."""
+"""The rest of a sentence after a mark that is only mentioned, as in "<tool_call> is a token"; not another mark or a
+call."""
 _BULLETS = frozenset(("-", "*", "+", "•"))
 _INTRODUCED = re.compile(
     r"(?:(?:\A|[.!?\n,:] ?)(?:(?:here(?:'s| is| are)|this is|see) )?(?:(?:for|as an?|an?|some|the) )?"
@@ -181,7 +183,7 @@ _INTRODUCED = re.compile(
     r"|\b(?:refuse to|not|n't|never|cannot) (?:make|call|run|use|execute|send|invoke)\b[^.!?,\n]{0,40}):\Z",
     re.IGNORECASE,
 )
-"""A colon before a call that is shown or refused: "for example:". After any other colon, the call is made."""
+"""A colon before a call that is only shown or refused: "for example:". After any other colon, a call counts."""
 _BETWEEN = re.compile(r"[\s,;/|&]*(?:(?:or|and|then|also)\b[\s,:]*)?", re.IGNORECASE)
 """Text that may join two calls."""
 
@@ -190,13 +192,13 @@ _NAMED = re.compile(
     rf"(?P<name>{_NAME}(?::\d{{1,9}})?)(?:\[CALL_ID\][\w-]{{1,64}})?"
     r"(?:\s{0,9}(?:<[|｜]tool[▁_]sep[|｜]>|\[ARGS\]|<\|tool_call_argument_begin\|>)\s*|\n?)(?P<fence>```(?:json)?\s*)?(?=\{)"
 )
-"""A name before its arguments, as Mistral, DeepSeek, Kimi and GLM-4 write it."""
-# A fence around arguments, as GLM-4 and DeepSeek write it.
+"""A name before its arguments, as written by Mistral, DeepSeek, Kimi and GLM-4."""
+# A fence around arguments, as written by GLM-4 and DeepSeek.
 _JSON_FENCE = re.compile(r"```(?:json)?\s*(?=\{)")
 _PRINTED = re.compile(r"^[ \t]*print\((.*)\)[ \t]*$", re.MULTILINE)
-"""A call as Gemini writes it: ``print(default_api.open(color="red"))``."""
+"""A call as written by Gemini: ``print(default_api.open(color="red"))``."""
 _KEYED = re.compile(rf"(?P<name>{_NAME})\s{{0,9}}(?:<tool_sep>\s*)?(?=<arg_key>|</tool_call>)")
-"""The head of a call as GLM-4.5 and Hunyuan write it."""
+"""The head of a call as written by GLM-4.5 and Hunyuan."""
 # GLM-4.5: "<arg_key>city</arg_key><arg_value>".
 _KEY = re.compile(r"\s*<arg_key>\s{0,9}(?P<name>[^<>]{1,128}?)\s{0,9}</arg_key>\s*<arg_value>")
 # Qwen3-Coder: "<parameter=city>"; others: '<parameter name="city">'.
@@ -204,9 +206,9 @@ _PARAMETER = re.compile(
     r"\s*<(?P<tag>[\w:｜]{0,24}?param(?:eter)?)(?:=(?P<name>[^<>\n]{1,128})"
     rf'| name="(?P<quoted>{_ATTRIBUTE})"(?: string="(?P<string>true|false)")?)>'
 )
-# "open(": a call as in Python.
+# The head of a Python call: "open(".
 _PYTHON_CALL = re.compile(rf"(?P<name>{_NAME})\s*\(")
-# Python's texts, numbers, names and marks: the arguments of a call are read piece by piece, so that none is run.
+# Python's strings, numbers, names and punctuation: call arguments are read token by token, so that nothing is run.
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<string>'[^'\\\n]*(?:\\.[^'\\\n]*)*'|"[^"\\\n]*(?:\\.[^"\\\n]*)*")
@@ -218,10 +220,10 @@ _TOKEN = re.compile(
 )
 _CONSTANTS = {"true": "True", "false": "False", "null": "None", "True": "True", "False": "False", "None": "None"}
 _WORDS = {"True": "true", "False": "false", "None": "null"}
-"""Python's words as JSON: Qwen3-Coder's template writes arguments as Python does."""
+"""Python's constants as JSON: Qwen3-Coder's template writes arguments in Python syntax."""
 # FunctionGemma: "call:open{".
 _CALLED = re.compile(rf"call:(?P<name>{_NAME})(?=\{{)")
-# Its arguments are not JSON: "<escape>" is around text, and keys have no quotes.
+# FunctionGemma's arguments are not JSON: strings are between "<escape>" marks, and keys have no quotes.
 _GEMMA = re.compile(
     r"\s*(?:<escape>(?P<escaped>.*?)<escape>|<\|\"\|>(?P<quoted>.*?)<\|\"\|>|(?P<mark>[{}\[\],:])"
     r'|(?P<word>[^\s{}\[\],:<>"]+))',
@@ -239,9 +241,9 @@ class TextCall:
     """One call in a text.
 
     Attributes:
-        arguments: None with a fault.
-        fault: why the call cannot be read; empty if it can.
-        form: the notation.
+        arguments: the arguments; None if there is a fault.
+        fault: the reason why the call cannot be read; empty if it can.
+        form: the notation in which the call is written.
     """
 
     name: str
@@ -253,7 +255,7 @@ class TextCall:
 @final
 @dataclass(frozen=True, slots=True)
 class TextCalls:
-    """The calls in a text; without any, `unread` says where something like a call is, empty if nothing is."""
+    """The calls in a text. If there are none, `unread` says where something like a call is, if anywhere."""
 
     calls: tuple[TextCall, ...] = ()
     unread: str = ""
@@ -268,15 +270,15 @@ NO_CALLS = TextCalls()
 
 
 class _Fault(ValueError):
-    """Why a call cannot be read."""
+    """The reason why a call cannot be read."""
 
 
 class _NoCallError(_Fault):
-    """Without a mark, ``{"name": "Bob"}`` is not a call: it has nothing like arguments."""
+    """The text is not a call: without a mark, ``{"name": "Bob"}`` does not count, since it has no arguments."""
 
 
 def check_form(form: object, name: str) -> None:
-    """Raise a RewardDefinitionError that names the reward if there is no such form."""
+    """Raise a RewardDefinitionError that names the reward if `form` does not exist."""
     if form not in FORMS:
         words = ", ".join(f'"{word}"' for word in FORMS)
         raise RewardDefinitionError(
@@ -285,7 +287,7 @@ def check_form(form: object, name: str) -> None:
 
 
 def read_text_calls(text: str) -> TextCalls:
-    """Return the calls in a message of the policy; no text makes it raise."""
+    """Return the calls in a message of the policy. Never raises."""
     text = spoken_text(text)
     if not may_hold_calls(text):
         return NO_CALLS
@@ -303,7 +305,7 @@ argument fit."""
 
 
 def begins_like_a_call(text: str, *, code: bool = False) -> bool:
-    """Return whether a text begins like a call, also if its mark is misspelled.
+    """Return whether a text begins like a call, even if the mark is misspelled.
 
     Args:
         code: the text is in a fence, where a line of Python is a program.
@@ -315,7 +317,7 @@ def begins_like_a_call(text: str, *, code: bool = False) -> bool:
 
 
 def may_hold_calls(text: str) -> bool:
-    """Return whether a text has a part that every text with a call has; most texts do not, and this is fast."""
+    """Return False if a text certainly has no calls: a fast check that rules out most texts."""
     head = text.lstrip()[:_HEAD]
     if head[:1] in _BARE_STARTS or any(word in text for word in _WORDS_OF_MARKS) or _BARE.match(head):
         return True
@@ -326,26 +328,26 @@ def may_hold_calls(text: str) -> bool:
 
 _BARE_STARTS = frozenset("<{[`~>")
 _BARE = re.compile(r"[\w./\\-]+\s*[({]")
-"""The beginnings of calls without a mark."""
+"""The beginning of a call without a mark."""
 _WORDS_OF_MARKS = (
     "tool", "unction", "TOOL", "invoke", "python_tag", " to=", "ACTION|", "action_start", "Action:", '"name"', ">>>",
 )  # fmt: skip
-"""Every mark of a call has one of them."""
+"""Every call mark contains one of these words."""
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Read a text from left to right, event by event.
+    """A reader that goes through a text from left to right, event by event.
 
     Attributes:
-        calls: the calls so far.
-        prose: the text so far, without calls and thinking.
-        fences: the content of the fences so far.
-        position: everything before it is read.
-        unread: the position of something like a call that does not count.
-        absent: a mark -> the position after which it does not occur.
-        keyed: a call is an object with its name as the only key, as Apertus writes it.
-        in_fence: the text is in a fence, and fences in it are not calls.
+        calls: the calls read so far.
+        prose: the text read so far, without calls and thinking.
+        fences: the contents of the fences read so far.
+        position: the position up to which the text has been read.
+        unread: a description of where something like a call is that does not count.
+        absent: a mark -> the position after which the mark does not occur.
+        keyed: a call is an object whose only key is the name, as written by Apertus.
+        in_fence: the text is in a fence, so fences inside it are not calls.
     """
 
     text: str
@@ -378,7 +380,7 @@ class _Reader:
                 if not has_prose and self._is_all_calls():
                     return TextCalls(tuple(self.calls))
             elif kind == "thought":
-                if not thought:  # the prompt has opened the thinking
+                if not thought:  # the prompt opened the thinking block
                     self._mention("in the thinking", 0, event.start())
                     for collection in (self.calls, self.prose, self.fences):
                         collection.clear()
@@ -391,7 +393,7 @@ class _Reader:
                 return self._read()
             elif kind == "result":
                 if mark == "\nObservation:" and not self.calls:
-                    continue  # a word like any other
+                    continue  # an ordinary word here
                 start = self.position
                 closed = self._skip(mark)
                 self._mention("in the result of a tool", start, self.position if closed else len(self.text))
@@ -418,11 +420,11 @@ class _Reader:
 
     def _read(self) -> TextCalls:
         if not self.calls:
-            self._whole()
+            self._read_unmarked()
         return TextCalls(tuple(self.calls), "" if self.calls else self.unread)
 
     def _is_all_calls(self) -> bool:
-        """Read the rest of the text if it is nothing but calls without a mark: their arguments may hold any mark."""
+        """Read the rest of the text if it consists of calls without marks, whose arguments may contain any mark."""
         start, call_count = self.position, len(self.calls)
         try:
             self._body("json", "")
@@ -445,7 +447,7 @@ class _Reader:
         return None
 
     def _find(self, mark: str) -> int:
-        """Return the next position of a mark, -1 if there is none; a missing mark is not looked for again."""
+        """Return the next position of a mark, or -1; a mark that is missing is not searched for again."""
         if self.position >= self.absent.get(mark, len(self.text)):
             return -1
         offset = self.text.find(mark, self.position)
@@ -463,7 +465,7 @@ class _Reader:
             self.unread = where
 
     def _skip_thinking(self, mark: str) -> bool:
-        """Skip the thinking. Return whether it ends."""
+        """Skip the thinking, and return whether it ends."""
         start = self.position
         after = _AFTER_ANALYSIS if mark.startswith("<|channel|>") else _AFTER_THINKING
         closing = after.search(self.text, start)
@@ -472,7 +474,7 @@ class _Reader:
         return closing is not None
 
     def _skip(self, mark: str) -> bool:
-        """Skip the part that a mark opens. Return whether it is closed."""
+        """Skip the part that a mark opens, and return whether it is closed."""
         closing = "-->" if mark == "<!--" else f"{mark[0]}/{mark[1:]}"
         if "begin" in mark:
             closing = mark.replace("begin", "end")
@@ -482,7 +484,7 @@ class _Reader:
         return offset >= 0
 
     def _fence(self, line: str) -> None:
-        """Skip a fence: its text is only shown, unless its language marks it as a call."""
+        """Skip a fence, whose text is only shown, unless its language marks it as a call."""
         line = line.strip()
         language = line.lstrip(line[0])
         drawn = line[: len(line) - len(language)]
@@ -498,12 +500,12 @@ class _Reader:
         if not self.unread and begins_like_a_call(body, code=True):
             self.unread = "in a fence beside other text"
 
-    def _whole(self) -> None:
-        """Read calls without a mark: they are the whole text, or are in the fences that are all of it."""
+    def _read_unmarked(self) -> None:
+        """Read calls without a mark, if they are the whole text or the text consists of fences with calls."""
         prose = "\n".join(part for part in self.prose if part.strip())
         if not self.fences:
             self._bare(prose)
-            # A line with '{"name":' or '[{"name":' after other text.
+            # Look for a line with '{"name":' or '[{"name":' after other text.
             if not self.calls and not self.unread and re.search(r'\n\s{0,9}\[?\{\s{0,9}"name"\s{0,9}:', prose):
                 self.unread = "without a mark, after other text"
         elif not prose.strip() and not self.in_fence:
@@ -513,7 +515,7 @@ class _Reader:
             self._broken("", "other text follows the call", "json")
 
     def _bare(self, text: str, *, sure: bool = False) -> None:
-        """Read a text that is nothing but calls; if it only begins like one, or is `sure` to be one, it is broken."""
+        """Read a text that consists of calls. If it begins like a call, or is `sure` to be one, the rest is a fault."""
         text = text.strip()
         inner = _Reader(text.removeprefix("functools") if text.startswith("functools[") else text)
         fault = "other text follows the call"
@@ -530,7 +532,7 @@ class _Reader:
             self._broken("", fault, "json")
 
     def _call(self, start: int) -> None:
-        """Read the call whose mark is at `start`, and go to its end; only past the mark if it cannot be read."""
+        """Read the call whose mark is at `start`, and move to its end, or only past the mark if it cannot be read."""
         mark, opening = next((mark, match) for mark, pattern in _OPENINGS if (match := pattern.match(self.text, start)))
         groups, end, call_count = opening.groupdict(), self.position, len(self.calls)
         name = _plain_name(groups.get("name") or "", mark.form)
@@ -548,12 +550,12 @@ class _Reader:
             self._broken(name, str(fault), mark.form)
 
     def _holds_calls(self, opening: str) -> bool:
-        """Return whether another mark of a call follows at once, so that this one is only around it."""
+        """Return whether another call mark follows immediately, so that this one is only a wrapper."""
         event = _EVENT.match(self.text, self._blank())
         return event is not None and event.lastgroup == "call" and event[0] != opening
 
     def _close(self, closings: tuple[str, ...], complete: bool, opening: str) -> None:
-        """Go past the closing mark."""
+        """Move past the closing mark; raise `_Fault` if it is missing."""
         offset = self._blank()
         closing = next((candidate for candidate in closings if self.text.startswith(candidate, offset)), None)
         if closing is not None:
@@ -562,7 +564,7 @@ class _Reader:
             raise _Fault(f"{shorten_line(opening, 40)} is not closed by {closings[0]}")
 
     def _body(self, form: str, name: str) -> bool:
-        """Read calls at `position`, or the arguments of the call of this name.
+        """Read the calls at `position`; if `name` is given, the arguments of the call with that name.
 
         Returns:
             Whether the read text marks its own end.
@@ -620,7 +622,7 @@ class _Reader:
     # JSON
 
     def _json(self) -> Any:
-        """Return the JSON value at `position`, and go past it."""
+        """Return the JSON value at `position`, and move past it."""
         try:
             _, end = _JSON.raw_decode(self.text, self.position)
         except (ValueError, RecursionError) as error:
@@ -632,7 +634,7 @@ class _Reader:
         return decoded.value
 
     def _json_calls(self, form: str) -> None:
-        """Read an object or a list of calls; objects may follow each other."""
+        """Read a call object, several in a row, or a list of calls."""
         more = True
         while more:
             for name, raw_arguments in _calls_of(self._json(), self.keyed, marked=form != "json"):
@@ -646,7 +648,7 @@ class _Reader:
         self._add(_plain_name(head["name"], form), self._fenced() if head["fence"] else self._json(), form)
 
     def _fenced(self) -> Any:
-        """Return the JSON value at `position`, in a fence, and go past the fence."""
+        """Return the JSON value at `position`, in a fence, and move past the fence."""
         value = self._json()
         self.position = self._blank()
         if not self.text.startswith("```", self.position):
@@ -657,7 +659,7 @@ class _Reader:
     # XML
 
     def _parameters(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        """Yield the parameters at `position`: ``<parameter=city>Rome</parameter>``."""
+        """Yield (name, possible values) of the parameters at `position`: ``<parameter=city>Rome</parameter>``."""
         names: set[str] = set()
         while opening := _PARAMETER.match(self.text, self.position):
             name = opening["name"] or opening["quoted"]
@@ -665,7 +667,7 @@ class _Reader:
             yield name, (text,) if opening["string"] == "true" else _readings(text)
 
     def _keys(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        """Yield the arguments at `position`: ``<arg_key>city</arg_key><arg_value>Rome</arg_value>``."""
+        """Yield (name, possible values) of arguments: ``<arg_key>city</arg_key><arg_value>Rome</arg_value>``."""
         names: set[str] = set()
         while opening := _KEY.match(self.text, self.position):
             yield opening["name"], _readings(self._value(opening["name"], opening.end(), "</arg_value>", names))
@@ -686,7 +688,7 @@ class _Reader:
     # Python
 
     def _python_list(self) -> None:
-        """Read ``[open(color="red"), look()]``."""
+        """Read a list of calls such as ``[open(color="red"), look()]``."""
         self.position += 1
         while True:
             self._python_call()
@@ -712,34 +714,34 @@ class _Reader:
         if head is None:
             raise _Fault("no call begins there")
         self.position = head.end()
-        written: list[str] = []
+        pieces: list[str] = []
         while self._peek() != ")":
             name = self._token("name")
             if self._peek() != "=":
                 raise _Fault("an argument has no name")
             self._token()
-            written += [json.dumps(name), ":"]
+            pieces += [json.dumps(name), ":"]
             depth = 0
             while depth or self._peek() not in (",", ")"):
                 token = self._token()
-                written.append(token)
+                pieces.append(token)
                 depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
-            written.append(",")
+            pieces.append(",")
             if self._peek() == ",":
                 self._token()
         self._token()
         try:
-            self._add(head["name"], read_literal(f"{{{' '.join(written)}}}"), "pythonic")
+            self._add(head["name"], read_literal(f"{{{' '.join(pieces)}}}"), "pythonic")
         except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
             raise _Fault(f"the arguments are not literals: {shorten_line(str(error), 80)}") from None
 
     def _peek(self) -> str:
-        """Return the next token if it is a bracket or a separator, else nothing."""
+        """Return the next token if it is a bracket or a separator, else an empty string."""
         token = _TOKEN.match(self.text, self.position)
         return (token["mark"] or "") if token else ""
 
     def _token(self, kind: str = "") -> str:
-        """Return the next token, and go past it; constants as Python writes them."""
+        """Return the next token, with constants in Python syntax, and move past it."""
         token = _TOKEN.match(self.text, self.position)
         if token is None or (kind and token.lastgroup != kind):
             raise _Fault(f"not a Python call at {shorten(self.text[self.position : self.position + 20])}")
@@ -753,21 +755,21 @@ class _Reader:
     # Gemma
 
     def _braces(self) -> Any:
-        """Return the value of ``{city:<escape>Rome<escape>,days:2}``, and go past it."""
-        written: list[str] = []
+        """Return the value of braces such as ``{city:<escape>Rome<escape>,days:2}``, and move past them."""
+        pieces: list[str] = []
         depth = 0
         while token := _GEMMA.match(self.text, self.position):
             self.position = token.end()
             if token.lastgroup in ("escaped", "quoted"):
-                written.append(json.dumps(token[token.lastgroup]))
+                pieces.append(json.dumps(token[token.lastgroup]))
             elif token["mark"]:
-                written.append(token["mark"])
+                pieces.append(token["mark"])
                 depth += (token["mark"] in "{[") - (token["mark"] in "}]")
                 if depth == 0:
                     break
             else:
-                written.append(json.dumps(token["word"]) if self._peek() == ":" else token["word"])
-        decoded = parsed("".join(written))
+                pieces.append(json.dumps(token["word"]) if self._peek() == ":" else token["word"])
+        decoded = parsed("".join(pieces))
         if depth or decoded.error:
             raise _Fault("the arguments are not closed by }" if depth else f"the arguments are {decoded.error}")
         return decoded.value
@@ -778,17 +780,17 @@ def _ends_a_sentence(before: str) -> bool:
     _, newline, line = before.rpartition("\n")
     trimmed = line.rstrip(" \t")
     if newline and (not trimmed or trimmed.strip() in _BULLETS):
-        # The introduction of an example ("such as:") is right before it.
+        # An example is introduced right before it ("such as:").
         return not _INTRODUCED.search(before[-200:].rstrip())
     last = trimmed[-1:]
     if not last or last.isalnum() or last in _JOINING or before[-1] in _QUOTING or trimmed.strip(" >") == "":
         return False
-    # Any limit: an introduction is right before the call.
+    # Arbitrary limit: an introduction is right before the call.
     return not _INTRODUCED.search(trimmed[-200:])
 
 
 def _plain_name(name: str, form: str) -> str:
-    """Return a name without what Kimi and Harmony put around it: ``functions.open:0`` is ``open``."""
+    """Return a name without the prefix and suffix that Kimi and Harmony add: ``functions.open:0`` is ``open``."""
     if form in ("kimi", "harmony"):
         name = name.removeprefix("functions.")
     return re.sub(r":\d+\Z", "", name) if form == "kimi" else name
@@ -798,7 +800,7 @@ def _calls_of(value: Any, keyed: bool = False, *, marked: bool = True) -> Iterat
     """Yield the name and the arguments of each call in a JSON value: a call, or a list of calls.
 
     Raises:
-        _Fault: it is neither, or could be read in two ways.
+        _Fault: the value is neither, or could be read in two ways.
     """
     if isinstance(value, list):
         for item in value:
@@ -828,14 +830,14 @@ def _calls_of(value: Any, keyed: bool = False, *, marked: bool = True) -> Iterat
 
 
 def _readings(text: str) -> tuple[Any, ...]:
-    """Return the values that the text of an argument in XML may mean, the likeliest first: text, or JSON but text."""
+    """Return the possible values of an XML argument, most likely first: a JSON value unless it is text, then text."""
     trimmed = text.removeprefix("\n").removesuffix("\n")
     bare = text.strip()
     if bare.startswith("<![CDATA[") and bare.endswith("]]>"):
         return _readings(bare[9:-3])
     decoded = parsed(_WORDS.get(bare, bare))
     values = [] if decoded.error or isinstance(decoded.value, str) else [decoded.value]
-    if decoded.error and bare[:1] in ("{", "["):  # as Python writes it
+    if decoded.error and bare[:1] in ("{", "["):  # Python syntax
         with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             values = [read_literal(bare)]
     texts = (trimmed, bare, text, unescape(trimmed)) if "&" in text else (trimmed, bare, text)

@@ -1,11 +1,11 @@
 """Trajectory: everything between the prompt and the end of a rollout, as turns, tool calls and results.
 
-``Trajectory.of(messages)`` reads the messages of one completion. A function gets one if an argument is annotated
-``rk.Trajectory``, or named ``trajectory``::
+``Trajectory.of(messages)`` reads the messages of one completion. A function gets a Trajectory if it has an argument
+annotated ``rk.Trajectory``, or named ``trajectory``::
 
     @rk.reward
     def careful(trajectory: rk.Trajectory, city: str) -> float:
-        \"\"\"Score 1.0 if the weather of the right city was asked for, and a result came back without an error.\"\"\"
+        \"\"\"Score 1.0 if the policy asked for the weather of the right city and got a result without an error.\"\"\"
         return float(any(call.name == "weather" and call.has(city=city) and call.ok for call in trajectory.calls))
 """
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from rewardkit.batch.text_calls import Form, TextCall
 
 Stop = Literal["answered", "cut", "pending", "silent"]
-"""Why a trajectory ended.
+"""The reason why a trajectory ended.
 
-``"answered"``: the last turn calls no tool; ``"cut"``: it ran into the token limit; ``"pending"``: its calls got no
-result; ``"silent"``: a result came and no turn followed, or there was no turn at all.
+``"answered"``: the last turn calls no tool; ``"cut"``: it reached the token limit; ``"pending"``: its calls got no
+result; ``"silent"``: no turn followed the last result, or there was no turn at all.
 """
 
 Source = Literal["recorded", "id", "name", "order", "guessed"]
-"""The way in which a result was matched to its call: by a recorded environment, by its id, by a name that occurs once
-in the turn, as the only result of the only call, or by its position, which may be wrong."""
+"""The way in which a result was matched to its call, in this order: by a recorded environment, by its id, by a name
+that occurs once in the turn, as the only result of the only call, or by its position, which may be wrong."""
 
 IsError = Callable[[str], "bool | str | None"]
-"""Decides whether the text of a tool's result is an error: True, or its message."""
+"""A function that returns True, or an error message, if the text of a tool's result is an error."""
 
 
 @final
@@ -44,7 +44,7 @@ class ToolResult:
 
     Attributes:
         text: the text that the tool returned.
-        name: the name of the tool, empty if the message does not say it.
+        name: the name of the tool; empty if the message does not have it.
         error: the message of the tool's error; None if it is not an error.
         source: the way in which the result was matched to its call.
     """
@@ -61,13 +61,13 @@ class ToolCall:
     """One call of a tool: ``call.name``, ``call.arguments``, ``call.result``.
 
     Attributes:
-        name: the name of the tool, empty if the call has none.
+        name: the name of the tool; empty if the call has none.
         arguments: the arguments as a read-only mapping; None if they are not a JSON object.
-        fault: why there are no arguments or no name; empty if the call is well formed.
-        turn: the number of its turn, from 0.
-        place: its place among the calls of that turn, from 0.
-        result: the result; None if none came.
-        ran: whether the tool ran; None if nothing tells (a dropped result looks like a call that never ran).
+        fault: the reason why the arguments or the name are missing; empty if the call is well formed.
+        turn: the number of the call's turn, from 0.
+        place: the position among the calls of that turn, from 0.
+        result: the result; None if there is none.
+        ran: whether the tool ran; None if unknown (a dropped result looks like a call that never ran).
         form: the notation of a call that was read from text, such as ``"hermes"``; empty for a call of a message.
     """
 
@@ -82,7 +82,7 @@ class ToolCall:
 
     @property
     def ok(self) -> bool | None:
-        """Whether the result is not an error; None without a result."""
+        """Whether the result is not an error; None if there is no result."""
         return None if self.result is None else self.result.error is None
 
     def has(self, **arguments: Any) -> bool:
@@ -106,14 +106,14 @@ class ToolCall:
 @final
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One assistant message, and everything that came back before the next one.
+    """One assistant message, and everything that came back before the next assistant message.
 
     Attributes:
-        text: the text of the message, as `completion` has it.
-        calls: its tool calls.
-        results: the results that came back, in the order in which they came.
-        heard: the messages of a user or the environment, one text per message.
-        reasoning: the thinking that the message holds apart from its text (``reasoning_content``).
+        text: the text of the message, in the same form as the argument `completion`.
+        calls: the tool calls of the message.
+        results: the results, in the order in which they came back.
+        heard: the messages from a user or the environment, one text per message.
+        reasoning: the thinking that the message stores separately from its text (``reasoning_content``).
     """
 
     text: str
@@ -129,7 +129,7 @@ class Turn:
 
     @property
     def thinking(self) -> str:
-        """The thinking: the separate field of the message, else the text before the visible text."""
+        """The thinking: the message's separate field if it has one, else the text before the visible text."""
         if self.reasoning:
             return self.reasoning
         visible = self.visible
@@ -155,10 +155,10 @@ class Trajectory:
 
     Attributes:
         turns: one for each assistant message.
-        stop: why it ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
-        opening: the messages before the first turn, one text per message; usually nothing.
-        runs_calls: whether the trainer is known to read the calls of the policy and to run them: calls that it leaves
-            in a text do not count.
+        stop: the reason why the rollout ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
+        opening: the messages before the first turn, one text per message; usually empty.
+        runs_calls: whether the trainer is known to read the policy's calls and run them. Calls that remain in the text
+            then do not count.
     """
 
     turns: tuple[Turn, ...]
@@ -171,10 +171,11 @@ class Trajectory:
         """Read a completion: text, or chat messages in any of the shapes that trainers and providers use.
 
         Args:
-            completion: text (one turn), or a list of messages. Unknown shapes are read as far as they go.
-            cut: the completion ran into the token limit.
-            is_error: decides whether the text of a result is an error: returns True, or the error's message. Without
-                it, a result is an error if it is an object with the one key ``error``, as TRL writes it.
+            completion: text (one turn), or a list of messages. Parts in an unknown shape are ignored.
+            cut: the completion reached the token limit.
+            is_error: a function that takes the text of a result and returns True, or the error's message, if the result
+                is an error. By default, a result is an error if it is an object whose only key is ``error``, as TRL
+                writes it.
         """
         from rewardkit.batch.transcripts import read
 
@@ -187,27 +188,27 @@ class Trajectory:
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        """All results, in the order in which they came."""
+        """All results, in the order in which they came back."""
         return tuple(result for turn in self.turns for result in turn.results)
 
     @property
     def calls_are_run(self) -> bool:
-        """Whether its calls are those of its messages: the trainer runs them, or a message has one."""
+        """Whether only calls in messages count: the trainer runs them, or a message has a call."""
         return self.runs_calls or any(not call.form for call in self.calls)
 
     @property
     def errors(self) -> int:
-        """The number of faults of the policy: results with an error, and calls that are not well formed."""
+        """The number of the policy's errors: results with an error, and calls that are not well formed."""
         return sum(bool(call.fault) or call.ok is False for call in self.calls)
 
     @property
     def finished(self) -> bool:
-        """Whether it stopped by answering."""
+        """Whether the rollout ended with an answer."""
         return self.stop == "answered"
 
     @property
     def answer(self) -> str:
-        """The visible text of the last turn if the trajectory is finished, else empty."""
+        """The visible text of the last turn if the trajectory is finished, else an empty string."""
         return self.turns[-1].visible if self.finished and self.turns else ""
 
     @property
@@ -221,14 +222,14 @@ class Trajectory:
         return tuple(tuple(turns) for turns in rounds if turns)
 
     def with_text_calls(self, form: Form = "auto") -> Trajectory:
-        """Return the trajectory with the calls that the policy wrote as text, if no message has a call.
+        """Return the trajectory with the calls that the policy wrote as text, unless a message has a call.
 
         ``rk.Trajectory.of('<tool_call>{"name": "look"}</tool_call>').with_text_calls().calls`` has one call. Its turn
         keeps the text, and its `stop` is ``"pending"``.
 
         Args:
-            form: ``"auto"`` for any form, and for none if the trainer is known to run calls; ``"messages"`` for none;
-                or a form, such as ``"hermes"``: a call in another form then has a fault. docs/agents.md has them all.
+            form: ``"auto"`` reads every form, or none if the trainer is known to run calls; ``"messages"`` reads none.
+                With one form, such as ``"hermes"``, a call in another form has a fault. docs/agents.md lists all forms.
         """
         if form == "messages" or self.calls or (form == "auto" and self.runs_calls):
             return self
@@ -236,8 +237,8 @@ class Trajectory:
 
         turns = []
         for number, turn in enumerate(self.turns):
-            read = read_text_calls(turn.text).calls
-            calls = [_text_call(call, number, index, form) for index, call in enumerate(read)]
+            parsed_calls = read_text_calls(turn.text).calls
+            calls = [_text_call(call, number, index, form) for index, call in enumerate(parsed_calls)]
             turns.append(replace(turn, calls=tuple(calls)) if calls else turn)
         if not any(turn.calls for turn in turns):
             return self
@@ -245,7 +246,7 @@ class Trajectory:
         return replace(self, turns=tuple(turns), stop=stop)
 
     def upto(self, turns: int) -> Trajectory:
-        """Return the trajectory up to that number of turns."""
+        """Return the first `turns` turns of the trajectory."""
         if turns >= len(self.turns):
             return self
         last = self.turns[:turns]
@@ -257,7 +258,7 @@ class Trajectory:
 @final
 @dataclass(frozen=True)
 class TextCallsOf:
-    """A view of a trajectory: with the calls that are written as text, in one form or in any."""
+    """A view of a trajectory that includes the calls written as text, in one form or in any form."""
 
     form: Form
 
@@ -266,7 +267,7 @@ class TextCallsOf:
 
 
 _ALSO = {"llama": "json", "mistral": "json"}
-"""The form that is left where a trainer removes special tokens: ``<|python_tag|>``, ``[TOOL_CALLS]``."""
+"""The form that remains after a trainer removes special tokens: ``<|python_tag|>``, ``[TOOL_CALLS]``."""
 
 
 def _text_call(call: TextCall, turn: int, index: int, form: Form) -> ToolCall:

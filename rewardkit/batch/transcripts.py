@@ -1,8 +1,9 @@
-"""Transcripts: read the messages of a completion as a Trajectory. Reading never raises, whatever the shape.
+"""Transcripts: read the messages of a completion as a Trajectory. Reading never raises, whatever their shape.
 
-Calls are read as OpenAI, TRL, Anthropic and LangChain write them, with arguments as a mapping or as JSON text. Results
-are matched to calls by id; without ids by name; what stays ambiguous is matched in order and marked as guessed,
-because TRL runs synchronous tools first, whatever the policy asked for first. A recorded environment tells exactly.
+Calls can have the format of OpenAI, TRL, Anthropic or LangChain, with arguments as a mapping or as JSON text. Results
+are matched to calls by id, or without ids, by name. Ambiguous results are matched in order and marked as guessed,
+because TRL runs synchronous tools first, whatever the order of the calls. With a recorded environment, matches are
+exact.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ _TOOL = ("tool", "function", "ipython", "observation")
 _ARGUMENTS = ("arguments", "args", "parameters", "input")
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _THINKING_PARTS = ("thinking", "reasoning", "reasoning_text")
-# Any limit: a longer result is data and not an error, and parsing it takes time.
+# Arbitrary limit: a longer result is data and not an error, and parsing it takes time.
 _ERROR_CHARACTERS = 20_000
-# An id of a call is text or a small number; longer numbers are made up, and str() of huge ones raises.
+# A call's id is text or a small number; larger numbers are made up, and str() of huge ones raises.
 _LARGEST_ID = 10**18
 _USUAL = {str, list, type(None)}
 _CALL_IDS = ("call_id", "id", "tool_call_id")
@@ -36,13 +37,13 @@ _RESULT_IDS = ("tool_call_id", "call_id", "id")
 @final
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One call as a recorded environment saw it.
+    """One call recorded by an environment.
 
     Attributes:
         name: the name of the tool.
-        arguments: a copy from before the tool ran, which may change them.
-        text: the tool's result, as TRL writes it into the message.
-        error: the message of its exception; None if it returned.
+        arguments: a copy of the arguments, made before the tool ran, because a tool may change them.
+        text: the tool's result, in the form in which TRL writes it into the message.
+        error: the message of the tool's exception; None if the tool returned.
     """
 
     name: str
@@ -57,7 +58,7 @@ class _Open:
     """A call whose result is not known yet.
 
     Attributes:
-        ready: its arguments are a mapping, so a trainer can pass them to the tool as they are.
+        ready: the arguments are a mapping, so a trainer can pass them to the tool unchanged.
     """
 
     call: ToolCall
@@ -68,7 +69,7 @@ class _Open:
 @final
 @dataclass(slots=True)
 class _Came:
-    """The result of a tool, as a message holds it."""
+    """The result of a tool in a message."""
 
     result: ToolResult
     id: str
@@ -76,7 +77,7 @@ class _Came:
 
 @dataclass(slots=True)
 class _Draft:
-    """A turn while it is read."""
+    """A turn that is being read."""
 
     text: str
     reasoning: str
@@ -96,8 +97,8 @@ def read(
     """Return the trajectory of one completion; see `Trajectory.of`.
 
     Args:
-        records: the calls that a recorded environment saw, in order; None without such an environment.
-        runs_calls: the trainer runs the calls of messages, as one with an environment does.
+        records: the calls recorded by the environment, in order; None if no environment recorded them.
+        runs_calls: the trainer runs the calls in messages, as trainers with environments do.
     """
     runs_calls = runs_calls or records is not None
     if isinstance(completion, str):
@@ -108,13 +109,13 @@ def read(
         if _is_policys(message):
             drafts.append(_draft(message, len(drafts)))
             continue
-        came, texts = _came(message, is_error)
+        tool_results, texts = _read_results(message, is_error)
         if drafts:
-            drafts[-1].came += came
+            drafts[-1].came += tool_results
             drafts[-1].heard += texts
         else:
-            opening += [*(call.result.text for call in came), *texts]
-    paired = _paired(drafts)
+            opening += [*(call.result.text for call in tool_results), *texts]
+    paired = _pair_results(drafts)
     turns = tuple(
         Turn(
             draft.text,
@@ -128,29 +129,29 @@ def read(
     stop = _stop(turns, cut)
     if records is not None:
         ready = {(entry.call.turn, entry.call.place) for draft in drafts for entry in draft.calls if entry.ready}
-        turns = _recorded(turns, list(records), ready, is_error)
+        turns = _add_records(turns, list(records), ready, is_error)
     return Trajectory(turns, stop, tuple(opening), runs_calls)
 
 
 def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[tuple[list[Any], Trajectory]]:
-    """Return for each turn its messages and the turn as a trajectory; with `prefixes`, all messages up to its end."""
+    """Return each turn's messages and the turn as a trajectory; with `prefixes`, everything up to the turn's end."""
     messages: list[Any] = [{"content": completion}] if isinstance(completion, str) else _messages(completion)
     starts = [index for index, message in enumerate(messages) if _is_policys(message)]
     stops = [*starts[1:], len(messages)] if starts else []
     if prefixes:
-        run = trajectory.calls_are_run  # also if the first turns have no calls
+        run = trajectory.calls_are_run  # even if the first turns have no calls
         return [
             (messages[:stop], replace(trajectory.upto(number), runs_calls=run)) for number, stop in enumerate(stops, 1)
         ]
     cut = len(starts) if trajectory.stop == "cut" else 0  # the last turn
     return [
-        (messages[start:stop], _alone(turn, number == cut, trajectory.calls_are_run))
+        (messages[start:stop], _turn_trajectory(turn, number == cut, trajectory.calls_are_run))
         for number, (start, stop, turn) in enumerate(zip(starts, stops, trajectory.turns, strict=True), 1)
     ]
 
 
-def _alone(turn: Turn, cut: bool, runs_calls: bool) -> Trajectory:
-    """Return one turn as a trajectory."""
+def _turn_trajectory(turn: Turn, cut: bool, runs_calls: bool) -> Trajectory:
+    """Return one turn as a separate trajectory."""
     alone = replace(turn, calls=tuple(replace(call, turn=0) for call in turn.calls))
     return Trajectory((alone,), _stop((alone,), cut), (), runs_calls)
 
@@ -169,7 +170,7 @@ def _messages(completion: Any) -> list[Mapping[Any, Any]]:
 
 
 def _as_list(value: Any) -> Any:
-    """Return the list in an array: pandas reads lists as arrays, which have no truth value."""
+    """Return an array as a list: pandas reads lists as arrays, which have no truth value."""
     return value.tolist() if type(value) not in _USUAL and hasattr(value, "tolist") else value
 
 
@@ -239,24 +240,24 @@ def _call(raw_call: Any, turn: int, index: int) -> _Open:
     )
 
 
-def _came(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_Came], list[str]]:
-    """Return the results of tools in a message that is not the policy's, and its remaining text."""
+def _read_results(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_Came], list[str]]:
+    """Return the tool results in a message that is not from the policy, and the message's remaining text."""
     content, role = _as_list(message.get("content")), message.get("role")
     if isinstance(role, str) and role in _TOOL:
         result = _result(content, _text(message.get("name")), _is_flagged(message), is_error)
         return [_Came(result, _id(message, _RESULT_IDS))], []
-    came: list[_Came] = []
+    tool_results: list[_Came] = []
     if isinstance(content, (list, tuple)):
         for part in content:
             if isinstance(part, Mapping) and part.get("type") == "tool_result":
                 result = _result(_as_list(part.get("content")), "", part.get("is_error") is True, is_error)
-                came.append(_Came(result, _text(part.get("tool_use_id"))))
+                tool_results.append(_Came(result, _text(part.get("tool_use_id"))))
     text = content_text(content)
-    return came, [text] if text or not came else []
+    return tool_results, [text] if text or not tool_results else []
 
 
 def _is_flagged(message: Mapping[Any, Any]) -> bool:
-    """Return whether the message of a tool is marked as an error: in providers' words, or LangChain's."""
+    """Return whether a tool's message is marked as an error, by a provider or by LangChain."""
     if len(message) <= 2:
         return False  # a role and a content
     status, error = message.get("status"), message.get("error")
@@ -278,7 +279,7 @@ def result_text(content: Any) -> str:
 
 
 def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
-    """Return the message of the error if the text of a result is one."""
+    """Return the error message if the text of a result is an error, else None."""
     if is_error is not None:
         try:
             verdict = is_error(text)
@@ -293,7 +294,7 @@ def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
         return verdict if isinstance(verdict, str) else text if verdict else None
     if flagged:
         return _error_in(text) or text
-    # {"error": ...}, also with white space: the key comes first. Other results are not parsed, which takes time.
+    # Only text like {"error": ...}, with or without spaces, is parsed, because parsing other results takes time.
     return _error_in(text) if text[:1] in "{ \n\t" and "error" in text[:12] else None
 
 
@@ -309,7 +310,7 @@ def _dumped(content: Any) -> str:
 
 
 def _error_in(text: str) -> str | None:
-    """Return what an object with the one key ``error`` says, written as JSON or as Python writes a dict."""
+    """Return the value of ``error`` in an object with this key only, written as JSON or as a Python dict; else None."""
     if len(text) > _ERROR_CHARACTERS:
         return None
     value: Any = None
@@ -323,10 +324,10 @@ def _error_in(text: str) -> str | None:
     return value["error"] if isinstance(value["error"], str) else _dumped(value["error"])
 
 
-def _paired(drafts: Sequence[_Draft]) -> list[list[ToolCall]]:
+def _pair_results(drafts: Sequence[_Draft]) -> list[list[ToolCall]]:
     """Return the calls of each turn with their results.
 
-    An id may occur again in another turn, so the calls of a result's own turn come first, and then earlier ones.
+    An id may recur in another turn, so a result is matched to calls of its own turn first, and then to earlier calls.
     """
     earlier: dict[str, _Open] = {}
     for draft in drafts:
@@ -334,10 +335,10 @@ def _paired(drafts: Sequence[_Draft]) -> list[list[ToolCall]]:
         for open_call in draft.calls:
             if open_call.id:
                 by_id.setdefault(open_call.id, []).append(open_call)
-        for came in draft.came:
-            opened = by_id[came.id].pop(0) if by_id.get(came.id) else earlier.pop(came.id, None)
+        for tool_result in draft.came:
+            opened = by_id[tool_result.id].pop(0) if by_id.get(tool_result.id) else earlier.pop(tool_result.id, None)
             if opened is not None:
-                _give(opened, came, "id")
+                _attach_result(opened, tool_result, "id")
         if draft.came and draft.calls:
             _pair_by_name(draft)
         earlier |= {
@@ -346,35 +347,35 @@ def _paired(drafts: Sequence[_Draft]) -> list[list[ToolCall]]:
     return [[open_call.call for open_call in draft.calls] for draft in drafts]
 
 
-def _give(opened: _Open, came: _Came, source: Any) -> None:
-    call, result = opened.call, came.result
-    came.result = ToolResult(result.text, result.name or call.name, result.error, source)
-    opened.call = ToolCall(call.name, call.arguments, call.fault, call.turn, call.place, came.result, True)
+def _attach_result(opened: _Open, tool_result: _Came, source: Any) -> None:
+    call, result = opened.call, tool_result.result
+    tool_result.result = ToolResult(result.text, result.name or call.name, result.error, source)
+    opened.call = ToolCall(call.name, call.arguments, call.fault, call.turn, call.place, tool_result.result, True)
 
 
 def _pair_by_name(draft: _Draft) -> None:
     """Match calls and results without an id, within one turn."""
-    left = [came for came in draft.came if came.result.source == "guessed"]
+    left = [tool_result for tool_result in draft.came if tool_result.result.source == "guessed"]
     waiting = [open_call for open_call in draft.calls if open_call.call.result is None]
     if not left or not waiting:
         return
     if len(waiting) == 1 and len(left) == 1 and left[0].result.name in ("", waiting[0].call.name):
-        _give(waiting[0], left[0], "name" if left[0].result.name else "order")
+        _attach_result(waiting[0], left[0], "name" if left[0].result.name else "order")
         return
     by_name: dict[str, list[_Open]] = {}
     for open_call in waiting:
         by_name.setdefault(open_call.call.name, []).append(open_call)
     nameless = []
-    for came in left:
-        same = by_name.get(came.result.name) if came.result.name else None
-        if not came.result.name:
-            nameless.append(came)
+    for tool_result in left:
+        same = by_name.get(tool_result.result.name) if tool_result.result.name else None
+        if not tool_result.result.name:
+            nameless.append(tool_result)
         elif same:
-            alone = len(same) == 1 and sum(other.result.name == came.result.name for other in left) == 1
-            _give(same.pop(0), came, "name" if alone else "guessed")
+            alone = len(same) == 1 and sum(other.result.name == tool_result.result.name for other in left) == 1
+            _attach_result(same.pop(0), tool_result, "name" if alone else "guessed")
     rest = [open_call for open_call in waiting if open_call.call.result is None]
-    for open_call, came in zip(rest, nameless, strict=False):
-        _give(open_call, came, "guessed")
+    for open_call, tool_result in zip(rest, nameless, strict=False):
+        _attach_result(open_call, tool_result, "guessed")
 
 
 def _stop(turns: Sequence[Turn], cut: bool) -> Stop:
@@ -388,14 +389,14 @@ def _stop(turns: Sequence[Turn], cut: bool) -> Stop:
     return "cut" if cut else "answered"
 
 
-def _recorded(
+def _add_records(
     turns: Sequence[Turn], records: Sequence[CallRecord], ready: set[tuple[int, int]], is_error: IsError | None
 ) -> tuple[Turn, ...]:
-    """Return the turns with the record of the environment.
+    """Return the turns with the calls and results that the environment recorded.
 
     Calls of one tool run in the order in which they were made, so the records of each name are taken one by one.
-    Trainers cannot pass arguments that are not a mapping, so such a call has a record only if the others do not need
-    all.
+    Trainers cannot pass arguments that are not a mapping, so such a call gets a record only if the other calls leave
+    one.
     """
     by_name: dict[str, list[CallRecord]] = {}
     for record in records:
@@ -423,5 +424,5 @@ def _with_record(call: ToolCall, record: CallRecord | None, is_error: IsError | 
     if call.result is None:
         return replace(call, ran=False)
     if call.result.error is None:
-        return call  # a tool besides those of the environment
+        return call  # a tool that is not the environment's
     return replace(call, ran=False, result=replace(call.result, source="recorded"))

@@ -1,4 +1,4 @@
-"""check_reward: check a reward against the laws, and try to get paid without doing the task."""
+"""check_reward: check a reward against the laws, and search for ways to score without doing the task."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rewardkit.check.reward_under_test.components import components_of, unrepeat
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest, is_foreign
 from rewardkit.check.reward_under_test.trials import Trial, text_of
 from rewardkit.check.run.execution import OnProgress, run_laws
-from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
+from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 from rewardkit.check.run.output import Output
 from rewardkit.check.run.selection import selected
 from rewardkit.check.variants.episodes.stage import Stage, stage_of
@@ -29,27 +29,28 @@ from rewardkit.errors import BindingError, RewardDefinitionError, near_miss, sho
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.reward import Reward
 
-# Rehearsal: the errors when the calls of the right completions really run.
+# Rehearsal: run the tool calls of the right completions and report their errors.
 
 
 _MOST = 3
-"""Tools that are reported. Any number: one fault mostly shows in all of them."""
+"""The most tools to report. Arbitrary: one fault usually shows in all of them."""
 
 
 def failing_calls(subject: RewardUnderTest, seconds: float, *, isolate: bool = True) -> Iterator[str]:
-    """Yield a remark for each tool that a right completion calls in vain: it does not exist, or fails.
+    """Yield a remark for each tool whose calls in right completions fail, or that does not exist.
 
     Args:
         subject: the reward under test, with its environment or tools.
-        seconds: the time limit, if the calls are isolated.
-        isolate: run the calls in a child process, since a tool may hang or end the process; without forks, run none.
+        seconds: the time limit for isolated calls.
+        isolate: run the calls in a child process, since a tool may hang or end the process. If the system cannot fork,
+            no calls are run.
     """
     if not subject.stage.real or subject.lost or (isolate and not can_isolate()):
         return
     if not isolate:
         yield from _failing(subject)
         return
-    for message in isolated(lambda send: send(list(_failing(subject))), Note(), seconds, seconds):
+    for message in run_in_child(lambda send: send(list(_failing(subject))), Note(), seconds, seconds):
         if isinstance(message, list):
             yield from message
         elif isinstance(message, Lost):
@@ -64,8 +65,8 @@ def _failing(subject: RewardUnderTest) -> Iterator[str]:
             try:
                 played, _ = subject.stage.played(completion, example.shown)
             except Exception as error:
-                why = shorten_line(f"{type(error).__name__}: {error}", 120)
-                yield f"good, example {number}: its calls cannot run: {why}"
+                reason = shorten_line(f"{type(error).__name__}: {error}", 120)
+                yield f"good, example {number}: its calls cannot run: {reason}"
                 return
             for call in () if isinstance(played, str) else Trajectory.of(played).calls:
                 if call.ok is not False or call.name in failed_names or len(failed_names) == _MOST:
@@ -94,7 +95,7 @@ def check_reward(
     laws: Iterable[Law | str] | None = None,
     without: Iterable[Law | str] | None = (),
     regressions: str | Path | None = None,
-    # Any limits, in seconds: a check should be waited for, and a completion that takes longer hangs.
+    # In seconds. Arbitrary: short enough to wait for.
     budget: float = 40.0,
     seed: int = 0,
     fail_fast: bool = False,
@@ -102,7 +103,7 @@ def check_reward(
     isolate: bool = True,
     on_progress: OnProgress | None = None,
 ) -> Report:
-    """Check a reward against the laws, and search for ways to get paid without doing the task.
+    """Check a reward against the laws, and search for ways to score without doing the task.
 
     ::
 
@@ -120,32 +121,33 @@ def check_reward(
         examples: rows of the data, ``{"prompt": ..., <columns>}``: two or three of different kinds, or ``[{}]`` for a
             reward that reads no columns. A prompt is a text, or chat messages as in your dataset:
             ``{"prompt": [{"role": "user", "content": "6*7?"}], "answer": "42"}``.
-        good: completions that deserve full marks: one per example, a list of them per example, a list of any other
-            length for every example, or a function of the row. A completion is a text or a list of chat messages; if
-            the prompt is chat messages, a TRL function gets a text as TRL passes it, as ``[{"role": "assistant",
-            "content": text}]``. Without them, the laws of right and wrong are skipped.
-        bad: completions that deserve less, in the same form: ordinary mistakes of a model.
+        good: completions that deserve full marks: one completion (or a list of completions) per example, a list of
+            another length that counts for every example, or a function of the row. A completion is a text or a list of
+            chat messages; if the prompt is chat messages, a TRL function gets a text as TRL would pass it: ``[{"role":
+            "assistant", "content": text}]``. Without `good`, laws that compare right and wrong completions are skipped.
+        bad: completions that deserve less, in the same format: ordinary mistakes of a model.
         declarations: the promises and properties of the reward, as `Declarations`.
         laws: `Law`s or their names; all laws by default, including those for exploits.
-        without: laws to leave out; ``["exploits", "search"]`` does not try to get paid without doing the task.
-        regressions: a file that keeps the exploits found; the next check tries them again.
-        budget: seconds for everything; a law without time left is reported as unfinished, and the report says which
-            budget would do. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as long, so that
-            the other laws are also checked.
+        without: laws to leave out; ``["exploits", "search"]`` skips the search for ways to score without doing the
+            task.
+        regressions: a file that stores the exploits found; the next check tries them again.
+        budget: seconds for the whole check. A law that runs out of time is reported as unfinished, and the report says
+            which budget would be enough. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as
+            long, so that the other laws are also checked.
         seed: the same seed draws the same completions.
         fail_fast: stop at the first broken law.
-        components: also check each addend of a list or sum by itself: the sum may hide its faults. The sum gets twice
-            the time of a component.
+        components: also check each addend of a list or sum by itself, because the sum may hide faults of its addends.
+            The sum gets twice as much time as a component.
         isolate: run in a forked child if the system allows it, so that a reward that hangs or dies is a finding.
-        on_progress: called with the name of each law that starts, its number, and the number of laws.
+        on_progress: called when a law starts, with the name and number of the law and the number of laws.
 
     Returns:
-        A `Report`: ``.ok`` (no fault was found), ``.complete`` (all laws were finished), ``.findings``, a text when
-        printed, ``.to_json``, ``.to_html``.
+        A `Report` with ``.ok`` (no fault was found), ``.complete`` (all laws were finished), ``.findings``,
+        ``.to_json`` and ``.to_html``. Print it to read it as text.
 
     Raises:
         BindingError: the examples lack a column that the reward reads.
-        RewardDefinitionError: an unknown law, or a distractor that equals a gold answer.
+        RewardDefinitionError: a law is unknown, or a distractor equals a gold answer.
     """
     declared = declarations or Declarations()
     patience = declared.seconds_per_completion
@@ -156,7 +158,7 @@ def check_reward(
     results: list[Report] = []
 
     def checked(checked_subject: RewardUnderTest, seconds: float, source: Any) -> Report:
-        """Check the whole reward or a component; its findings know how to import it."""
+        """Check the whole reward or a component; `source` is the object that findings import."""
         began, output, before = time.monotonic(), Output(), len(results) * len(todo)
         checked_subject.deadline, checked_subject.imports = began + seconds, _imports(source, declared.environment)
 
@@ -168,7 +170,7 @@ def check_reward(
         running = run_laws(checked_subject, todo, patience=patience, isolate=isolate, on_progress=on_law, output=output)
         with closing(running):
             for result in running:
-                laws_run[result.law] = result  # a law that was not finished may go on later
+                laws_run[result.law] = result  # an unfinished law may continue later
                 if fail_fast and result.findings:
                     break
         return Report(
@@ -199,7 +201,7 @@ def check_reward(
 
 
 def _imports(reward: Any, environment: Any) -> str:
-    """Return the statements that import the reward and the environment; empty if the reward's place is not known."""
+    """Return statements that import the reward and the environment; an empty string if the reward cannot be located."""
     imports = imports_of(reward)
     name = getattr(environment, "__name__", "")
     is_importable = (
@@ -217,7 +219,7 @@ def subject_of(
     declarations: Declarations | None = None,
     seed: int = 0,
 ) -> RewardUnderTest:
-    """Return the reward with its examples, ready to be checked.
+    """Combine a reward with its examples into a `RewardUnderTest`, ready to be checked.
 
     Raises:
         BindingError: the examples lack a column that the reward reads.
@@ -227,9 +229,9 @@ def subject_of(
     declared = declarations or Declarations()
     stage = stage_of(declared.environment, declared.tools)
     parsed_examples = examples_of(examples, () if good is None else good, () if bad is None else bad)
-    if not declared.rankings:  # which name an example by its place
+    if not declared.rankings:  # rankings refer to examples by position
         parsed_examples = grouped(parsed_examples)
-    combined = _whole(tree, declared.other_rewards, parsed_examples, seed, stage)
+    combined = _combined_subject(tree, declared.other_rewards, parsed_examples, seed, stage)
     subject = RewardUnderTest(
         tree, parsed_examples, plain=is_foreign(tree), seed=seed, declarations=declared, whole=combined, stage=stage
     )
@@ -239,10 +241,10 @@ def subject_of(
     return subject
 
 
-def _whole(
+def _combined_subject(
     tree: Reward, other_rewards: Sequence[Any], examples: tuple[Example, ...], seed: int, stage: Stage
 ) -> RewardUnderTest | None:
-    """Return the sum of a reward and the others; None without others, or if the examples lack their columns."""
+    """Return the sum of a reward and `other_rewards`; None if there are none, or if the examples lack their columns."""
     if not other_rewards:
         return None
     try:
@@ -255,7 +257,7 @@ def _whole(
 
 
 def _check_distractors(subject: RewardUnderTest) -> None:
-    """Reject distractors that may be right answers, since a reward would be blamed for paying them."""
+    """Reject distractors that may be right answers, since the check would blame the reward for accepting them."""
     for number, example in enumerate(subject.examples if subject.declarations.distractors else ()):
         for anatomy in (anatomy_of(text_of(good), example.columns, subject.columns_read) for good in example.good):
             for text in subject.declarations.distractors:

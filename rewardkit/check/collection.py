@@ -1,4 +1,4 @@
-"""Collection: the tests of ``pytest --rewardkit rewards.py``, named ``rewards.py::closeness::total``."""
+"""Test collection for ``pytest --rewardkit rewards.py``; tests have names such as ``rewards.py::closeness::total``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rewardkit.tree.loading import path_of, split
 
 
 class RewardCollection:
-    """Add the requested files to pytest's, and collect their rewards."""
+    """A pytest plugin that collects the rewards in the files given with ``--rewardkit``."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._targets: dict[Path, list[str]] = {}
@@ -36,7 +36,7 @@ class RewardCollection:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        """Collect the rewards of a file, and its tests if it is named like a test file."""
+        """Collect the rewards of a file, and also its tests if the file is named like a test file."""
         collectors = yield
         targets = self._targets.get(file_path.resolve())
         if targets is None:
@@ -47,7 +47,7 @@ class RewardCollection:
 
 
 class RewardFile(pytest.File):
-    """A file with rewards."""
+    """A Python file whose rewards are collected as tests."""
 
     def __init__(self, *, targets: list[str], **more: Any) -> None:
         super().__init__(**more)
@@ -71,7 +71,7 @@ class RewardFile(pytest.File):
 
 
 class RewardNode(pytest.Collector):
-    """A reward."""
+    """A reward, which collects one test per law."""
 
     def __init__(self, *, bound: BoundReward, **more: Any) -> None:
         super().__init__(**more)
@@ -83,7 +83,7 @@ class RewardNode(pytest.Collector):
 
 
 class LeftOutItem(pytest.Item):
-    """A candidate that is not checked: skipped with the reason; failed if it is certainly a reward."""
+    """A candidate that is not checked: the test fails if it is certainly a reward, and is skipped otherwise."""
 
     def __init__(self, *, left_out: LeftOut, **more: Any) -> None:
         super().__init__(**more)
@@ -101,7 +101,7 @@ class LeftOutItem(pytest.Item):
 
 
 class LawItem(pytest.Item):
-    """One law of one reward."""
+    """A test that checks one law for one reward."""
 
     def __init__(self, *, law: LawCheck, **more: Any) -> None:
         super().__init__(**more)
@@ -112,7 +112,7 @@ class LawItem(pytest.Item):
         self.law(self.law.bound.reward)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Show an error in the examples or the reward's definition without a traceback."""
+        """Return the failure text, without a traceback for errors in the examples or the reward's definition."""
         if isinstance(excinfo.value, RewardKitError):
             return f"{type(excinfo.value).__name__}: {excinfo.value}"
         return super().repr_failure(excinfo, style)

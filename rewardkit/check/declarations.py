@@ -1,4 +1,4 @@
-"""The declarations of the author of a reward, besides its examples.
+"""Declarations: what the author promises about a reward, in addition to examples.
 
 ``Declarations(rankings=[["", "<answer>41</answer>", "<answer>42</answer>"]], invariant_to=["whitespace"])``
 """
@@ -16,7 +16,7 @@ _INVARIANCES = ("whitespace", "unicode", "case")
 
 @dataclass(frozen=True)
 class Declarations:
-    """The author's declarations about a reward for `check_reward`, besides its examples.
+    """The author's declarations about a reward, in addition to examples, for `check_reward`.
 
     ::
 
@@ -27,30 +27,31 @@ class Declarations:
             declarations=Declarations(distractors=["97"], invariant_to=["whitespace"]),
         )
 
-    In a file of rewards, each of them is a constant in capitals: ``INVARIANT_TO = ["whitespace"]`` for all rewards of
-    the file, ``CLOSENESS_INVARIANT_TO`` for the reward `closeness`.
+    In a file with rewards, write each declaration as a constant in capitals: ``INVARIANT_TO = ["whitespace"]`` for all
+    rewards in the file, ``CLOSENESS_INVARIANT_TO`` for the reward `closeness`.
 
     Attributes:
-        is_correct: (text, row) -> whether a completion is right. With it, the search also tries texts that have the
-            gold answer.
-        distractors: answers that are wrong for every example; one that may equal a gold answer is an error.
+        is_correct: (text, row) -> whether a completion is right. If it is given, the search also tries texts that
+            contain the gold answer.
+        distractors: answers that are wrong for every example; `check_reward` raises an error if one may equal a gold
+            answer.
         rankings: lists of completions of the first example, each completion no worse than the one before;
             ``(number, [...])`` is a list for another example.
-        invariant_to: the changes that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
+        invariant_to: the kinds of edits that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         margin: the least amount by which each good completion must score above each bad one.
-        other_rewards: other rewards that the trainer adds to this one. If it judges only a part of the answer, it is
-            not blamed for paying what the sum tells from a right completion.
+        other_rewards: other rewards that the trainer adds to this one. A reward that judges only a part of the answer
+            is not blamed for accepting a wrong completion if the sum distinguishes it from a right one.
         environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
-            The calls of every completion run in a fresh one, which is reset with the row, and their real results take
-            the place of those in the completion. ``rk.agents.final_state`` and ``rk.agents.environment_reward`` need
-            it.
-        tools: functions that completions may call; they run in the same way. Without `environment` and `tools`, calls
-            have the results that the completion says.
-        noop_examples: the numbers of examples in which a policy that calls no tool is right.
-        seconds_per_completion: the seconds that one completion may take before the reward counts as hanging.
+            The tool calls of each completion run in a fresh environment, which is reset with the row, and their real
+            results replace those in the completion. Required for ``rk.agents.final_state`` and
+            ``rk.agents.environment_reward``.
+        tools: functions that completions may call; they run in the same way. Without `environment` and `tools`, the
+            results written in the completion are used.
+        noop_examples: the numbers of the examples for which it is right to call no tool.
+        seconds_per_completion: how many seconds one completion may take before the reward counts as hanging.
 
     Raises:
-        RewardDefinitionError: `invariant_to` names something else, or a text stands for a list.
+        RewardDefinitionError: `invariant_to` has an unknown name, or a list is given as a string.
     """
 
     is_correct: Callable[[str, Mapping[str, Any]], bool] | None = None
@@ -81,14 +82,14 @@ NAMES = tuple(field.name for field in fields(Declarations))
 
 
 def with_declarations(constants: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the constants of a module as options of `check_reward`: those that declare something in one object."""
+    """Convert the constants of a module to `check_reward` options; declarations are collected in one `Declarations`."""
     declared = {name: value for name, value in constants.items() if name in NAMES}
     others = {name: value for name, value in constants.items() if name not in NAMES}
     return {**others, "declarations": Declarations(**declared)} if declared else others
 
 
 def _ranking(ranking: Sequence[Any]) -> tuple[int, tuple[Any, ...]]:
-    """Read ``["bad", "better", "best"]`` as a ranking for the first example, ``(2, [...])`` as one for the third."""
+    """Parse a ranking: ``["bad", "better", "best"]`` is for the first example, ``(2, [...])`` for the third."""
     if len(ranking) == 2 and isinstance(ranking[0], int) and not isinstance(ranking[1], str):
         return ranking[0], tuple(ranking[1])
     return 0, tuple(ranking)

@@ -21,7 +21,7 @@ class Example:
 
     Attributes:
         prompt: a text, chat messages, or None.
-        columns: the other columns.
+        columns: all columns except the prompt.
         good: completions that deserve full marks.
         bad: completions that deserve less than each good one.
     """
@@ -33,19 +33,19 @@ class Example:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """Prompt and columns, for findings."""
+        """The prompt (if there is one) and the columns, to show in findings."""
         return {**({} if self.prompt is None else {"prompt": self.prompt}), **self.columns}
 
 
 def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any = ()) -> tuple[Example, ...]:
-    """Return examples with their right and wrong completions.
+    """Combine rows of the data with their right and wrong completions.
 
     Args:
         examples: rows ``{"prompt": ..., <columns>}``, at least one; ``[{}]`` if the reward reads no columns.
-        good: as many completions (or lists of completions) as there are examples, one for each; any other number of
-            completions counts for every example. A completion is a text or a list of chat messages. A function is
-            called with the row. A mapping with a ``completion`` and columns is a separate example.
-        bad: the same.
+        good: one completion (or list of completions) per example; with any other number of items, all completions count
+            for every example. A completion is a text or a list of chat messages. A function is called with the row. A
+            mapping with a ``completion`` and columns is a separate example.
+        bad: wrong completions, in the same format.
 
     Raises:
         BindingError: there are no rows, or an argument has the wrong type.
@@ -67,7 +67,7 @@ def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any 
 
 
 def grouped(examples: Sequence[Example]) -> tuple[Example, ...]:
-    """Return one example for all rows with the same prompt and columns, which are one group of a trainer."""
+    """Merge examples with the same prompt and columns, which a trainer treats as one group."""
     merged: list[Example] = []
     for example in examples:
         index = next((index for index, candidate in enumerate(merged) if _same_row(candidate, example)), None)
@@ -88,14 +88,15 @@ def _same_row(example: Example, other: Example) -> bool:
 
 
 def per_example(examples: Sequence[Example], **arguments: Any) -> Iterator[str]:
-    """Say which of good= and bad= were tied to the examples one by one, because there are as many of them."""
-    tied = []
+    """Yield a remark if `good` or `bad` has one item per example, and was therefore matched one by one."""
+    matched_names = []
     for name, values in arguments.items():
         items = [] if values is None or callable(values) else [item for item in values if not _is_row(item)]
-        if len(items) == len(examples) > 1 and all(len(_several(item)) == 1 for item in items):
-            tied.append(name)
-    if tied:
-        yield f"{' and '.join(tied)}: one per example. To try more of them on an example, give it a list of them."
+        if len(items) == len(examples) > 1 and all(len(_as_completions(item)) == 1 for item in items):
+            matched_names.append(name)
+    if matched_names:
+        names = " and ".join(matched_names)
+        yield f"{names}: one per example. To try more of them on an example, give it a list of them."
 
 
 def _merged(cases: list[list[Any]], case: list[Any]) -> None:
@@ -110,21 +111,21 @@ def _merged(cases: list[list[Any]], case: list[Any]) -> None:
 def _per_example(argument: Any, rows: Sequence[dict[str, Any]], name: str) -> list[list[Any]]:
     if callable(argument):
         completions_of: Callable[[dict[str, Any]], Any] = argument
-        return [_several(completions_of(dict(row))) for row in rows]
+        return [_as_completions(completions_of(dict(row))) for row in rows]
     items = [item for item in _listed(argument, name) if not _is_row(item)]
     if len(items) == len(rows):
-        return [_several(item) for item in items]
-    return [[completion for item in items for completion in _several(item)] for _ in rows]
+        return [_as_completions(item) for item in items]
+    return [[completion for item in items for completion in _as_completions(item)] for _ in rows]
 
 
-def _several(item: Any) -> list[Any]:
-    """Return a list of completions; a list of chat messages, a message, or calls with an answer is one completion."""
+def _as_completions(item: Any) -> list[Any]:
+    """Return the completions in `item`; chat messages, a single message, or calls with an answer are one completion."""
     listed = isinstance(item, (list, tuple))
     mappings = [mapping for mapping in (item if listed else [item]) if isinstance(mapping, Mapping)]
-    unknown = next((mapping for mapping in mappings if not {"calls", "role", "content"} & set(mapping)), None)
-    if unknown is not None:
+    invalid_mapping = next((mapping for mapping in mappings if not {"calls", "role", "content"} & set(mapping)), None)
+    if invalid_mapping is not None:
         raise BindingError(
-            f'a completion is a text, messages, or {{"calls": [...], "answer": "..."}}; got {shorten(unknown)}'
+            f'a completion is a text, messages, or {{"calls": [...], "answer": "..."}}; got {shorten(invalid_mapping)}'
         )
     if mappings and len(mappings) == (len(item) if listed else 1) and all("calls" in mapping for mapping in mappings):
         return [_episode(mapping) for mapping in mappings]
@@ -136,7 +137,7 @@ def _several(item: Any) -> list[Any]:
 
 
 def _episode(item: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return ``{"calls": [("open", {"color": "red"})], "answer": "18"}`` as messages, one turn for each call."""
+    """Convert ``{"calls": [("open", {"color": "red"})], "answer": "18"}`` to messages, with one turn per call."""
     unknown = sorted(map(str, set(item) - {"calls", "answer"}))
     calls = item["calls"]
     if unknown or not isinstance(calls, (list, tuple)) or not all(map(_is_call, calls)):
@@ -149,7 +150,7 @@ def _episode(item: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_call(value: Any) -> bool:
-    """Whether it is a name and arguments."""
+    """Return whether `value` is a pair of a tool name and arguments."""
     return (
         isinstance(value, (list, tuple))
         and len(value) == 2

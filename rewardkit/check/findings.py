@@ -1,6 +1,4 @@
-"""Law: a property that every reward must have. Finding: one fault of a reward with its counterexample. LawResult: the
-findings of one law.
-"""
+"""Law, a property that every reward must have, Finding, a fault and its counterexample, and LawResult."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ _SAME_SHAPE = (
     'rk.extract.tag("answer")'
 )
 COMPARE = "Extract the answer first and compare it as a whole, with rk.number, rk.exact or ==, not with `in`"
-"""Advice for laws whose findings are paid wrong answers."""
+"""Advice for laws whose findings are wrong answers that score."""
 
 _BY_FAMILY = {
     "special_cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
@@ -52,11 +50,11 @@ _BY_FAMILY = {
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }
 
-# The errors of a reward for chat messages on text: "'str' object has no attribute 'get'".
+# Errors of a reward that expects chat messages but gets text: "'str' object has no attribute 'get'".
 READS_CHAT = re.compile(
     r"InvalidReturn: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'"
 )
-# The errors of a reward for text on chat messages: "can only concatenate list (not "str") to list".
+# Errors of a reward that expects text but gets chat messages: "can only concatenate list (not "str") to list".
 _READS_TEXT = re.compile(
     r"TypeError: can only concatenate list"
     r"|TypeError: expected string or bytes-like object"
@@ -66,13 +64,13 @@ _READS_TEXT = re.compile(
 
 
 def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = False, environment: str = "") -> str:
-    """Return the next step after a finding, without a full stop; empty for a law of the user's own.
+    """Return the next step after a finding, without a final period; empty for a user-defined law.
 
     Args:
         law: the broken law.
         family: the family of the exploit.
-        trace: the traceback, if the reward raised.
-        chat: whether the completion is chat messages, as from a chat prompt.
+        trace: the traceback if the reward raised an exception.
+        chat: whether the completion is a list of chat messages, as for a chat prompt.
         environment: the name of the environment in which the calls ran.
     """
     raised = trace.strip().splitlines()[-1] if trace.strip() else ""
@@ -93,17 +91,17 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
     return _BY_FAMILY.get(family, law.advice)
 
 
-# Expressions: Python that can be pasted, for the values of a finding and the import of its reward.
+# Expressions: Python code to paste, for the values of a finding and the import of the reward.
 
 
-# Any limit: shorter texts are readable when pasted.
+# Arbitrary: shorter texts are readable when pasted.
 _LONG = 300
 # "word word word ..." is pasted as 'word ' * 300. Pieces of up to 40 characters, at least 31 times.
 _RUN = re.compile(r"(.{1,40}?)\1{30,}", re.DOTALL)
 
 
 def expression_of(value: Any) -> str:
-    """Return a value as Python; repeated pieces of a long text are written as products."""
+    """Return a value as a Python expression; repeated pieces of a long text are written as products."""
     if isinstance(value, str) and len(value) > _LONG:
         return _product(value)
     if type(value) is list:
@@ -127,14 +125,14 @@ def _product(text: str) -> str:
 
 
 def imports_of(reward: Any) -> str:
-    """Return statements that import a reward as ``reward``; an empty text if its place is not known."""
-    location = _place(reward)
+    """Return statements that import a reward as ``reward``; an empty string if the reward cannot be located."""
+    location = _import_location(reward)
     if location is not None:
         module, name = location
         return f"from {module} import {name}" + ("" if name == "reward" else " as reward")
     if not isinstance(reward, Sequence) or isinstance(reward, str) or not reward:
         return ""
-    locations = [_place(entry) for entry in reward]
+    locations = [_import_location(entry) for entry in reward]
     modules: dict[str, list[str]] = {}
     for entry in locations:
         if entry is None:
@@ -144,8 +142,8 @@ def imports_of(reward: Any) -> str:
     return "; ".join([*lines, f"reward = [{', '.join(entry[1] for entry in locations if entry is not None)}]"])
 
 
-def _place(reward: Any) -> tuple[str, str] | None:
-    """Return the module and the name of a variable with the reward, or with the function that it was made of."""
+def _import_location(reward: Any) -> tuple[str, str] | None:
+    """Return the module and name of a variable that holds the reward, or holds the function that the reward wraps."""
     if isinstance(reward, Reward) and reward.facts.binding is not None and reward.facts.binding.foreign:
         reward = reward.facts.binding.original
     home_module = str(getattr(reward, "__module__", ""))
@@ -160,7 +158,7 @@ def _place(reward: Any) -> tuple[str, str] | None:
 
 
 def _is_users(name: str, module: Any) -> bool:
-    """Whether a module may be the user's own and can be imported by its name."""
+    """Return whether a module may be the user's own and can be imported by name."""
     if name == "__main__" or name.partition(".")[0] in ("rewardkit", "builtins") or name.startswith("rewardkit_"):
         return False
     file = getattr(module, "__file__", None)
@@ -171,32 +169,33 @@ def _is_users(name: str, module: Any) -> bool:
 
 
 class Turn(IntEnum):
-    """The order of laws: the ones that find most with the fewest calls come first, since the time is limited."""
+    """The order of laws. Time is limited, so laws that find most with the fewest calls come first."""
 
     EARLY = 0
-    """Wrong answers in right completions."""
+    """Laws that put wrong answers into right completions."""
     SOON = 1
-    """The exploits, and then `time_linear`: a slow reward spends the time of all laws after it."""
+    """The exploits, then `time_linear`. A slow reward uses up the time of all later laws."""
     USUAL = 2
     LATE = 3
-    """Laws that take long and find little."""
+    """Laws that take a long time and find little."""
     LAST = 4
     """The search, which takes all the time it gets."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """A law that `check_reward` checks.
+    """A property of rewards that `check_reward` checks.
 
     Attributes:
-        name: its name in reports and in ``check_reward(laws=[...])``.
-        check: gets the reward under test and yields a `Finding` for each way in which it breaks the law; raises `Skip`
-            if the law does not apply. Its docstring says why a training run needs the law.
-        advice: the next step after a finding, without a full stop.
-        advice_on_calls: the same, if the calls of completions really ran.
-        fast: whether ``rewardkit check --fast`` runs it.
-        turn: when it runs.
-        names_line: whether its findings name the line of the source at which the reward decides.
+        name: the name in reports and in ``check_reward(laws=[...])``.
+        check: a function that gets the reward under test and yields a `Finding` for each way in which the reward breaks
+            the law; raises `Skip` if the law does not apply. The docstring of `check` says why a training run needs the
+            law.
+        advice: the next step after a finding, without a final period.
+        advice_on_calls: the next step if the tool calls of completions really ran.
+        fast: whether ``rewardkit check --fast`` runs the law.
+        turn: when the law runs, relative to others.
+        names_line: whether findings name the source line at which the reward decides.
     """
 
     name: str
@@ -225,29 +224,28 @@ LawOutcome = Literal["held", "broken", "unfinished", "skipped"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault of a reward, with the shortest completion found that shows it.
+    """One fault of a reward, with the shortest completion found that shows the fault.
 
     Attributes:
         law: the name of the broken law; ``"exploits"`` for an exploit.
         component: the component at fault; ``"total"`` for the reward as a whole.
         completion: a text, or a list of chat messages.
-        columns: the columns of the example, and the prompt if there is one.
-        score: the score; None if there is none.
-        why: the fault, with the numbers.
+        columns: the columns of the example, including the prompt if there is one.
+        score: the score of the completion; None if it has no score.
+        why: a description of the fault, with numbers.
         matters: why a training run needs the law.
-        note: the notes of the score.
+        note: the notes that the reward gave with the score.
         family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
-        source: the source in which the exploit was seen before.
-        trace: the traceback, if the reward raised.
-        line: the line of the reward's source at which the completion parts from one with another score; empty if it is
-            not known.
-        of: the name of the component that was checked by itself; empty for the reward as a whole.
-        own: the raw score of `component`, if it is a part of the reward.
-        advice: the next step; empty for your own laws.
-        imports: statements that import the reward as ``reward``; empty if they are not known.
-        unreachable: why no model and trainer of the given data produce the completion; empty if they can.
-        of_data: whether the data is at fault, not the reward.
-        environment: the name of the environment in which the completion was played; empty without one.
+        source: where the exploit was seen before, for example a paper.
+        trace: the traceback if the reward raised an exception.
+        line: the source line at which the reward decides the score (see `deciding_line`); empty if unknown.
+        of: the name of the component if it was checked by itself; empty for the reward as a whole.
+        own: the raw score of `component` if it is only a part of the reward.
+        advice: the next step; empty for user-defined laws.
+        imports: statements that import the reward as ``reward``; empty if the reward cannot be located.
+        unreachable: why no model and trainer can produce the completion from the given data; empty if they can.
+        of_data: whether the data rather than the reward is at fault.
+        environment: the name of the environment in which the completion was played; empty if there is none.
     """
 
     law: str
@@ -272,7 +270,7 @@ class Finding:
 
     @property
     def reproduce(self) -> str:
-        """A line of Python that reproduces the finding; given ``reward``, if its import is not known."""
+        """One line of Python that reproduces the finding; it expects ``reward`` to be defined if `imports` is empty."""
         columns = "".join(
             f", {'prompts' if name == 'prompt' else name}=[{expression_of(value)}]"
             for name, value in self.columns.items()
@@ -288,7 +286,7 @@ class Finding:
 
     @property
     def scores(self) -> list[tuple[str, str]]:
-        """The total, and the score of the component at fault if it is a part of it."""
+        """The total and, if only a part of the reward is at fault, the score of that component."""
         total = "no score" if self.score is None else f"{self.score:.6g}"
         if self.own is None or self.component in ("total", self.of):
             return [(self.component, total)]
@@ -313,13 +311,13 @@ class Finding:
             lines.append(f"  line        {visible(self.line)}")
         if self.advice:
             lines.append(f"  next        {self.advice}")
-        # Any limit: longer code is not pasted from a terminal.
+        # Arbitrary: nobody pastes longer code from a terminal.
         if len(self.reproduce) <= 1_000:
             lines.append(f"  reproduce   {visible(self.reproduce)}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold; other values become text."""
+        """Return the finding as plain JSON values; other values become text."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["columns"] = dict(self.columns)
         plain["reproduce"] = self.reproduce
@@ -332,20 +330,20 @@ class LawResult:
     """The result of checking one law.
 
     Attributes:
-        law: its name.
-        outcome: ``"held"``, ``"broken"``, ``"unfinished"`` if it may apply but the check was cut short, or
-            ``"skipped"`` if it does not apply.
-        tries: number of completions scored for it.
-        findings: if it is broken, one for each way in which it is.
-        reason: why it was skipped or is unfinished.
-        seconds: the duration.
+        law: the name of the law.
+        outcome: ``"held"``, ``"broken"``, ``"unfinished"`` if the law may apply but the check was cut short, or
+            ``"skipped"`` if the law does not apply.
+        tries: number of completions scored for this law.
+        findings: if the law is broken, one finding for each way in which it is broken.
+        reason: why the law was skipped or is unfinished.
+        seconds: the duration of the check.
         why: why a training run needs the law.
-        asides: faults that no model and trainer of the given data can reach, and faults of the data; they do not break
-            the law.
-        reached: if it is unfinished, how many kinds of completions were tried.
-        count: the number of all these kinds; 0 if that is not known.
-        longest: for a slow reward, the length of the longest completions that other laws try; 0 for any length.
-        first: if it is broken, how many of the tries the first finding took.
+        asides: faults in the data, and faults that no model and trainer can reach with the given data; they do not
+            break the law.
+        reached: if the law is unfinished, how many kinds of completions were tried.
+        count: the number of all kinds of completions for this law; 0 if unknown.
+        longest: for a slow reward, the greatest length of completions that other laws may try; 0 for any length.
+        first: if the law is broken, the number of tries up to the first finding.
     """
 
     law: str
@@ -363,7 +361,7 @@ class LawResult:
 
 
 def jsonable_of(value: Any) -> Any:
-    """Return `value` as JSON values; a set, NaN, or a key that is not text becomes its Python repr."""
+    """Convert `value` to JSON values; a set, NaN, or a key that is not text becomes its Python repr."""
     if isinstance(value, Mapping):
         return {key if isinstance(key, str) else repr(key): jsonable_of(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,6 +1,6 @@
-"""Labeled data as examples: ``labeled(reward, "solutions.jsonl")`` returns rows with right and wrong completions.
+"""Labeled data as examples: ``labeled(reward, "solutions.jsonl")`` reads rows with right and wrong completions.
 
-A file has a completion per line, labeled or not (`labeled`), or an example per line with lists of right and wrong
+A file has one completion per line, labeled or not (`labeled`), or one example per line with lists of right and wrong
 completions, ``{"prompt": "6*7?", "answer": "42", "good": ["<answer>42</answer>"], "bad": []}`` (`listed_examples`).
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from rewardkit.batch.batch import RESERVED
 from rewardkit.check.declarations import with_declarations
 from rewardkit.check.examples import Example
-from rewardkit.check.reward_under_test.bound_reward import BoundReward, bound
+from rewardkit.check.reward_under_test.bound_reward import BoundReward, bind_reward
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.vocabulary import parameters_of, uses_argument
 from rewardkit.errors import DataError, NoExamples
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 _OWN = ("prompt", "completion", "completion_ids")
 _OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_metric")
-# Any limit: every law runs on all examples, within one budget.
+# The most examples that the laws use. Arbitrary: every law runs on all of them, within one budget.
 _MOST_EXAMPLES = 24
 _MOST_COMPLETIONS = 3
-"""The laws look at this many prompts, with this many right and wrong completions each; calibration uses all. Any
-number: more are variants of these, which the laws make themselves."""
+"""The most right and the most wrong completions per example that the laws use; calibration uses all. Arbitrary: further
+ones are mostly variants, which the laws generate themselves."""
 
 
 @dataclass
@@ -48,12 +48,12 @@ class _Row:
 
 @dataclass(frozen=True)
 class Labeled:
-    """The content of a file of completions.
+    """The contents of a file of completions.
 
     Attributes:
         options: ``examples``, ``good`` and ``bad`` for `check_reward`.
         records: all records of the file.
-        prompts: number of distinct examples in it.
+        prompts: number of distinct examples in the file.
         used: number of examples in `options`.
         has_labels: whether each record has a label.
         has_groups: whether some prompt has several completions.
@@ -68,12 +68,12 @@ class Labeled:
 
 
 def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
-    """Read completions with labels: true is right, false is wrong; of grades, the highest is right.
+    """Read labeled completions: true means right, false means wrong; with grades, only the highest grade means right.
 
     Args:
-        reward: rows with equal values in the columns that it reads belong to one example.
-        path: a .jsonl, .json, .csv or .parquet file: a ``completion`` per row, usually a ``prompt``, columns, and a
-            label.
+        reward: the reward; rows with equal values in the columns it reads belong to one example.
+        path: a .jsonl, .json, .csv or .parquet file. Each row has a ``completion``, usually a ``prompt``, columns, and
+            a label.
         label: the column of the labels. Without it, the rows are examples without right or wrong completions.
 
     Raises:
@@ -106,7 +106,7 @@ def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
 
 
 def listed_examples(path: str | Path) -> dict[str, Any]:
-    """Read options for `check_reward` from a file with an example per row, with ``good`` and ``bad`` completions.
+    """Read `check_reward` options from a file with one example per row, each with ``good`` and ``bad`` completions.
 
     Raises:
         DataError: the file cannot be read; the message names the line.
@@ -114,7 +114,7 @@ def listed_examples(path: str | Path) -> dict[str, Any]:
     rows = []
     for record in _read(path).records:
         columns = {name: value for name, value in record.items() if name not in ("good", "bad")}
-        rows.append(_Row(columns, _several(record.get("good")), _several(record.get("bad"))))
+        rows.append(_Row(columns, _as_completions(record.get("good")), _as_completions(record.get("bad"))))
     return _options(rows)
 
 
@@ -128,7 +128,7 @@ def bound_with(
     laws: Iterable[str] | None = None,
     without: Iterable[str] = (),
 ) -> BoundReward:
-    """Bind a reward to the options of its module and of these files; arguments take precedence over the module.
+    """Bind a reward to the options from its module and from data files; arguments take precedence over the module.
 
     Raises:
         RewardDefinitionError: the reward reads columns, but neither its module nor a file has examples.
@@ -152,7 +152,7 @@ def bound_with(
                 needed,
             )
         settings["examples"] = [{}]
-    return bound(
+    return bind_reward(
         loaded.reward,
         {**settings, **(options or {})},
         name=loaded.name,
@@ -173,8 +173,8 @@ def _options(rows: list[_Row]) -> dict[str, Any]:
     }
 
 
-def _several(value: Any) -> list[Any]:
-    """Return a list of completions; a list of chat messages is one completion."""
+def _as_completions(value: Any) -> list[Any]:
+    """Return the completions in `value` as a list; a list of chat messages is one completion."""
     if value is None:
         return []
     if isinstance(value, list) and not (value and all(isinstance(part, Mapping) for part in value)):
@@ -190,7 +190,7 @@ def _right(records: Records, label: str) -> list[bool]:
 
 
 def _columns(reward: Any, column_names: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the columns that a reward names; for a function that takes any, those its code mentions."""
+    """Return the columns that a reward names; if it takes any column, those that its code mentions."""
     from rewardkit.scoring.columns import asked_for
 
     tree = tree_of(reward, "a reward with labels")
@@ -204,7 +204,7 @@ def _columns(reward: Any, column_names: Iterable[str] = ()) -> tuple[str, ...]:
 
 
 def _takes_any(reward: Any) -> bool:
-    """Whether a function may read any column or the prompt: it takes `example` or `prompt`, or plain ``**kwargs``."""
+    """Return whether a reward takes `example`, `prompt` or plain ``**kwargs``, so that it may read any column."""
     reward_bindings = [binding for _, binding in bindings(tree_of(reward, "a reward with labels"))]
     plain = [binding.original for binding in reward_bindings if binding.foreign and not isinstance(reward, Reward)]
     needed = [each.source for binding in reward_bindings for each in binding.parameters if each.default is MISSING]
@@ -213,7 +213,7 @@ def _takes_any(reward: Any) -> bool:
 
 def _takes_keywords(function: Any) -> bool:
     parameters = (parameters_of(function) or {}).values()
-    # A TRL function has **kwargs because TRL passes it everything; one that never mentions them reads nothing there.
+    # A TRL function has **kwargs because TRL passes every column; if the code never mentions them, it reads none.
     return any(
         parameter.kind is parameter.VAR_KEYWORD and uses_argument(function, parameter.name) for parameter in parameters
     )

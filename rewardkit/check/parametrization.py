@@ -1,4 +1,4 @@
-"""parametrize_with_laws: one test per law, for any number of rewards.
+"""parametrize_with_laws: a decorator that runs one test per reward and law.
 
 ::
 
@@ -8,7 +8,8 @@
     def test_reward(reward, law):
         law(reward)
 
-makes the tests ``test_reward[number('answer')-total]`` and so on, as scikit-learn's ``parametrize_with_checks`` does.
+This creates the tests ``test_reward[number('answer')-total]`` and so on, like scikit-learn's
+``parametrize_with_checks``.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ import pytest
 from rewardkit.check.findings import LawResult
 from rewardkit.check.laws import Law
 from rewardkit.check.reports import law_as_text
-from rewardkit.check.reward_under_test.bound_reward import BoundReward, bound
+from rewardkit.check.reward_under_test.bound_reward import BoundReward, bind_reward
 from rewardkit.errors import RewardDefinitionError, shorten
 
 
 @dataclass(frozen=True, eq=False)
 class LawCheck:
-    """A law with examples: called with a reward, it passes, fails or skips the test."""
+    """A law with examples; calling it with a reward passes, fails or skips the running test."""
 
     law: str
     bound: BoundReward
@@ -36,14 +37,14 @@ class LawCheck:
     def __call__(self, reward: Any) -> None:
         """Fail the test with the counterexample if `reward` breaks the law; skip it if the law does not apply.
 
-        A test may pass another reward than the one it was given; the examples stay the same.
+        A test may pass a reward other than the one it was given; the examples stay the same.
         """
         __tracebackhide__ = True
         checked = self.bound if reward is self.bound.reward else self.bound.of(reward)
-        settle(checked.result(self.law), checked.name)
+        assert_law(checked.result(self.law), checked.name)
 
     def want(self) -> None:
-        """Announce that this law will be asked for, so that it runs together with the others."""
+        """Announce that this law will be checked, so that it runs together with the others."""
         self.bound.wanted.add(self.law)
 
     def __repr__(self) -> str:
@@ -63,24 +64,24 @@ def parametrize_with_laws(
     """Decorate a test ``def test_reward(reward, law)`` to run for each reward and law.
 
     Args:
-        rewards: rewards and trainers' reward functions. A mapping gives a reward its own examples,
-            ``{"reward": closeness, "examples": [...], "good": [...]}``, instead of the shared ones; ``"id"`` names it.
+        rewards: rewards, or reward functions for a trainer. A mapping gives a reward its own examples, ``{"reward":
+            closeness, "examples": [...], "good": [...]}``, instead of the shared ones; ``"id"`` names it.
         examples: rows with the columns that the rewards read; by default one row without columns.
         good: right completions, as in `check_reward`.
-        bad: wrong completions, in the same form.
+        bad: wrong completions, in the same format.
         laws: laws or their names; all laws by default, including those for exploits.
         without: laws to leave out. Say why in a comment.
         options: other arguments of `check_reward`: ``declarations=``, ``budget=``, ``seed=``, ...
 
     Raises:
-        RewardDefinitionError: no rewards, or an unknown law or option.
+        RewardDefinitionError: `rewards` is empty, or a law or option is unknown.
     """
     if isinstance(rewards, (str, Mapping)) or not isinstance(rewards, Iterable):
         raise RewardDefinitionError(f"parametrize_with_laws: pass a list of rewards, got {shorten(rewards)}")
     shared = {"examples": list(examples) or [{}], "good": good, "bad": bad, **options}
     chosen: dict[str, Any] = {"laws": laws, "without": without}
     chosen = {name: value if isinstance(value, (str, type(None))) else list(value) for name, value in chosen.items()}
-    items = [_bound(item, shared, chosen) for item in rewards]
+    items = [_bind_item(item, shared, chosen) for item in rewards]
     if not items:
         raise RewardDefinitionError("parametrize_with_laws: the list of rewards is empty. Pass at least one reward.")
     return pytest.mark.parametrize(
@@ -93,17 +94,17 @@ def parametrize_with_laws(
     )
 
 
-def _bound(item: Any, shared: Mapping[str, Any], chosen: Mapping[str, Any]) -> BoundReward:
+def _bind_item(item: Any, shared: Mapping[str, Any], chosen: Mapping[str, Any]) -> BoundReward:
     if not isinstance(item, Mapping):
-        return bound(item, shared, **chosen)
+        return bind_reward(item, shared, **chosen)
     if "reward" not in item:
         raise RewardDefinitionError(f'parametrize_with_laws: add a "reward" to the mapping {shorten(item)}')
     item_options = {name: value for name, value in item.items() if name not in ("reward", "id", *chosen)}
     own_laws = {name: item[name] for name in chosen if name in item}
-    return bound(item["reward"], {**shared, **item_options}, name=item.get("id", ""), **{**chosen, **own_laws})
+    return bind_reward(item["reward"], {**shared, **item_options}, name=item.get("id", ""), **{**chosen, **own_laws})
 
 
-def settle(result: LawResult, reward: str) -> None:
+def assert_law(result: LawResult, reward: str) -> None:
     """Fail the running test if the law is broken; skip it if the law does not apply or is unfinished."""
     __tracebackhide__ = True
     if result.outcome == "broken":

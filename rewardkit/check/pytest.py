@@ -1,7 +1,7 @@
-"""The pytest plugin: ``pytest --rewardkit rewards.py`` checks every public reward of a file against the laws.
+"""The pytest plugin: ``pytest --rewardkit rewards.py`` checks every public reward in a file against the laws.
 
-It also provides the fixture `check_reward`, which fails a test with the whole report, and the mark ``rewardkit``.
-pytest loads this file in every run, so everything else is imported when it is used.
+The plugin also provides the fixture `check_reward`, which fails a test with the whole report, and the mark
+``rewardkit``. pytest loads this file in every run, so all other modules are imported only when needed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Announce to each reward the laws that were not deselected."""
+    """Tell each reward which laws will run, that is, were not deselected."""
     if "rewardkit.check.parametrization" in sys.modules:
         from rewardkit.check.parametrization import LawCheck
 
@@ -74,7 +74,7 @@ def check_reward(request: pytest.FixtureRequest) -> Callable[..., Report]:
         def test_closeness(check_reward):
             check_reward(closeness, examples=[{"answer": "42"}], good=["<answer>42</answer>"])
 
-    Put options for all calls in a test into its mark: ``@pytest.mark.rewardkit(budget=10, seed=3)``.
+    To set options for all calls in a test, mark the test: ``@pytest.mark.rewardkit(budget=10, seed=3)``.
     """
     from rewardkit.check.check import check_reward as check
 

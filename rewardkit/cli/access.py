@@ -1,7 +1,7 @@
 """The token for visitors of ``rewardkit view`` and clients of ``rewardkit serve``, and a search for other users.
 
-A port of this machine is open to all of its users, and so is the command line of each process. So the token comes from
-a variable or a file, or is made up and printed.
+Every user of a machine can connect to its ports and see the command line of each process. So the token comes from an
+environment variable or a file, or is generated and printed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rewardkit.errors import RewardDefinitionError
 from rewardkit.workers.addresses import is_loopback
 
 TOKEN = "REWARDKIT_TOKEN"
-# Lower ids are those of services, on macOS and on Linux.
+# The lowest id of a person; services have lower ones, on macOS and on Linux.
 _FIRST_HUMAN = 501 if sys.platform == "darwin" else 1000
 _NOBODY = 65_534
-"""The id of "nobody" on nearly all systems: no person."""
+"""The id of the account "nobody" on nearly all systems, which is not a person."""
 _NO_LOGIN = ("", "/bin/false", "/bin/sync", "/sbin/nologin", "/usr/bin/false", "/usr/bin/nologin", "/usr/sbin/nologin")
 
 
 def add_token_options(verb: argparse.ArgumentParser, default: str) -> None:
-    """Add the options; `default` describes the behavior without them."""
+    """Add ``--token`` and ``--token-file``; `default` describes the behavior without them."""
     verb.add_argument(
         "--token",
         metavar="auto|none|TEXT",
@@ -39,13 +39,14 @@ def add_token_options(verb: argparse.ArgumentParser, default: str) -> None:
 
 
 def token_of(options: argparse.Namespace, default: Callable[[], str]) -> str | None:
-    """Return the token that is required; None for none.
+    """Return the token that requests must send; None if they need none.
 
     Args:
-        default: says ``auto`` or ``none`` if neither the options nor the environment have a token.
+        default: returns ``auto`` or ``none``; called if neither the options nor the environment have a token.
 
     Raises:
-        RewardDefinitionError: it is given twice, is empty, cannot be read or cannot be sent.
+        RewardDefinitionError: the token is given twice, is empty, cannot be read or cannot be sent, or is missing
+            although other machines can reach the host.
     """
     token = _given(options)
     if token is None:
@@ -59,7 +60,7 @@ def token_of(options: argparse.Namespace, default: Callable[[], str]) -> str | N
         raise RewardDefinitionError(
             "the token has characters that no header can have. Use only printable ASCII characters"
         )
-    # 24 bytes: nobody guesses 192 bits.
+    # 24 bytes: no one can guess 192 bits.
     return None if token == "none" else secrets.token_urlsafe(24) if token == "auto" else token
 
 
@@ -83,10 +84,10 @@ def _given(options: argparse.Namespace) -> str | None:
 
 
 def has_other_users() -> bool:
-    """Whether a person other than this user can run programs on this machine.
+    """Return whether a person other than this user can run programs on this machine.
 
-    A person has an account with a login shell and a number of at least 1000 (501 on macOS). Accounts of a directory
-    service, which are usually not listed, count while they run something. False on Windows, where this is not known.
+    A person has an account with a login shell and a user id of at least 1000 (501 on macOS). Accounts of a directory
+    service, which are usually not listed, count while they run something. False on Windows, where this is unknown.
     """
     try:
         import pwd
@@ -98,7 +99,7 @@ def has_other_users() -> bool:
 
 
 def _running() -> set[int]:
-    """Return the numbers of the users that run something, if the system tells."""
+    """Return the ids of the users that are running a process; empty on systems without ``/proc``."""
     user_ids = set()
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended
@@ -118,7 +119,7 @@ def _is_person(uid: int) -> bool:
 def _read(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8").strip()
-        # The rights of the group and of all others.
+        # The permissions of the group and of all other users.
         shared_bits = stat.S_IMODE(path.stat().st_mode) & 0o077
     except (OSError, UnicodeDecodeError) as error:
         raise RewardDefinitionError(f"--token-file {path} cannot be read: {error}") from None
@@ -128,5 +129,5 @@ def _read(path: Path) -> str:
 
 
 def warn_user(text: str) -> None:
-    """Print a warning."""
+    """Print a warning to stderr."""
     print(visible(f"warning: {text}"), file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Options and argument types that several verbs share: the same name means the same in all of them."""
+"""Options and argument types that several verbs share, so that a name means the same in all of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_seed(verb: argparse.ArgumentParser) -> None:
 
 
 def count(text: str) -> int:
-    """Return a whole number of at least 1."""
+    """Parse a whole number of at least 1."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
@@ -37,7 +37,7 @@ def count(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """Return a finite number above 0."""
+    """Parse a finite number above 0."""
     value = float(text)
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"must be a finite number above 0, got {text}")
@@ -45,7 +45,7 @@ def seconds(text: str) -> float:
 
 
 def names(text: str) -> list[str]:
-    """Return the names in ``"a,b"``."""
+    """Parse a list of names such as ``"a,b"``."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
@@ -63,7 +63,7 @@ def add_columns(verb: argparse.ArgumentParser) -> None:
 
 
 def sources_of(options: argparse.Namespace) -> dict[str, str]:
-    """Return our name -> the column of the data, as the options say."""
+    """Return the mapping from our column names to those of the data, as given by ``--columns`` and ``--completion``."""
     sources = {name: column for pairs in options.columns for name, column in pairs.items()}
     if options.completion is not None:
         sources["completion"] = options.completion

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.cli.arguments import REWARD, add_seed, names, seconds, write
 
 _BUDGET = 40.0
-"""Seconds for a reward, as `rk.check` takes by default."""
+"""Seconds per reward, the same as the default of `rk.check`."""
 _FAST_BUDGET = 2.0
-"""For a hook before each commit, where a whole check takes too long."""
+"""Seconds per reward for a pre-commit hook, where a whole check takes too long."""
 
 if TYPE_CHECKING:
     from rewardkit.check.reports import Report, Section
@@ -90,7 +90,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check each reward; return 0 if no fault was found, 1 if one was, 2 if a reward could not be checked."""
+    """Check each reward. Return 0 without faults, 1 for a fault, 2 if a check could not run, 3 for unfinished laws."""
     from rewardkit.check.reports import json_of, page_of, text_of
     from rewardkit.check.run.targets import targets_of
 
@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _mutants_of(target: str, bound: BoundReward) -> str:
-    """Say which bugs in a reward's module its right and wrong completions would notice."""
+    """Return a report of the bugs in a reward's module that its right and wrong completions would catch."""
     from rewardkit.check.mutants.mutants import mutants
     from rewardkit.check.mutants.notice import noticed
     from rewardkit.errors import RewardDefinitionError
@@ -173,7 +173,7 @@ def _section(bound: BoundReward, report: Report, options: argparse.Namespace) ->
 
 
 def _of_list(report: Report, bound: BoundReward, other_reports: Sequence[tuple[BoundReward, Report]]) -> Report:
-    """Return the report of a list whose items are also candidates, without the findings that they have."""
+    """Return the report of a list; if its items are also checked as candidates, leave out the findings of the items."""
     from rewardkit.check.reward_under_test.components import unrepeated
 
     if not _has_checked_items(bound):

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 _STDOUT = Path("-")
 _BUDGET = 2.0
-"""Seconds, as of `rewardkit check --fast`: a diff is about what changed."""
+"""Seconds per reward, the same as for `rewardkit check --fast`: a diff is about the change."""
 _TIMEOUT = 300.0
-"""Any limit: a revision that does not load within five minutes hangs."""
+"""Seconds for scoring with a reward. Arbitrary: a revision that does not load within five minutes hangs."""
 _OF_BASE = ("only_sample", "no_check", "budget", "timeout")
-"""Options for a comparison with a revision."""
+"""The options that only apply to a comparison with a revision."""
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -113,7 +113,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare the rewards; return 0 if the differences are within all limits."""
+    """Compare the rewards; return the exit code, 0 if the differences are within all limits."""
     if options.base is not None or options.github:
         return _against_base(options)
     base_flags = [f"--{name.replace('_', '-')}" for name in _OF_BASE if getattr(options, name) is not None]
@@ -124,10 +124,10 @@ def run(options: argparse.Namespace) -> int:
             "pass two rewards and the completions, as in rewardkit diff HEAD:reward.py:reward reward.py:reward --on "
             "solutions.jsonl; or --base REVISION, for the rewards that changed since then"
         )
-    return _two(options)
+    return _diff_rewards(options)
 
 
-def _two(options: argparse.Namespace) -> int:
+def _diff_rewards(options: argparse.Namespace) -> int:
     from rewardkit.differences.diff import diff
     from rewardkit.differences.process import Data
     from rewardkit_adapters.inspect.logs import is_log, log_rows
@@ -150,7 +150,7 @@ def _two(options: argparse.Namespace) -> int:
 
 def _against_base(options: argparse.Namespace) -> int:
     from rewardkit.differences.github import Job, hand_over, no_commands
-    from rewardkit.differences.review import Options, reviewed
+    from rewardkit.differences.review import Options, review_change
     from rewardkit.differences.revisions import changes
 
     job = Job.here() if options.github else None
@@ -166,9 +166,9 @@ def _against_base(options: argparse.Namespace) -> int:
         timeout=options.timeout or _TIMEOUT,
         examples=options.show,
     )
-    # The runner must not take a reward's output for commands.
+    # The GitHub runner must not read a reward's output as workflow commands.
     with nullcontext() if job is None else no_commands():
-        review = reviewed(changes(base), options.rewards, chosen)
+        review = review_change(changes(base), options.rewards, chosen)
         exceeded = [
             f"{reward.name}: {sentence}"
             for reward in review.rewards
@@ -184,7 +184,7 @@ def _against_base(options: argparse.Namespace) -> int:
 
 
 def _write(result: Differences | Review, exceeded: list[str], options: argparse.Namespace) -> None:
-    """Write the files, then print the text, or JSON."""
+    """Write the requested files, then print the result as text or JSON."""
     values = json.dumps({**result.to_dict(), "exceeded": exceeded}, indent=1)
     if options.html is not None:
         write(options.html, result.document.html())

@@ -1,4 +1,4 @@
-"""``rewardkit export reward.py:reward --to verl --out DIR``: write the files with which a trainer uses a reward."""
+"""``rewardkit export reward.py:reward --to verl --out DIR``: write the files that a trainer needs to use a reward."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ADAPTERS = {
     "verifiers": "rewardkit_adapters.verifiers.mixin",
     "verl": "rewardkit_adapters.verl",
 }
-"""The name of a trainer -> the module with its `export`."""
+"""Trainer -> the module that defines its `export` function."""
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:

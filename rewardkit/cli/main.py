@@ -1,4 +1,4 @@
-"""``rewardkit <verb>``: run a verb, print errors as sentences.
+"""``rewardkit <verb>``: run a verb, and print errors as sentences.
 
 The options of a verb are in the module ``rewardkit.cli.<verb>``, which is imported when the verb is used.
 """
@@ -30,9 +30,9 @@ VERBS = {
     "update": "Change the reward of a running training",
     "view": "Look at recorded runs in the browser",
 }
-"""Verb -> its purpose for the user."""
+"""Verb -> its summary in the help text."""
 _CLOSED = 141
-"""The exit code of a command that SIGPIPE ends."""
+"""The exit code of a command that was ended by SIGPIPE: 128 + 13."""
 
 
 def parser(loaded: Sequence[str] = tuple(VERBS)) -> argparse.ArgumentParser:
@@ -76,12 +76,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"rewardkit {options.verb}: {message}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        # What shells report after Ctrl-C: 128 + SIGINT.
+        # The exit code that shells report after Ctrl-C: 128 + SIGINT.
         return 130
 
 
 def _closed(stream: TextIO) -> bool:
-    """Whether the reader of `stream` went away, as `head` does. Further output to it is dropped."""
+    """Return whether the reader of `stream` is gone, as with `head`. If so, further output is dropped."""
     waiting = select.poll()
     waiting.register(stream, 0)  # errors are always reported
     if not waiting.poll(0):

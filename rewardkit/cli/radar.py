@@ -1,4 +1,4 @@
-"""``rewardkit radar runs/x``: print the alerts of a recorded run, places where its reward may be gamed."""
+"""``rewardkit radar runs/x``: print the alerts of a recorded run, which show where its reward may be gamed."""
 
 from __future__ import annotations
 
@@ -97,10 +97,10 @@ def _reward(named: str | None) -> Reward | None:
 
 
 def _judge(options: argparse.Namespace) -> Reward | None:
-    """Return the judge that is asked.
+    """Return the judge for a second opinion; None without ``--judge``.
 
     Raises:
-        RewardKitError: an option has no judge that it is for.
+        RewardKitError: an option for the judge is given, but there is no judge that uses it.
     """
     from rewardkit.errors import RewardKitError
     from rewardkit.rewards.judges.endpoint.access import Endpoint

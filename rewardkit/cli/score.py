@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rewardkit_adapters.ray.reports import Progress
 
 
-# ``rewardkit score 's3://bucket/*.parquet' --engine ray``: score on a cluster.
+# ``rewardkit score 's3://bucket/*.parquet' --engine ray``: score completions on a cluster.
 
 
 def add_cluster_to(verb: argparse.ArgumentParser) -> None:
@@ -55,16 +55,16 @@ def add_cluster_to(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def place(text: str) -> Path | str:
-    """Return a path, or an address as it is."""
+def path_or_address(text: str) -> Path | str:
+    """Return `text` as a path, or unchanged if it is an address such as ``s3://bucket/scored``."""
     return text if "://" in text else Path(text)
 
 
 def check(options: argparse.Namespace) -> None:
-    """Refuse options that do not go together.
+    """Raise an error if some options cannot be combined.
 
     Raises:
-        RewardKitError: an option has no meaning with this engine.
+        RewardKitError: an option does not apply to this engine.
     """
     from rewardkit.errors import RewardKitError
 
@@ -93,7 +93,7 @@ def score(options: argparse.Namespace, sources: dict[str, str], rows: Callable[[
     """Score the data on a cluster and print a summary; return whether rows have errors.
 
     Args:
-        rows: yields the rows of the data, if only this function can read them.
+        rows: yields the rows of the data, if they need a special reader; else None.
     """
     from rewardkit.batch.table_text import visible
     from rewardkit_adapters.ray.command import score_data
@@ -168,10 +168,10 @@ def add_selection_to(verb: argparse.ArgumentParser) -> None:
 
 
 def rule_of(options: argparse.Namespace) -> Rule | None:
-    """Return the rule that the options name; None if all rows are wanted.
+    """Return the selection rule that the options describe; None to keep all rows.
 
     Raises:
-        RewardKitError: an option has no meaning without another.
+        RewardKitError: an option requires another one.
     """
     from rewardkit.errors import RewardKitError
 
@@ -195,13 +195,14 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
 
 @contextmanager
 def scored_beside(out: Path | None, data: Saved) -> Iterator[Path]:
-    """Return the path for all rows with their scores, from which some are selected; the file is removed at the end.
+    """Yield the path of a temporary file for all rows with their scores, from which rows are then selected.
 
-    If only the selection fails, the scores, which may have cost days, stay, and the error says where they are.
+    The file is removed at the end. If only the selection fails, the file is kept, because scoring may have taken days,
+    and the error names its path.
     """
     from rewardkit.errors import DataError
 
-    ending = ".jsonl" if data.schema is None else ".parquet"  # each keeps the types of the data
+    ending = ".jsonl" if data.schema is None else ".parquet"  # the format that keeps the types of the data
     if out is None:
         with TemporaryDirectory(prefix="rewardkit-") as folder:
             yield Path(folder) / f"scored{ending}"
@@ -223,7 +224,7 @@ def scored_beside(out: Path | None, data: Saved) -> Iterator[Path]:
 
 
 def select(rule: Rule, options: argparse.Namespace, scored: Scored) -> None:
-    """Select from completions with scores, write them to ``--out``, and say how many there are."""
+    """Select rows from scored completions, write them to ``--out``, and print how many there are."""
     from rewardkit.scoring.selection import select as select_rows
 
     print(select_rows(scored, rule, options.out).text())
@@ -265,7 +266,7 @@ def _gap(text: str) -> float:
 
 
 _TENTHS = 10
-"""Lines of progress in a log, where no bar can move."""
+"""The number of progress lines in a log, which cannot show a progress bar. Arbitrary."""
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -286,7 +287,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--reward", metavar="REWARD", help=REWARD)
     verb.add_argument(
         "--out",
-        type=place,
+        type=path_or_address,
         metavar="FILE",
         help="write all rows with total and components/<name> to FILE: .jsonl, .csv or .parquet",
     )
@@ -308,7 +309,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Score the data, or select from data with scores; return 0 if all rows were scored, else 1."""
+    """Score the data, or select from scored data; return 0 if all rows were scored, else 1."""
     from rewardkit.batch.table_text import visible
     from rewardkit.scoring.columns import Columns
     from rewardkit.scoring.processes import Workers, one_reward
@@ -348,7 +349,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _log_rows(data: Sequence[str]) -> Callable[[], Iterator[Row]] | None:
-    """Return a function that yields the rows of a log of inspect_ai; None for other data."""
+    """Return a function that yields the rows of an inspect_ai log; None for other data."""
     if len(data) != 1 or Path(data[0]).suffix.lower() not in (".eval", ".json"):
         return None
     from rewardkit_adapters.inspect.logs import is_log, log_rows
@@ -398,10 +399,10 @@ def _score(options: argparse.Namespace, data: Saved, columns: Columns, out: Path
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Make SIGTERM end the command as Ctrl-C does: its processes stop, and the run can be resumed."""
+    """Make SIGTERM end the command like Ctrl-C: its processes stop, and the command can be resumed."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        # What shells report for a signal.
+        # The exit code that shells report for a signal.
         sys.exit(128 + number)
 
     if threading.current_thread() is not threading.main_thread():
@@ -425,7 +426,7 @@ def _refuse_to_overwrite(data: Sequence[str], out: Path) -> None:
 
 @contextmanager
 def _progress(name: str, size: int) -> Iterator[Callable[[int], None]]:
-    """Show the progress: a bar on a terminal, otherwise a line per tenth."""
+    """Show progress: a bar on a terminal, otherwise one line per tenth of the rows."""
     if sys.stderr.isatty() and find_spec("rich") is not None:
         with _bar(name, size) as show:
             yield show

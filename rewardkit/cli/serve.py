@@ -18,7 +18,7 @@ DIALECTS: dict[str, str] = {
     "openrlhf": "rewardkit_adapters.openrlhf",
     "slime": "rewardkit_adapters.slime",
 }
-"""The name of a trainer -> the module with its `dialect`."""
+"""Trainer -> the module that defines its `dialect`."""
 _MIB = 1 << 20
 
 
@@ -57,7 +57,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until a signal asks to stop; return 0."""
+    """Serve until a signal stops the server; return 0."""
     from rewardkit.serve.app import Options, Setup, serve
 
     if not 0 <= options.port <= 65_535:

@@ -75,7 +75,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train, or do the task of an option instead; return the exit code."""
+    """Train, or do what an option such as ``--evaluate`` or ``--schema`` asks for instead; return the exit code."""
     from rewardkit.errors import RewardKitError
     from rewardkit_adapters.runner import config_file as reader
 
@@ -120,7 +120,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _sets(options: argparse.Namespace) -> list[str]:
-    """Return the settings of --set, followed by those of the other options, which win."""
+    """Return the settings from --set, followed by those from other options, which take precedence."""
     sets = list(options.sets)
     if options.output is not None:
         sets.append(f"output={json.dumps(str(options.output.absolute()))}")
@@ -135,7 +135,7 @@ def _sets(options: argparse.Namespace) -> list[str]:
 
 
 def _preflight(config: Any) -> int:
-    """Print the report of the preflight; return 0 if it found no error, else 2."""
+    """Run the preflight checks and print the report; return 0 without errors, else 2."""
     from rewardkit_adapters.runner.data import training_and_held_out
     from rewardkit_adapters.runner.preflight import preflight
     from rewardkit_adapters.runner.rewards import reward_of

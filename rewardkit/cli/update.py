@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rewardkit_adapters.live.mailbox import Mailbox
 
 _WAIT = 120.0
-"""Any limit: an update takes effect at the next step, and most steps are shorter."""
+"""Seconds to wait for an answer. Arbitrary: an update takes effect at the next step, and most steps are shorter."""
 _KINDS = ("weights", "thresholds", "schedules")
 _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 
@@ -79,7 +79,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Send the update, or print the requested list. Return the exit code."""
     from rewardkit.errors import RewardKitError
-    from rewardkit_adapters.live.requests import answered, mailbox_of, sent
+    from rewardkit_adapters.live.requests import mailbox_of, send_request, wait_for_answer
 
     folder = options.folder
     numbers = _numbers(options.numbers)
@@ -111,9 +111,9 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(canceled) or "no update is waiting")
     if prints:
         return 0
-    request = sent(mailbox, options.reward, numbers, options.rollback)
+    request = send_request(mailbox, options.reward, numbers, options.rollback)
     print(f"update {request.update}: {visible(str(request))}", file=sys.stderr, flush=True)
-    return _print_answer(answered(mailbox, request, options.wait), options.wait, mailbox)
+    return _print_answer(wait_for_answer(mailbox, request, options.wait), options.wait, mailbox)
 
 
 def _numbers(assignments: list[str]) -> dict[str, dict[str, Any]]:
@@ -160,7 +160,7 @@ def _print_answer(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) ->
 
 
 def _alive(mailbox: Mailbox) -> str:
-    """Return a warning if the training does not seem to be running, else an empty text."""
+    """Return a warning if the training does not seem to be running; empty if it does."""
     from rewardkit_adapters.live.requests import state_of
 
     last = mailbox.last_written()
@@ -172,7 +172,7 @@ def _alive(mailbox: Mailbox) -> str:
 
 
 def _trial(trial: Mapping[str, Any]) -> str:
-    """Return a table of the scores before and after, on the batch that the update was tried on."""
+    """Return a table of the scores before and after an update, on the batch on which it was tried."""
     pairs = [*trial["components"].items(), ("total", trial["total"])]
     rows = [[name, short(before, 4), short(after, 4)] for name, (before, after) in pairs]
     part = f", the main process's part of {trial['processes']}" if trial.get("processes", 1) > 1 else ""

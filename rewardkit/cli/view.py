@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rewardkit.page.trials import Trials
 
 _PORT = 8765
-"""Any port: the default of `page.server.serve`, too."""
+"""The default port. Arbitrary; `page.server.serve` has the same default."""
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -99,10 +99,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _trials(options: argparse.Namespace) -> Trials | None:
-    """Return the reward to try.
+    """Return the trials of the reward in ``--reward``; None without the option.
 
     Raises:
-        RewardKitError: it is not a reward.
+        RewardKitError: the value is not a reward, or ``--expensive`` is given without ``--reward``.
     """
     if options.reward is None:
         if options.expensive:

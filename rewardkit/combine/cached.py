@@ -19,7 +19,7 @@ from rewardkit.batch.column import Column, Rows
 from rewardkit.batch.score import ABSTAINED, SCORED
 from rewardkit.errors import RewardDefinitionError, shorten, warn
 from rewardkit.progress.bounds import TOLERANCE
-from rewardkit.tree.binding import Binding, bound
+from rewardkit.tree.binding import Binding, available_parameters
 from rewardkit.tree.conversion import RewardLike, reward_of
 from rewardkit.tree.fingerprints import described
 from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH
@@ -99,7 +99,7 @@ class Cached(Reward):
         """Return the keys of `rows`; without those whose arguments cannot be written."""
         binding = self.reward.facts.binding
         assert binding is not None
-        parameters = bound(binding.parameters, batch)
+        parameters = available_parameters(binding.parameters, batch)
         keys: dict[int, str] = {}
         for row in np.flatnonzero(rows).tolist():
             if row in batch.rollouts.broken:  # the reward fails it

@@ -152,7 +152,7 @@ class Curriculum(Reward):
             addends=rewards,
             weights=weights,
             schedules=schedules_of(weights),
-            gauges={"stage": _summed(multiplied(number, weight) for number, weight in enumerate(counting, 1))},
+            gauges={"stage": _sum_weights(multiplied(number, weight) for number, weight in enumerate(counting, 1))},
             stages=tuple((stage.name, weight) for stage, weight in zip(self.stages, counting, strict=True)),
             wants="any",
             tunables=tuple(tunable for stage in self.stages for tunable in stage.tunables),
@@ -190,7 +190,7 @@ class Curriculum(Reward):
         return f"curriculum({list(self.stages)!r})" + f".named({self.label!r})" * bool(self.label)
 
 
-def _summed(weights: Iterable[Weight]) -> Weight:
+def _sum_weights(weights: Iterable[Weight]) -> Weight:
     total: Weight = 0.0
     for weight in weights:
         total = weight if isinstance(total, float) and total == 0.0 else total + weight

@@ -1,1 +1,1 @@
-"""Differences: the effects of another reward on a training, over the same completions."""
+"""Differences: how another reward would affect training, compared on the same completions."""

@@ -1,6 +1,6 @@
-"""The effect of a change on the gradient: the advantages of all groups, before and after.
+"""The effect of a reward change on the gradient: the advantages in all groups, before and after.
 
-``gradients(before, after, groups).flips`` counts the completions that were rewarded and are now penalized, or the
+``gradients(before, after, groups).flips`` counts the completions that were reinforced and are now penalized, or the
 reverse.
 """
 
@@ -20,7 +20,7 @@ _DIGITS = 6
 """Advantages are rounded to this many digits before their signs are compared: sums of floats are not exact. Trainers
 compute advantages in float32, which has about seven."""
 _EXACT = 9
-"""Totals are rounded to this many digits before they are ranked. As in gates, which tolerate 1e-9."""
+"""Totals are rounded to this many digits before they are ranked, as in gates, which tolerate 1e-9."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,18 @@ class Gradients:
 
     Attributes:
         groups: (n,) the group of each completion, from 0.
-        before, after: (n,) advantages: total minus the mean of its group, divided by the deviation + 1e-4.
-        sizes: (groups,) the number of completions.
-        count: groups with at least two completions; the others have no advantages.
-        flips: completions whose advantage changes its sign.
-        rewarded: completions with an advantage above 0 that had none before.
-        penalized: completions with an advantage below 0 that had none before.
-        other_best: groups where every completion that was best is no longer best.
-        silent_before, silent_after: groups whose totals are all equal, so that nothing is learned from them.
-        silenced, voiced: groups that are newly silent, and that no longer are.
-        rank_correlation: the mean over groups of Spearman's correlation between old and new totals, over the groups
-            that are silent on neither side; None if there are none.
+        before, after: (n,) advantages: the total minus the group mean, divided by the group's standard deviation +
+            1e-4.
+        sizes: (groups,) the number of completions in each group.
+        count: the number of groups with at least two completions; the others have no advantages.
+        flips: the number of completions whose advantage changes sign.
+        rewarded: the number of completions with an advantage above 0 that was not above 0 before.
+        penalized: the number of completions with an advantage below 0 that was not below 0 before.
+        other_best: the number of groups in which no completion that was best still is.
+        silent_before, silent_after: the number of groups whose totals are all equal, so that they give no signal.
+        silenced, voiced: the number of groups that become silent, and that are no longer silent.
+        rank_correlation: Spearman's correlation between old and new totals within groups, averaged over groups that are
+            silent on neither side; None if there are none.
         largest_change: the largest change of an advantage.
     """
 
@@ -60,7 +61,7 @@ class Gradients:
     largest_change: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as JSON values."""
+        """Return all values except the arrays as JSON values."""
         arrays = ("groups", "before", "after", "sizes")
         counts = {
             attribute.name: json_ready(getattr(self, attribute.name))
@@ -76,22 +77,22 @@ class Gradients:
 
     @property
     def flipped(self) -> Rows:
-        """(n,) whether the sign of the advantage flips."""
+        """(n,) whether the advantage changes from positive to negative, or the reverse."""
         flips: Rows = _signs(self.before) * _signs(self.after) < 0
         return flips
 
     @property
     def turned(self) -> Rows:
-        """(n,) whether the sign of the advantage changes in any way, also from or to 0."""
+        """(n,) whether the sign of the advantage changes in any way, including from or to 0."""
         turns: Rows = _signs(self.before) != _signs(self.after)
         return turns
 
 
 def gradients(before: Floats, after: Floats, groups: Numbers) -> Gradients | None:
-    """Compare (n,) totals of complete groups; None if no group has two completions."""
+    """Compare the (n,) totals of complete groups; return None if no group has two completions."""
     _, numbers, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    several = sizes > 1
-    if not several.any():
+    is_group = sizes > 1
+    if not is_group.any():
         return None
     old, new = _advantages(before, numbers), _advantages(after, numbers)
     signs = _signs(old), _signs(new)
@@ -99,23 +100,23 @@ def gradients(before: Floats, after: Floats, groups: Numbers) -> Gradients | Non
     best = _best(before, numbers), _best(after, numbers)
     stable = np.zeros(len(sizes), dtype=np.bool_)
     stable[numbers[best[0] & best[1]]] = True
-    speaks = several & ~silent[0] & ~silent[1]
-    correlations = _spearman(before, after, numbers)[speaks]
+    has_signal = is_group & ~silent[0] & ~silent[1]
+    correlations = _spearman(before, after, numbers)[has_signal]
     defined = correlations[~np.isnan(correlations)]
     return Gradients(
         numbers,
         old,
         new,
         sizes,
-        int(several.sum()),
+        int(is_group.sum()),
         int((signs[0] * signs[1] < 0).sum()),
         int(((signs[0] <= 0) & (signs[1] > 0)).sum()),
         int(((signs[0] >= 0) & (signs[1] < 0)).sum()),
-        int((speaks & ~stable).sum()),
-        int((several & silent[0]).sum()),
-        int((several & silent[1]).sum()),
-        int((several & silent[1] & ~silent[0]).sum()),
-        int((several & silent[0] & ~silent[1]).sum()),
+        int((has_signal & ~stable).sum()),
+        int((is_group & silent[0]).sum()),
+        int((is_group & silent[1]).sum()),
+        int((is_group & silent[1] & ~silent[0]).sum()),
+        int((is_group & silent[0] & ~silent[1]).sum()),
         float(defined.mean()) if len(defined) else None,
         float(np.abs(new - old).max()),
     )
@@ -131,7 +132,7 @@ def _signs(advantages: Floats) -> Floats:
 
 
 def _extremes(totals: Floats, numbers: Numbers) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest total of each group, inf and -inf if none is scored."""
+    """Return the lowest and the highest total of each group; inf and -inf if no completion is scored."""
     count = int(numbers.max()) + 1
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     scored = ~np.isnan(totals)
@@ -146,14 +147,14 @@ def _silent(totals: Floats, numbers: Numbers) -> Rows:
 
 
 def _best(totals: Floats, numbers: Numbers) -> Rows:
-    """Return (n,): whether no completion of the group has a higher total."""
+    """Return (n,) whether each completion has the highest total in its group."""
     _, high = _extremes(totals, numbers)
     with np.errstate(invalid="ignore"):
         return np.round(high[numbers] - totals, _EXACT) <= 0.0
 
 
 def _spearman(before: Floats, after: Floats, numbers: Numbers) -> Floats:
-    """Return the rank correlation of each group, over the completions that have both totals; NaN if it has none."""
+    """Return the rank correlation in each group, over completions with both totals; NaN if it is undefined."""
     complete = ~(np.isnan(before) | np.isnan(after))
     count = int(numbers.max()) + 1
     left, right = (centered_ranks(totals[complete], numbers[complete]) for totals in (before, after))

@@ -1,6 +1,6 @@
-"""``rk.diff(old, new, data)``: both rewards over the same completions.
+"""``rk.diff(old, new, data)`` compares two rewards on the same completions.
 
-``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` says what an edit changes.
+``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` shows what an edit changes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from rewardkit.batch.column import Numbers
-from rewardkit.differences.differences import Differences, compared
-from rewardkit.differences.process import Data, Job, scored_elsewhere
-from rewardkit.differences.record import Recorded, recorded
-from rewardkit.differences.side import Side, scored
+from rewardkit.differences.differences import Differences, compare_sides
+from rewardkit.differences.process import Data, Job, score_in_children
+from rewardkit.differences.record import Recorded, read_recorded_side
+from rewardkit.differences.side import Side, score_side
 from rewardkit.differences.targets import Placed, target_of
 from rewardkit.errors import DataError, near_miss, shorten
 from rewardkit.scoring.files import Row
@@ -28,18 +28,18 @@ from rewardkit.scoring.sources import Saved
 from rewardkit.tree.conversion import RewardLike, tree_of
 from rewardkit.tree.evaluation.omission import EXPENSIVE
 
-# Groups: the completions of the same prompt, which GRPO compares.
+# Groups: completions of the same prompt, which GRPO compares.
 
 
 _READ = 2_048
-"""Any size: rows that are held in memory at once."""
+"""The number of rows to hold in memory at once. Arbitrary."""
 
 
 def groups_of(saved: Saved, sources: Mapping[str, str]) -> Numbers | None:
     """Return the (n,) group of each row.
 
-    Rows next to each other with the same prompt are one group, so the next epoch has its own groups. If completions of
-    a prompt are scattered over the data, all rows with that prompt are one group.
+    Neighboring rows with the same prompt form one group, so that each epoch has its own groups. If completions of a
+    prompt are scattered over the data, all rows with that prompt form one group.
     """
     prompt = sources.get("prompt", "prompt")
     names = [name for name in (prompt, *saved.apart) if name in saved.kinds]
@@ -65,12 +65,12 @@ def _digest(key: tuple[object, ...]) -> bytes:
 
 
 EXAMPLES = 10
-"""Any number: what a reviewer looks at."""
+"""The default number of completions to show. Arbitrary: a reviewer looks at a few."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """Rows in memory, as other processes get them."""
+    """A picklable source of rows in memory, for other processes."""
 
     rows: tuple[Row, ...]
 
@@ -89,22 +89,22 @@ def diff(
     regressions: str | os.PathLike[str] | None = None,
     examples: int = EXAMPLES,
 ) -> Differences:
-    """Compare two rewards over the same completions: totals, components, advantages, failures.
+    """Compare two rewards on the same completions: totals, components, advantages, failures.
 
-    ``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` shows the effects of an edit on a
-    training: the completions with another total, and those whose advantage flips its sign.
+    ``print(rk.diff("HEAD:reward.py:reward", "reward.py:reward", "solutions.jsonl"))`` shows how an edit affects
+    training: the completions whose total changes, and those whose advantage changes sign.
 
     Args:
-        old: a reward; or its name: ``path.py:name``, ``module:name``, or with a git revision ``HEAD~1:path.py:name``. A
-            named reward is loaded and scored in a separate process. The folder of a recorded run means the scores that
-            it recorded, if `data` is that run.
-        new: the same.
-        data: a .jsonl, .json, .csv or .parquet file, the tables of TRL, the folder of a recorded run, or rows: mappings
-            with a ``completion``, its ``prompt`` and columns.
-        columns: our name -> the column of the data: ``{"answer": "reference"}``.
+        old: a reward, or the name of one: ``path.py:name``, ``module:name``, or, with a git revision,
+            ``HEAD~1:path.py:name``. A named reward is loaded and scored in a separate process. If `data` is a recorded
+            run, the folder of that run stands for the recorded scores.
+        new: the other reward, in the same format.
+        data: a .jsonl, .json, .csv or .parquet file, TRL's completion tables, the folder of a recorded run, or rows:
+            mappings with a ``completion``, a ``prompt`` and columns.
+        columns: the name in the reward -> the column in the data, as in ``{"answer": "reference"}``.
         limit: use only this many rows from the start.
         without: components to leave out on both sides; ``"expensive"`` leaves out judges, reward models and programs.
-        regressions: a file of known exploits that ``rewardkit check --regressions`` keeps; both rewards score them.
+        regressions: a file of known exploits, written by ``rewardkit check --regressions``; both rewards score them.
         examples: the number of completions to show.
 
     Returns:
@@ -125,10 +125,10 @@ def diff(
 def difference(
     before: Side, after: Side, source: Data, cases: Sequence[Regression] = (), examples: int = EXAMPLES
 ) -> Differences:
-    """Compare the scores of two rewards on the same completions, and show `examples` of them."""
+    """Compare the scores of two rewards on the same completions, with up to `examples` completions to show."""
     data = source.open()
     groups = groups_of(data, source.sources)
-    return compared(
+    return compare_sides(
         before,
         after,
         data,
@@ -153,10 +153,10 @@ def _source(data: Any, columns: Mapping[str, str] | None, limit: int | None) -> 
     if isinstance(data, (str, os.PathLike)):
         return Data.at(os.fspath(data), sources=sources, limit=limit)
     rows = tuple(data)
-    wrong = [row for row in rows if not isinstance(row, Mapping)]
-    if wrong:
+    invalid_rows = [row for row in rows if not isinstance(row, Mapping)]
+    if invalid_rows:
         raise DataError(
-            f"the data has a row that is not a mapping: {shorten(wrong[0])}. Pass rows such as "
+            f"the data has a row that is not a mapping: {shorten(invalid_rows[0])}. Pass rows such as "
             "{'prompt': ..., 'completion': ...}; for a pandas frame, frame.to_dict('records')"
         )
     return Data("the data", "the data", Listed(rows), sources, limit)
@@ -165,7 +165,7 @@ def _source(data: Any, columns: Mapping[str, str] | None, limit: int | None) -> 
 def _sides(
     pair: tuple[Any, Any], source: Data, saved: Saved, leave_out: tuple[str, ...], cases: tuple[Regression, ...]
 ) -> tuple[Side, Side]:
-    """Score both rewards: named ones in separate processes at the same time, the others in this one."""
+    """Score with both rewards: named ones run in parallel in separate processes, others in this process."""
     named = {index: target_of(target) if isinstance(target, str) else target for index, target in enumerate(pair)}
     for target in named.values():
         if isinstance(target, Recorded):
@@ -177,16 +177,16 @@ def _sides(
             for index, target in named.items()
             if isinstance(target, Placed)
         }
-        sides |= dict(zip(jobs, scored_elsewhere(list(jobs.values())), strict=True))
+        sides |= dict(zip(jobs, score_in_children(list(jobs.values())), strict=True))
     for index, target in named.items():
         if index not in sides and not isinstance(target, Recorded):
             reward = tree_of(target, "diff: a reward")
             name = reward.name or ("the old reward", "the new reward")[index]
-            sides[index] = scored(name, reward, saved, sources=source.sources, leave_out=leave_out, exploits=cases)
+            sides[index] = score_side(name, reward, saved, sources=source.sources, leave_out=leave_out, exploits=cases)
     omitted = list(dict.fromkeys(name for side in sides.values() for name in side.omitted))
     for index, target in named.items():
         if isinstance(target, Recorded):
-            sides[index] = recorded(target.run, saved, omitted or leave_out)
+            sides[index] = read_recorded_side(target.run, saved, omitted or leave_out)
     return sides[0], sides[1]
 
 

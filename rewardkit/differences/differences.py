@@ -1,4 +1,4 @@
-"""The difference between two rewards over the same completions, as numbers and as a report.
+"""The differences between two rewards on the same completions, as numbers and as a report.
 
 ``compared(before, after, source).verdict`` is one sentence; ``.text()``, ``.markdown()`` and ``.html()`` show the rest.
 """
@@ -40,7 +40,7 @@ from rewardkit.scoring.regressions import Regression
 from rewardkit.scoring.report import Faults
 from rewardkit.scoring.sources import Saved
 
-# Components before and after: paired by name, or recognized under another name.
+# Components before and after, paired by name, or recognized under another name.
 
 
 State = Literal["same", "changed", "renamed", "added", "removed"]
@@ -48,15 +48,15 @@ State = Literal["same", "changed", "renamed", "added", "removed"]
 
 @dataclass(frozen=True)
 class ComponentChange:
-    """A component under two rewards.
+    """The change of one component, or of the total, from one reward to another.
 
     Attributes:
-        before, after: its names; None if the reward does not have it. The total is ``"total"``.
-        state: ``"renamed"`` says that its scores are the same.
-        means: the means before and after; None if it scored nothing.
-        changed: the number of completions that it scores differently.
-        largest_change: the largest change of its score.
-        outcomes: outcome -> the numbers of completions that had it before and after, if they differ.
+        before, after: the name of the component in each reward; None if the reward lacks it. The total is ``"total"``.
+        state: the kind of change; ``"renamed"`` means that the name differs, but the scores are the same.
+        means: the mean score before and after; None if nothing was scored.
+        changed: the number of completions that are scored differently.
+        largest_change: the largest change of a score.
+        outcomes: outcome -> the number of completions with that outcome before and after, if they differ.
     """
 
     before: str | None
@@ -69,9 +69,9 @@ class ComponentChange:
 
 
 def component_changes(before: Side, after: Side) -> tuple[ComponentChange, ...]:
-    """Return the changes of all components, in the order of the new reward, then removed ones, then the total.
+    """Return the changes of all components in the order of the new reward, then removed components, then the total.
 
-    Components that were left out have no scores to compare.
+    Components that were left out are skipped, because they have no scores to compare.
     """
     omitted = {*before.omitted, *after.omitted}
     olds, news = ([name for name in side.components if name not in omitted] for side in (before, after))
@@ -86,12 +86,12 @@ def component_changes(before: Side, after: Side) -> tuple[ComponentChange, ...]:
 
 
 def _renamed(before: Side, after: Side, lost: Iterable[str], fresh: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield (new name, old name) where exactly one lost component fits a fresh one."""
+    """Yield (new name, old name) for each pair of components that match only each other."""
     left, right = list(lost), list(fresh)
-    for alike in (_same_structure, _same_scores):
-        fits = {new: [old for old in left if alike(before, after, old, new)] for new in right}
-        for new, olds in fits.items():
-            if len(olds) == 1 and sum(olds[0] in candidates for candidates in fits.values()) == 1:
+    for is_match in (_same_structure, _same_scores):
+        candidates_by_name = {new: [old for old in left if is_match(before, after, old, new)] for new in right}
+        for new, olds in candidates_by_name.items():
+            if len(olds) == 1 and sum(olds[0] in candidates for candidates in candidates_by_name.values()) == 1:
                 yield new, olds[0]
                 left.remove(olds[0])
                 right.remove(new)
@@ -103,7 +103,7 @@ def _same_structure(before: Side, after: Side, old: str, new: str) -> bool:
 
 
 def _same_scores(before: Side, after: Side, old: str, new: str) -> bool:
-    """Whether each scores all completions the same, but not all with the same score."""
+    """Return whether two components agree on all completions, but do not give all completions the same score."""
     values = before.components[old]
     scored = values[~np.isnan(values)]
     varied = len(scored) > 0 and float(scored.max() - scored.min()) > TOLERANCE
@@ -152,28 +152,28 @@ def _largest(before: np.typing.NDArray[np.float64], after: np.typing.NDArray[np.
 SCHEMA = 1
 """The version of `Differences.to_dict`."""
 _REASONS = 20
-"""Reasons of new failures in the JSON. Any number, so that the file stays small."""
+"""The most reasons for new failures in the JSON output. Arbitrary: keeps the file small."""
 _SHOWN_EXPLOITS = 5
-"""Any number, so that a report stays readable."""
+"""The most exploits to show in a list. Arbitrary: keeps a report readable."""
 _EXCERPT = 94
-"""The most characters of a completion or an exploit on a terminal. What a line of 110 leaves for it."""
+"""The most characters of a completion or exploit to show on a terminal: the space left on a line of 110."""
 _READ = 2_048
-"""Rows of the data that are read at a time. Any size: rows that are held in memory at once."""
+"""The number of rows to hold in memory at once. Arbitrary."""
 _CANDIDATES = 4
-"""The number of rows that are read for each example in the report, since equal completions are shown once."""
+"""How many rows to read per example in the report, since equal completions are shown only once. Arbitrary."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A completion that the change affects, with its texts.
+    """A completion that the change affects, with texts and values to show.
 
     Attributes:
-        row: its number in the data, from 0.
+        row: the row number in the data, from 0.
         columns: the columns that the rewards read.
-        totals, advantages: its values before and after; None if it has none.
-        components: name -> values before and after, of the components that differ here.
-        kind: ``"flip"``, ``"newly rewarded"``, ``"newly penalized"``, ``"no longer scored"``, ``"newly scored"`` or
-            ``"changed"``.
+        totals, advantages: the values before and after; None if there is none.
+        components: name -> values before and after, for components that differ on this completion.
+        kind: the kind of change: ``"flip"``, ``"newly rewarded"``, ``"newly penalized"``, ``"no longer scored"``,
+            ``"newly scored"`` or ``"changed"``.
     """
 
     row: int
@@ -188,11 +188,12 @@ class Example:
 
 @dataclass(frozen=True)
 class ExploitChange:
-    """Known exploits that are paid: they earn at least as much as a right completion of the same prompt.
+    """Known exploits that work, that is, score at least as high as a right completion of the same prompt.
 
     Attributes:
-        tried: the number scored by both rewards.
-        newly_paid, no_longer_paid, still_paid: the completions, cut short.
+        tried: the number of exploits scored by both rewards.
+        newly_paid, no_longer_paid, still_paid: the exploits that work only with the new reward, only with the old one,
+            or with both; texts are cut short.
     """
 
     tried: int
@@ -202,23 +203,23 @@ class ExploitChange:
 
     @property
     def changes(self) -> bool:
-        """Whether only one of the rewards pays one of them."""
+        """Whether any exploit works with only one of the rewards."""
         return bool(self.newly_paid or self.no_longer_paid)
 
 
 @dataclass(frozen=True)
 class Differences:
-    """The changes over n completions if the reward `after` replaces the reward `before`.
+    """The changes on n completions if the reward `after` replaces the reward `before`.
 
     Attributes:
         data: the name of the data.
         changed: (n,) whether the total differs by more than 1e-9; NaN equals NaN.
-        components: a line for each component, and for the total (the last).
-        gradients: advantages within groups; None if no prompt has two completions.
-        failing, recovered: (n,) whether only the new reward cannot score the completion, or only the old one.
-        exploits: known exploits that only one of the rewards pays, and those that both pay.
+        components: the change of each component and, last, of the total.
+        gradients: the changes of advantages within groups; None if no prompt has two completions.
+        failing, recovered: (n,) whether only the new reward, or only the old one, fails to score the completion.
+        exploits: the known exploits that work with one or both of the rewards.
         examples: the completions that change most, the largest change first.
-        warnings: the limits of the comparison, in sentences.
+        warnings: the limits of the comparison, one sentence each.
     """
 
     before: Side
@@ -241,22 +242,22 @@ class Differences:
 
     @property
     def same(self) -> bool:
-        """Whether nothing changes for a training: no total, no failure, no known exploit."""
+        """Whether nothing changes for training: no total, no failure, no known exploit."""
         return not (self.affected.any() or self.exploits.changes)
 
     @property
     def affected(self) -> Rows:
-        """(n,) whether a completion gets another total, or is scored by only one of the rewards."""
+        """(n,) whether the total of a completion changes, or only one of the rewards scores it."""
         return self.changed | self.failing | self.recovered
 
     @property
     def changed_components(self) -> list[ComponentChange]:
-        """The components that are added, removed, or score differently."""
+        """The components that are added, removed, or changed in their scores."""
         return [change for change in self.components[:-1] if change.state not in ("same", "renamed")]
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The effect of the change, in one sentence."""
         if self.same:
             names = [change.after for change in self.components[:-1] if change.state == "changed"]
             inner = f"component {names[0]!r} does" if len(names) == 1 else f"{len(names)} components do"
@@ -285,7 +286,7 @@ class Differences:
 
     @property
     def document(self) -> Document:
-        """The report."""
+        """The report on the differences."""
         size = counted(len(self), "completion")
         if self.gradients is not None:
             size += f", {counted(self.gradients.count, 'group')}"
@@ -305,7 +306,7 @@ class Differences:
             yield Part("Known exploits", [Code("\n".join(self._exploits()))])
 
     def _failures(self) -> Iterator[str]:
-        """Say which completions only one of the rewards can score, and why."""
+        """Yield lines about completions that only one of the rewards can score, with reasons."""
         if recovered := int(self.recovered.sum()):
             yield f"The old reward could not score {counted(recovered, 'completion')} that the new one scores."
         if self.failing.any():
@@ -317,7 +318,7 @@ class Differences:
             yield from faults.lines()
 
     def _exploits(self) -> Iterator[str]:
-        """Say which known exploits the rewards pay."""
+        """Yield lines about known exploits that work with one or both of the rewards."""
         yield f"{self.exploits.tried:,} tried, {len(self.exploits.still_paid):,} paid by both rewards."
         for title, completions in (
             ("Paid only by the new reward", self.exploits.newly_paid),
@@ -332,22 +333,24 @@ class Differences:
             yield Part("The largest changes", list(map(_card, self.examples)))
 
     def text(self) -> str:
-        """Return a report for a terminal."""
+        """Return the report as text for a terminal."""
         return self.document.text()
 
     def markdown(self) -> str:
-        """Return a report for a comment on a pull request: at most 65,536 characters, without foreign markup."""
+        """Return the report for a pull request comment: at most 65,536 characters, with markup in completions
+        escaped.
+        """
         return self.document.markdown()
 
     def html(self) -> str:
-        """Return a report as a self-contained page."""
+        """Return the report as a self-contained HTML page."""
         return self.document.html()
 
     @property
     def columns(self) -> dict[str, Any]:
-        """A table with a row per completion, name -> (n,): totals, advantages, flips, components before and after.
+        """A table with one row per completion, as name -> (n,): totals, advantages, flips, components.
 
-        ``pandas.DataFrame(differences.columns)`` makes a frame.
+        ``pandas.DataFrame(differences.columns)`` turns it into a data frame.
         """
         columns: dict[str, Any] = {"total/before": self.before.total, "total/after": self.after.total}
         if (comparison := self.gradients) is not None:
@@ -364,7 +367,7 @@ class Differences:
         return columns
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the (n,) arrays as JSON values; docs/diff.md describes them."""
+        """Return everything except the (n,) arrays as JSON values; docs/diff.md describes the format."""
         groups = self.gradients
         failing = np.flatnonzero(self.failing)
         return {
@@ -394,7 +397,7 @@ class Differences:
         }
 
 
-def compared(
+def compare_sides(
     before: Side,
     after: Side,
     data: Saved,
@@ -405,12 +408,12 @@ def compared(
     exploits: Sequence[Regression] = (),
     examples: int = 10,
 ) -> Differences:
-    """Compare two sides of the same n completions.
+    """Compare two sides, that is, the scores of two rewards on the same n completions.
 
     Args:
         name: the name of the data.
         groups: (n,) the group of each completion; None if there are no groups.
-        sources: our name -> the column of the data.
+        sources: the name in the reward -> the column in the data.
         exploits: the known exploits that both sides scored.
         examples: the number of completions to show.
     """
@@ -432,14 +435,14 @@ def compared(
 
 
 def failed(side: Side) -> Rows:
-    """Return (n,): whether a completion has no total, or an error."""
+    """Return (n,) whether each completion has no total, or an error."""
     lost = np.isnan(side.total)
     lost[list(side.errors)] = True
     return lost
 
 
 def _exploit_changes(before: Side, after: Side, cases: Sequence[Regression]) -> ExploitChange:
-    """Compare what both rewards pay for known exploits; a record has scored none."""
+    """Compare the scores of both rewards for known exploits; a recorded run has no such scores."""
     completions: dict[tuple[bool, bool], list[str]] = {}
     for case, old, new in zip(cases, before.exploits, after.exploits, strict=False):
         if not any(map(math.isnan, (*old, *new))):
@@ -486,7 +489,7 @@ def _component_table(components: Iterable[ComponentChange]) -> Table:
 
 
 def _label(change: ComponentChange) -> str:
-    """Return the name of a component, and what became of it."""
+    """Return the name of a component with its change, as in ``length (added)`` or ``old -> new``."""
     if change.before != change.after and change.before and change.after:
         return f"{change.before} -> {change.after}"
     name = change.after or change.before or ""
@@ -530,7 +533,7 @@ def _change(before: float | None, after: float | None) -> str:
     return f"{short(before, 4)} -> {short(after, 4)}"
 
 
-# The completions that a change affects most, with their texts.
+# The completions that a change affects most, with texts.
 
 
 def _examples(differences: Differences, data: Saved, sources: Mapping[str, str], limit: int) -> tuple[Example, ...]:
@@ -547,7 +550,7 @@ def _examples(differences: Differences, data: Saved, sources: Mapping[str, str],
 
 
 def _most_affected(differences: Differences) -> np.typing.NDArray[np.int64]:
-    """Return the affected rows, the most affected first; rows with equal changes in their order."""
+    """Return the affected rows, the most affected first; ties keep the order of the data."""
     changes = np.nan_to_num(np.abs(differences.after.total - differences.before.total), nan=0.0)
     affected, advantages = differences.affected, differences.gradients
     keys = [changes]
@@ -586,7 +589,7 @@ def _text(value: Any) -> str:
         return value
     try:
         return completion_text(value, 0)
-    except Exception:  # neither text nor messages: a number, a list, an image
+    except Exception:  # neither text nor messages, for example a number, a list, an image
         return as_json(value)
 
 
@@ -609,7 +612,7 @@ def _example(differences: Differences, row: int, prompt: str, completion: str, c
 
 
 def _values(differences: Differences, change: ComponentChange, row: int) -> tuple[float | None, float | None] | None:
-    """Return the values of a component in a row before and after; None if they are the same."""
+    """Return the values of a component before and after in one row; None if they are the same."""
     old = None if change.before is None else differences.before.components[change.before][row : row + 1]
     new = None if change.after is None else differences.after.components[change.after][row : row + 1]
     if old is not None and new is not None and not differ(old, new)[0]:
@@ -637,16 +640,16 @@ def _kind(differences: Differences, row: int) -> str:
     return "changed"
 
 
-# The limits of change above which a comparison counts as failed.
+# Limits: the amount of change above which a comparison counts as failed.
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A number, or a share of all: ``Limit.parsed("2%").exceeded(30, 1000)`` is True, since 3% is more than 2%.
+    """A limit, as a number or a share: ``Limit.parsed("2%").exceeded(30, 1000)`` is True, since 3% is more than 2%.
 
     Attributes:
         value: a number of completions or groups; a share from 0 to 1 if `relative`.
-        text: the text that the user wrote.
+        text: the limit as the user wrote it.
     """
 
     value: float
@@ -655,12 +658,12 @@ class Limit:
 
     @classmethod
     def parsed(cls, text: str) -> Limit:
-        """Read ``"2%"`` as a share, ``"20"`` as a number.
+        """Parse ``"2%"`` as a share and ``"20"`` as a number.
 
         Raises:
-            ValueError: it is neither.
+            ValueError: `text` is neither a share nor a whole number.
         """
-        # "20" or "2%"; "0.5" could be half a completion or a share, and is refused.
+        # "20" or "2%". "0.5" is rejected, because it could mean half a completion or a share.
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
         if match is None or (not match[2] and "." in match[1]):
             raise ValueError(f"write a number or a share, as in 20 or 2%; got {text!r}")
@@ -668,8 +671,8 @@ class Limit:
         return cls(float(match[1]) / (100.0 if share else 1.0), share, text.strip())
 
     def exceeded(self, count: int, of: int) -> bool:
-        """Whether `count` of `of` is more than allowed."""
-        # 1 of 50 is not more than 2 %, in spite of rounding.
+        """Return whether `count` out of `of` is more than the limit allows."""
+        # Tolerate rounding: 1 of 50 is not more than 2 %.
         return (count / of if of else 0.0) > self.value + 1e-12 if self.relative else count > self.value
 
     def __str__(self) -> str:
@@ -678,13 +681,13 @@ class Limit:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on the changes. None means no limit.
+    """Limits on the changes of a comparison; None means no limit.
 
     Attributes:
-        changed: completions that get another total.
-        flips: completions whose advantage flips its sign, of those in groups.
-        silenced: groups that newly have no signal.
-        failures: completions that only the new reward cannot score.
+        changed: completions whose total changes.
+        flips: completions whose advantage changes sign, out of those in groups.
+        silenced: groups that lose their signal.
+        failures: completions that only the new reward fails to score.
     """
 
     changed: Limit | None = None
@@ -693,7 +696,7 @@ class Limits:
     failures: Limit | None = None
 
     def exceeded(self, differences: Differences) -> list[str]:
-        """Return a sentence for each exceeded limit, and one for known exploits that are paid again."""
+        """Return a sentence for each exceeded limit, and one if known exploits work again."""
         advantages, size = differences.gradients, len(differences)
         changed, failing = int(differences.changed.sum()), int(differences.failing.sum())
         flips, compared = (0, 0) if advantages is None else (advantages.flips, advantages.compared)

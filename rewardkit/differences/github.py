@@ -1,4 +1,4 @@
-"""GitHub: the pull request of a job, and its one comment, which is rewritten when something changes.
+"""GitHub: the pull request of a job, and our single comment on it, which is rewritten when something changes.
 
 ``python -m rewardkit.differences.github review.md`` posts the file as a comment. It is a separate step, so that the
 process that runs the rewards of the pull request never has the token. Without permission to write, as in pull requests
@@ -25,30 +25,30 @@ from rewardkit.differences.revisions import git
 from rewardkit.errors import ConfigError, DataError
 
 MARK = "<!-- rewardkit review -->"
-"""The first line of the comment, by which the next run finds it."""
+"""The first line of the comment, which lets the next run find it."""
 _LONGEST = 65_000
-"""GitHub refuses a comment of more than 65,536 characters."""
+"""The most characters of a comment: GitHub rejects more than 65,536."""
 _SAME_AGAIN = "The rewards score as before, so there is nothing to review.\n"
 _PAGE = 100
-"""The largest page of comments that GitHub's API returns."""
+"""The number of comments per request: the most that GitHub's API returns."""
 _TRIES = 3
-"""Any number: GitHub's API fails now and then, and a job should not wait for minutes."""
+"""How often to try a request. Arbitrary: GitHub's API fails now and then, but a job should not wait for minutes."""
 _TRUSTED = ("pull_request_target", "workflow_run", "issue_comment")
-"""Events whose jobs are trusted, but may have checked out untrusted code."""
-# No token, no right, or a token that cannot see the repository: the comment is left out.
+"""Events whose jobs are trusted with secrets, but may have checked out untrusted code."""
+# No token, missing permissions, or a token without access to the repository: skip the comment.
 _REFUSED = (401, 403, 404)
 
 
 @dataclass(frozen=True)
 class Job:
-    """The job of GitHub Actions that this process runs in.
+    """The GitHub Actions job that this process runs in.
 
     Attributes:
         repository: ``owner/name``.
-        number: the number of the pull request; 0 if the job runs for none.
-        base: the commit of the branch that the pull request goes into, or the one before a push; "" for other events.
-        api: the address of GitHub's interface.
-        summary: the file that is shown on the job's page.
+        number: the number of the pull request; 0 if the job does not run for one.
+        base: the commit of the target branch of the pull request, or the commit before a push; "" for other events.
+        api: the address of GitHub's API.
+        summary: the file whose contents GitHub shows on the job's page.
     """
 
     repository: str
@@ -59,10 +59,11 @@ class Job:
 
     @classmethod
     def here(cls, environment: Mapping[str, str] = os.environ) -> Job:
-        """Read the variables that GitHub Actions sets.
+        """Return the current job, read from the variables that GitHub Actions sets.
 
         Raises:
-            ConfigError: this is not a job of GitHub Actions, or one in which code of forks would get a token to write.
+            ConfigError: this is not a GitHub Actions job, or it is one in which code from forks would get a write
+                token.
         """
         if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
             raise ConfigError(
@@ -89,14 +90,14 @@ class Job:
         )
 
     def compared_with(self) -> str:
-        """Return the commit to compare with, and fetch it if the clone is too shallow to have it.
+        """Return the commit to compare with; fetch it if the clone is too shallow to contain it.
 
-        The merge commit that actions/checkout makes for a pull request is compared with its first parent, the newest
-        commit of the branch that it goes into.
+        The merge commit that actions/checkout creates for a pull request is compared with its first parent, the newest
+        commit of the target branch.
 
         Raises:
-            ConfigError: the event has no such commit.
-            DataError: it cannot be fetched.
+            ConfigError: the event names no commit to compare with.
+            DataError: the commit cannot be fetched.
         """
         parents = [
             line.split()[1]
@@ -114,7 +115,7 @@ class Job:
 
 
 def hand_over(job: Job, markdown: str, rewards: int) -> None:
-    """Write the summary of the job, and the outputs that its next steps read.
+    """Write the summary of the job, and the outputs for the next steps.
 
     Args:
         markdown: the review; "" if nothing changes.
@@ -132,8 +133,8 @@ def hand_over(job: Job, markdown: str, rewards: int) -> None:
 
 @contextmanager
 def no_commands() -> Iterator[None]:
-    """Make the runner of GitHub Actions ignore workflow commands such as ``::error::`` in the output of the block."""
-    # A completion that is printed cannot know it, so it cannot end the pause.
+    """Make GitHub Actions ignore workflow commands, such as ``::error::``, in the output of the ``with`` block."""
+    # A printed completion cannot know the token, so it cannot turn the commands on again.
     token = secrets.token_hex(16)
     print(f"::stop-commands::{token}", flush=True)
     try:
@@ -143,21 +144,25 @@ def no_commands() -> Iterator[None]:
 
 
 def post(job: Job, text: str, token: str) -> str:
-    """Write or update the comment of the pull request; an empty text only updates an earlier one. Return a description
-    of the action."""
+    """Write or update the comment on the pull request, and return a description of the action.
+
+    An empty text only updates an earlier comment.
+    """
     if not job.number:
         return "no pull request to comment on: the review is in the summary of the job"
     try:
-        earlier = next(_own_comments(job, token), None)
-        if earlier is None and not text:
+        earlier_comment = next(_own_comments(job, token), None)
+        if earlier_comment is None and not text:
             return "nothing to comment on"
         body = {"body": f"{MARK}\n{text or _SAME_AGAIN}"[:_LONGEST]}
-        if earlier is None:
-            _asked(f"{job.api}/repos/{job.repository}/issues/{job.number}/comments", token, "POST", body)
+        if earlier_comment is None:
+            _send_request(f"{job.api}/repos/{job.repository}/issues/{job.number}/comments", token, "POST", body)
             return "comment written"
-        if earlier["body"].strip() == body["body"].strip():
+        if earlier_comment["body"].strip() == body["body"].strip():
             return "the comment already says so"
-        _asked(f"{job.api}/repos/{job.repository}/issues/comments/{int(earlier['id'])}", token, "PATCH", body)
+        _send_request(
+            f"{job.api}/repos/{job.repository}/issues/comments/{int(earlier_comment['id'])}", token, "PATCH", body
+        )
         return "comment updated"
     except urllib.error.HTTPError as error:
         if error.code not in _REFUSED:
@@ -169,15 +174,15 @@ def post(job: Job, text: str, token: str) -> str:
 
 
 def _own_comments(job: Job, token: str) -> Iterator[dict[str, Any]]:
-    """Yield the comments of the pull request with our mark: those of a bot, or of the owner of the token."""
+    """Yield the comments on the pull request that have our mark and are by a bot or by the owner of the token."""
     try:
-        me = _asked(f"{job.api}/user", token)["login"]
-    except urllib.error.HTTPError:  # the token of a job belongs to no user
+        me = _send_request(f"{job.api}/user", token)["login"]
+    except urllib.error.HTTPError:  # a job's token belongs to no user
         me = ""
     page = 1
     while True:
         address = f"{job.api}/repos/{job.repository}/issues/{job.number}/comments?per_page={_PAGE}&page={page}"
-        comments = _asked(address, token)
+        comments = _send_request(address, token)
         for comment in comments:
             user = comment.get("user") or {}
             if str(comment.get("body")).startswith(MARK) and (user.get("type") == "Bot" or user.get("login") == me):
@@ -187,8 +192,8 @@ def _own_comments(job: Job, token: str) -> Iterator[dict[str, Any]]:
         page += 1
 
 
-def _asked(address: str, token: str, method: str = "GET", body: Mapping[str, Any] | None = None) -> Any:
-    """Send a request, up to three times if GitHub is busy, and return the answer."""
+def _send_request(address: str, token: str, method: str = "GET", body: Mapping[str, Any] | None = None) -> Any:
+    """Send a request, up to three times if GitHub's server fails, and return the response as JSON values."""
     headers = {
         "Authorization": f"Bearer {token}",
         "Accept": "application/vnd.github+json",
@@ -197,20 +202,20 @@ def _asked(address: str, token: str, method: str = "GET", body: Mapping[str, Any
     }
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(address, data, headers, method=method)
-    for again in range(_TRIES):
+    for attempt in range(_TRIES):
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            # Only faults of the server pass.
-            if error.code < 500 or again == _TRIES - 1:
+            # Only server errors are temporary.
+            if error.code < 500 or attempt == _TRIES - 1:
                 raise
-            time.sleep(2**again)
+            time.sleep(2**attempt)
     raise AssertionError("unreachable")
 
 
 def main() -> None:
-    """Post the file that the command names; the token is in the variable GITHUB_TOKEN."""
+    """Post the file named on the command line as a comment, with the token in the variable GITHUB_TOKEN."""
     path = Path(sys.argv[1])
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     print(post(Job.here(), text, os.environ.get("GITHUB_TOKEN", "")))

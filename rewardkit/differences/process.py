@@ -1,6 +1,6 @@
-"""A process for each reward: the modules of two versions of one file have the same name, and must not meet.
+"""Run each reward in a separate process, because the modules of two versions of a file have the same name.
 
-``done_elsewhere([task, other])`` runs both at the same time and returns their results; `Job` is the task that scores.
+``done_elsewhere([task, other])`` runs both tasks in parallel and returns their results; a `Job` is a task that scores.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from concurrent.futures import wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from rewardkit.differences.side import Side, scored
+from rewardkit.differences.side import Side, score_side
 from rewardkit.differences.targets import Location
 from rewardkit.errors import RewardKitError, WorkerDied, shorten
 from rewardkit.scoring.files import Row
 from rewardkit.scoring.regressions import Regression
 from rewardkit.scoring.sources import Saved, saved
-from rewardkit.workers.worker import Call, Launch, alone
+from rewardkit.workers.worker import Call, Launch, run_in_process
 
 _POLL = 0.2
-"""Seconds between two questions whether it was cancelled."""
+"""The seconds between two checks for cancellation. Arbitrary: short for a user, long for a computer."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class Data:
 
     Attributes:
         name: the name that the user wrote.
-        address: the absolute address of a file or folder, since a revision has another working directory.
-        rows: yields the rows, if only this function can read them.
-        sources: our name -> the column of the data.
-        limit: the number of rows that are read from the start; None: all.
+        address: the file or folder, as an absolute path because a revision has another working directory, or a URL.
+        rows: a function that returns the rows, if they cannot be read from `address`.
+        sources: the name in the reward -> the column in the data.
+        limit: the number of rows to read from the start; None for all.
     """
 
     name: str
@@ -47,31 +47,31 @@ class Data:
         return cls(address, address if "://" in address else os.path.abspath(address), **options)
 
     def open(self) -> Saved:
-        """Open the completions.
+        """Open the completions for reading.
 
         Raises:
-            DataError: there are none, or they cannot be read.
+            DataError: there are no completions, or they cannot be read.
         """
         return saved(self.address, limit=self.limit, completion=self.sources.get("completion"), rows=self.rows)
 
 
 class Task(Protocol):
-    """The work of a process. It and its result can be pickled."""
+    """The work of one process. A task and its result must be picklable."""
 
     @property
     def name(self) -> str:
-        """The reward, for messages."""
+        """The name of the reward, for messages."""
 
     @property
     def place(self) -> Location:
-        """The place where the process runs."""
+        """The location from which the process loads code."""
 
     def run(self) -> Any: ...
 
 
 @dataclass(frozen=True)
 class Job:
-    """Score completions.
+    """A task that scores completions with one reward.
 
     Attributes:
         name: the name of the reward, as the user wrote it.
@@ -84,8 +84,8 @@ class Job:
     exploits: tuple[Regression, ...] = ()
 
     def run(self) -> Side:
-        """Load the reward and score."""
-        return scored(
+        """Load the reward, score all completions, and return the scores."""
+        return score_side(
             self.name,
             self.place.source.load(),
             self.data.open(),
@@ -97,7 +97,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Several:
-    """Jobs that one process does, in the place of the first."""
+    """Several jobs for one process, which runs at the location of the first job."""
 
     jobs: tuple[Job, ...]
 
@@ -113,36 +113,37 @@ class Several:
         return [job.run() for job in self.jobs]
 
 
-def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
-    """Score all jobs at the same time, each in a separate process.
+def score_in_children(jobs: Sequence[Job]) -> list[Side]:
+    """Run all jobs in parallel, each in a separate process, and return the scores of each.
 
     Raises:
         RewardKitError: a reward cannot be loaded or cannot score the data, or its process dies.
     """
-    outcomes = done_elsewhere(jobs)
+    outcomes = run_in_children(jobs)
     for outcome in outcomes:
         if isinstance(outcome, RewardKitError):
             raise outcome
     return outcomes
 
 
-def done_elsewhere(
+def run_in_children(
     tasks: Sequence[Task], timeout: float | None = None, cancelled: Callable[[], bool] | None = None
 ) -> list[Any]:
-    """Do all tasks at the same time, each in a separate process. Return results, or errors in their places.
+    """Run all tasks in parallel, each in a separate process, and return the result or the error of each.
 
     Args:
-        timeout: seconds, after which the processes that still run are ended.
-        cancelled: called several times a second; once it returns True, the processes that still run are ended.
+        timeout: seconds after which processes that are still running are ended.
+        cancelled: called several times a second; once it returns True, processes that are still running are ended.
     """
     calls: list[Call] = []
     try:
         for task in tasks:
-            # Sets of strings have the same order in all processes, so a reward that depends on it is compared fairly. A
-            # reward's output for each of many thousand completions would bury the report.
+            # With a fixed hash seed, sets of strings have the same order in all processes, so a reward that depends on
+            # the order is compared fairly. The processes are quiet, because output for thousands of completions would
+            # bury the report.
             seed = {"PYTHONHASHSEED": "0"}
             launch = Launch(path=task.place.path, folder=task.place.cwd, environment=seed, quiet=True)
-            calls.append(alone(_done, (task,), timeout, launch))
+            calls.append(run_in_process(_run_task, (task,), timeout, launch))
         while wait(calls, _POLL).not_done:
             if cancelled is not None and cancelled():
                 break
@@ -150,7 +151,7 @@ def done_elsewhere(
     finally:
         for call in calls:
             call.stop()
-        wait(calls)  # the folder that they work in may be removed next
+        wait(calls)  # their working folder may be removed next
 
 
 def _result(task: Task, call: Call) -> Any:
@@ -164,8 +165,8 @@ def _result(task: Task, call: Call) -> Any:
         return RewardKitError(f"{task.name}: the process that scored with it {error}")
 
 
-def _done(task: Task) -> Any:
-    """Do a task in its process; return its result, or an error."""
+def _run_task(task: Task) -> Any:
+    """Run a task in this process; return the result, or an error."""
     try:
         return task.run()
     except RewardKitError as error:
@@ -174,7 +175,7 @@ def _done(task: Task) -> Any:
         return _failed(task, f"{type(error).__name__}: {shorten(str(error))}")
 
 
-def _failed(task: Task, why: str) -> RewardKitError:
-    """Return an error that does not name the temporary folder of a revision."""
+def _failed(task: Task, message: str) -> RewardKitError:
+    """Return an error whose message does not name the temporary folder of a revision."""
     folder = task.place.folder
-    return RewardKitError(f"{task.name}: {why.replace(f'{folder}{os.sep}', '') if folder else why}")
+    return RewardKitError(f"{task.name}: {message.replace(f'{folder}{os.sep}', '') if folder else message}")

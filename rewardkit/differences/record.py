@@ -1,6 +1,6 @@
-"""A side without code: the scores that a run recorded for its completions while it trained.
+"""A side of a comparison without code: the scores that a run recorded during training.
 
-``recorded("runs/x", saved("runs/x"), [])`` has the totals of the rewards that were in force.
+``recorded("runs/x", saved("runs/x"), [])`` has the totals of the rewards that were in effect at the time.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ _PLACES = {str(outcome): place for place, outcome in enumerate(Outcome)}
 
 
 def is_run(address: str) -> bool:
-    """Whether `address` is the folder of a recorded run."""
+    """Return whether `address` is the folder of a recorded run."""
     return os.path.isfile(os.path.join(address, "run.json"))
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """The scores that a run recorded, of whichever rewards were in force."""
+    """The scores that a run recorded, by whatever rewards were in effect at the time."""
 
     run: str
 
     def check(self, address: str) -> None:
-        """Raise a DataError if the completions at `address` are not those of this run."""
+        """Raise a DataError if `address` is not the folder of this run."""
         if os.path.realpath(self.run) != os.path.realpath(address):
             raise DataError(
                 f"{self.run} has recorded only the scores of its own completions. Compare on them: --on {self.run}"
             )
 
 
-def recorded(address: str, saved: Saved, leave_out: Sequence[str]) -> Side:
-    """Return the recorded scores of the first completions of a run, in its order; see `side_of`.
+def read_recorded_side(address: str, saved: Saved, leave_out: Sequence[str]) -> Side:
+    """Return the recorded scores of the first completions of a run, in the order of the run; see `side_of`.
 
     Args:
         saved: the completions of the run.
 
     Raises:
-        DataError: the record has other rows.
+        DataError: the record has a different number of rows.
     """
     from rewardkit.record.queries import training_scores
     from rewardkit.record.run import open_run
@@ -70,17 +70,18 @@ def side_of(run: Run, address: str, table: Mapping[str, Any], leave_out: Sequenc
     """Return the recorded scores of some completions.
 
     Args:
-        table: (n,) columns of the table ``scores``: total, components, outcomes, terms.
-        leave_out: terms to subtract from the totals; names that the record does not have are ignored.
+        table: (n,) columns of the ``scores`` table: total, components, outcomes, terms.
+        leave_out: terms to subtract from the totals; names that are not in the record are ignored.
 
     Raises:
         DataError: a component to leave out is not a term.
     """
     left_out = tuple(name for name in leave_out if name in run.terms)
-    inside = [name for name in leave_out if name in run.components and name not in run.terms]
-    if inside:
+    nested_names = [name for name in leave_out if name in run.components and name not in run.terms]
+    if nested_names:
         raise DataError(
-            f"{inside[0]} is not a separate term in {address}, so it cannot be subtracted from the recorded totals. "
+            f"{nested_names[0]} is not a separate term in {address}, so it cannot be subtracted from the recorded "
+            "totals. "
             "Compare with the reward's code instead: rewardkit diff takes its file, also at a git revision"
         )
     total = _floats(table["total"])

@@ -1,7 +1,7 @@
-"""The review of a change: each reward that it touches, before and after, on a sample and on completions made for it.
+"""Review a change: compare each affected reward before and after, on a sample and on generated completions.
 
 ``reviewed(changes("main"), ["rewards.py:reward"], Options(sample=Path("sample.jsonl")))`` compares the working tree
-with the revision. A reward that is only written differently has nothing to review.
+with the revision. If only the code of a reward changes, but not its scores, there is nothing to review.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Literal
 from rewardkit.check.run.selection import fast_laws
 from rewardkit.differences.diff import Listed, difference
 from rewardkit.differences.differences import Differences
-from rewardkit.differences.process import Data, Job, Several, done_elsewhere
+from rewardkit.differences.process import Data, Job, Several, run_in_children
 from rewardkit.differences.revisions import Changes, Tree, checked_out, git
 from rewardkit.differences.targets import Location, Named, path_in
 from rewardkit.errors import RewardKitError
@@ -30,27 +30,28 @@ from rewardkit.scoring.samples import arranged
 from rewardkit.tree.loading import Loaded, load, split
 from rewardkit.tree.reward import Reward, walk
 
-# A look at one side of a change: the findings of a quick check of a reward, and completions made for it.
+# Inspection of one side of a change: run a quick check of each reward, and generate completions for it.
 
 
 _EXAMPLES = 3
-"""Completions are made for so many prompts of the sample. Any number: each has hundreds of completions."""
+"""The number of prompts of the sample to generate completions for. Arbitrary: each gets hundreds of completions."""
 _MOST = 2_000
-"""Any limit: each is scored by both revisions."""
+"""The most completions to generate. Arbitrary: both revisions score each of them."""
 _SECONDS = 3.0
-"""Of scoring: a slow reward gets fewer completions. Any limit: a reviewer waits for both sides."""
+"""The most seconds to score the generated completions; a slow reward gets fewer. Arbitrary: a reviewer waits for both
+sides."""
 _LONGEST = 20_000
-"""The longest completion, in characters: a longer one takes time and shows no more."""
+"""The longest generated completion, in characters. Arbitrary: a longer one takes time and shows nothing more."""
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class BrokenLaw:
-    """A broken law.
+    """A law that a reward breaks.
 
     Attributes:
-        law: its name.
+        law: the name of the law.
         text: the finding, as `rewardkit check` prints it.
     """
 
@@ -60,15 +61,15 @@ class BrokenLaw:
 
 @dataclass(frozen=True)
 class InspectedReward:
-    """The result of a look at one reward.
+    """The result of inspecting one reward.
 
     Attributes:
-        name: the name of its variable.
-        made: rows with completions made for it.
-        found: broken laws.
-        held: the names of the laws that hold.
-        reason: why it could not be checked, if it could not.
-        part: whether another reward of the file contains it, and is reviewed in its place.
+        name: the name of the reward's variable.
+        made: rows with completions generated for the reward.
+        found: the laws that the reward breaks.
+        held: the names of the checked laws that hold.
+        reason: why the reward could not be checked; empty if it was.
+        part: whether another reward in the file contains this one and is reviewed instead.
     """
 
     name: str
@@ -85,14 +86,14 @@ class InspectedReward:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A look at the rewards of one file, in a separate process.
+    """A task that inspects the rewards in one file, in a separate process.
 
     Attributes:
         name: the name of the file, for messages.
-        place: its location.
-        targets: ``file.py:name`` each; or ``file.py`` for all its rewards.
+        place: the location from which the process loads the file.
+        targets: ``file.py:name`` for each reward, or ``file.py`` for all rewards in the file.
         sample: the committed completions; None if there are none.
-        laws: the laws to check; empty: only make completions.
+        laws: the laws to check; if empty, only completions are generated.
         budget: seconds for the check of each reward.
     """
 
@@ -105,21 +106,21 @@ class Inspection:
     makes: bool = True
 
     def run(self) -> list[InspectedReward]:
-        """Load the rewards, check them, and make completions.
+        """Load the rewards, check them, generate completions, and return one result per reward.
 
         Raises:
-            RewardDefinitionError: the file cannot be imported, or has no such reward.
+            RewardDefinitionError: the file cannot be imported, or lacks a target.
         """
         return [inspected for target in self.targets for inspected in self._all(load(target))]
 
     def _all(self, rewards: Sequence[Loaded]) -> list[InspectedReward]:
-        inner = {id(entry) for loaded in rewards for entry in _within(loaded.reward)}
+        inner = {id(entry) for loaded in rewards for entry in _component_rewards(loaded.reward)}
         return [
-            InspectedReward(entry.name, part=True) if id(entry.reward) in inner else self._seen(entry)
+            InspectedReward(entry.name, part=True) if id(entry.reward) in inner else self._inspect(entry)
             for entry in rewards
         ]
 
-    def _seen(self, loaded: Loaded) -> InspectedReward:
+    def _inspect(self, loaded: Loaded) -> InspectedReward:
         try:
             options = {name: loaded.constants[name] for name in _EXAMPLES_OF if name in loaded.constants}
             sample_options = _of_sample(loaded.reward, self.sample)
@@ -129,7 +130,9 @@ class Inspection:
             findings, held_laws = self._checked(
                 loaded, {**sample_options, **loaded.constants} if sets[0] is sample_options else loaded.constants
             )
-            made_rows = [row for candidate in sets for row in _made(loaded.reward, candidate)] if self.makes else []
+            made_rows = (
+                [row for candidate in sets for row in _make_rows(loaded.reward, candidate)] if self.makes else []
+            )
         except RewardKitError as error:
             return InspectedReward(loaded.name, reason=str(error))
         return InspectedReward(loaded.name, tuple(made_rows), findings, held_laws)
@@ -145,21 +148,21 @@ class Inspection:
         return findings, tuple(entry.law for entry in report.results if entry.outcome == "held")
 
 
-def _within(reward: Any) -> Iterator[Any]:
-    """Yield the parts of a composed reward, or of a list of rewards."""
+def _component_rewards(reward: Any) -> Iterator[Any]:
+    """Yield the parts of a composed reward, or of a list of rewards, at all levels."""
     if isinstance(reward, Reward):
         yield from (node for node, _, _ in walk(reward) if node is not reward)
     elif isinstance(reward, (list, tuple)):
         for item in reward:
             yield item
-            yield from _within(item)
+            yield from _component_rewards(item)
 
 
 _EXAMPLES_OF = ("examples", "good", "bad")
 
 
 def _of_sample(reward: Any, sample: Data | None) -> dict[str, Any]:
-    """Return the first prompts of a sample as examples: their best completions are right, their worst wrong."""
+    """Return the first prompts of a sample as examples; the best completion of each is right, the worst is wrong."""
     from rewardkit.scoring.samples import Records
     from rewardkit.tree.conversion import tree_of
     from rewardkit.tree.evaluation.scorer import Scorer
@@ -189,15 +192,15 @@ def _of_sample(reward: Any, sample: Data | None) -> dict[str, Any]:
     return {"examples": examples, "good": good, "bad": bad}
 
 
-def _made(reward: Any, options: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield rows with completions made for the examples, those of one prompt next to each other."""
+def _make_rows(reward: Any, options: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield rows with completions generated for the examples, grouped by prompt."""
     from rewardkit.check.check import subject_of
     from rewardkit.check.reward_under_test.sweep import sweep
     from rewardkit.check.reward_under_test.trials import text_of
 
     subject = subject_of(reward, **options)
     subject.measure()
-    # A reward that takes no measurable time can afford all.
+    # A reward that takes no measurable time can score all of them.
     affordable = int(_SECONDS / max(subject.cost, 1e-9))
     by_example: dict[int, list[Any]] = {}
     for trial in sweep(subject)[: min(_MOST, affordable)]:
@@ -208,17 +211,17 @@ def _made(reward: Any, options: Mapping[str, Any]) -> Iterator[Row]:
         yield from ({**row, "completion": completion} for completion in completions)
 
 
-# The files of a repository that a change affects, read from the sources without running them.
+# Affected files: find the files of a repository that a change affects, from the source code, without running it.
 
 
 _TESTS = ("conftest.py", "setup.py")
 _WORK = frozenset(("train", "main", "run", "parse_args", "from_pretrained", "load_dataset", "evaluate", "launch"))
-"""Functions that a module calls when it is a script rather than a module of rewards."""
+"""Functions that are called in scripts, not in modules of rewards."""
 _COMPLETIONS = frozenset(("completion", "completions", "messages"))
 
 
-def reached(root: Path, changed: Collection[str], files: Collection[str]) -> set[str]:
-    """Return the Python files among `files` that are changed, or use a changed file, however indirectly.
+def affected_files(root: Path, changed: Collection[str], files: Collection[str]) -> set[str]:
+    """Return the Python files among `files` that are changed or that use a changed file, directly or indirectly.
 
     Args:
         root: the folder that all paths are relative to.
@@ -241,18 +244,21 @@ def reached(root: Path, changed: Collection[str], files: Collection[str]) -> set
         for user, text in modules.items():
             if is_package and user.startswith(f"{here.parent}/"):
                 todo.append(user)
-            elif word.encode() in text:  # only then it is worth reading
+            elif word.encode() in text:  # only then is the file worth parsing
                 if user not in used:
-                    used[user] = set(file_index.used(user, _parsed(root / user)))
+                    used[user] = set(file_index.used(user, _parse_file(root / user)))
                 if path in used[user]:
                     todo.append(user)
     return {path for path in affected if path in modules}
 
 
 def may_define_rewards(root: Path, path: str) -> bool:
-    """Whether a file looks like a module of rewards; tests and scripts, which do more when imported, do not."""
+    """Return whether a file looks like a module of rewards.
+
+    Tests and scripts do not, because importing them runs other code.
+    """
     name = PurePosixPath(path).name
-    tree = _parsed(root / path)
+    tree = _parse_file(root / path)
     if tree is None or name in _TESTS or name.startswith("test_") or name.endswith("_test.py"):
         return False
     statements = [
@@ -260,15 +266,15 @@ def may_define_rewards(root: Path, path: str) -> bool:
         for statement in tree.body
         if not (isinstance(statement, ast.If) and "__name__" in ast.dump(statement.test))
     ]
-    if any(_is_work(name) for statement in statements for name in _called(statement)):
+    if any(_is_work(name) for statement in statements for name in _called_names(statement)):
         return False
     if any(_takes_completions(statement) for statement in statements):
         return True
     return _imports_rewardkit(tree) and any(_is_composed(statement) for statement in statements)
 
 
-def _called(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names of functions that a statement calls when the module is imported."""
+def _called_names(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names of the functions that a statement calls when the module is imported."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return
     for node in ast.walk(statement):
@@ -288,7 +294,7 @@ def _takes_completions(statement: ast.stmt) -> bool:
 
 
 def _is_composed(statement: ast.stmt) -> bool:
-    """Whether a statement makes a variable by a call, an operation or a list."""
+    """Return whether a statement assigns the result of a call, an operation or a list to a variable."""
     value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
     return isinstance(value, (ast.Call, ast.BinOp, ast.List))
 
@@ -307,8 +313,8 @@ def _imports_rewardkit(tree: ast.Module) -> bool:
     )
 
 
-def _parsed(path: Path) -> ast.Module | None:
-    """Return the syntax tree of a file; None if it is not Python, or gone."""
+def _parse_file(path: Path) -> ast.Module | None:
+    """Return the syntax tree of a file; None if the file is not Python or does not exist."""
     try:
         return ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -317,13 +323,13 @@ def _parsed(path: Path) -> ast.Module | None:
 
 @dataclass(frozen=True)
 class _Files:
-    """All files of a repository, those that are gone included."""
+    """All files of a repository, including removed ones."""
 
     paths: frozenset[str]
 
     @cached_property
     def data(self) -> dict[str, list[str]]:
-        """The paths of files that are not Python, by their names."""
+        """File name -> paths, for all files that are not Python."""
         paths_by_name: dict[str, list[str]] = {}
         for path in self.paths:
             if not path.endswith(".py"):
@@ -331,21 +337,21 @@ class _Files:
         return paths_by_name
 
     def used(self, path: str, tree: ast.Module | None) -> Iterator[str]:
-        """Yield the files that a module imports, or whose names are in one of its strings."""
+        """Yield the files that a module imports, or whose names occur in its string literals."""
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     yield from self._imported(_folders(path), alias.name.split("."))
             elif isinstance(node, ast.ImportFrom):
                 module = node.module.split(".") if node.module else []
-                folders = _folders(path) if node.level == 0 else (_above(path, node.level),)
+                folders = _folders(path) if node.level == 0 else (_import_base(path, node.level),)
                 for alias in node.names:
                     yield from self._imported(folders, [*module, alias.name])
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield from self.data.get(node.value.replace("\\", "/").rpartition("/")[2], ())
 
     def _imported(self, folders: Iterable[str], names: Sequence[str]) -> Iterator[str]:
-        """Yield the files of a dotted name, and of the packages on the way."""
+        """Yield the files of the module with a dotted name, and of the packages around it."""
         for prefix in folders:
             for name in names:
                 if (file := f"{prefix}{name}.py") in self.paths:
@@ -355,34 +361,34 @@ class _Files:
                     yield init
 
 
-def _above(path: str, levels: int) -> str:
-    """Return the folder that a relative import with so many dots starts from."""
+def _import_base(path: str, levels: int) -> str:
+    """Return the folder that a relative import with `levels` dots starts from."""
     parts = path.split("/")[:-levels]
     return "".join(f"{part}/" for part in parts)
 
 
 @lru_cache
 def _folders(path: str) -> tuple[str, ...]:
-    """Return the folders that may be on the path when a module is imported: its own, those above, and their ``src``."""
-    above = [_above(path, levels) for levels in range(1, path.count("/") + 2)]
+    """Return the folders that may be on ``sys.path`` for a module: its own, all parents, and their ``src`` folders."""
+    above = [_import_base(path, levels) for levels in range(1, path.count("/") + 2)]
     return (*above, *(f"{folder}src/" for folder in above))
 
 
 MADE = "completions made for the reward"
 _WIDTH = 100
-"""The most characters of a made completion in a report. Any limit: one line of a comment."""
+"""The most characters of a generated completion to show in a report. Arbitrary: keeps it on one line of a comment."""
 _FINDINGS = 3
-"""Findings that a report shows in full. Any number, so that a comment stays readable."""
+"""The most findings to show in full in a report. Arbitrary: keeps a comment readable."""
 
-# Files of rewards that a change touches, before and after it.
+# Files with rewards that a change affects, before and after the change.
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of rewards on both sides, relative to the top of the repository; "" on a side without it.
+    """The paths of a file with rewards on both sides, relative to the repository root; "" if a side lacks the file.
 
     Attributes:
-        names: the names of the rewards; empty for all.
+        names: the names of the rewards to review; empty for all.
     """
 
     now: str
@@ -390,8 +396,8 @@ class File:
     names: tuple[str, ...] = ()
 
 
-def named(changes: Changes, rewards: Sequence[str]) -> Iterator[File]:
-    """Yield the files of ``path.py:name`` targets, named from the working directory."""
+def files_of_targets(changes: Changes, rewards: Sequence[str]) -> Iterator[File]:
+    """Yield the files of ``path.py:name`` targets; paths are relative to the working directory."""
     names: dict[str, list[str]] = {}
     for target in rewards:
         source, name = split(target)
@@ -403,17 +409,17 @@ def named(changes: Changes, rewards: Sequence[str]) -> Iterator[File]:
         yield File(named, changes.before(named), tuple(listed))
 
 
-def touched(changes: Changes) -> Iterator[File]:
-    """Yield the files affected by the change that look like modules of rewards."""
+def files_of_change(changes: Changes) -> Iterator[File]:
+    """Yield the files that the change affects and that look like modules of rewards."""
     tracked = [
         path for path in git("ls-files", "-z", folder=changes.root).split("\0") if (changes.root / path).is_file()
     ]
-    for path in sorted(reached(changes.root, [*changes.files, *changes.removed], tracked)):
+    for path in sorted(affected_files(changes.root, [*changes.files, *changes.removed], tracked)):
         if may_define_rewards(changes.root, path):
             yield File(path, changes.before(path))
 
 
-# The report of a review, on each reward that a change touches, and on the change as a whole.
+# The report of a review, on each affected reward and on the change as a whole.
 
 
 State = Literal["same", "changed", "added", "removed", "failed"]
@@ -425,11 +431,11 @@ class Reviewed:
 
     Attributes:
         name: ``path.py:name`` in the working tree.
-        state: ``"failed"`` if the new reward cannot be scored; ``why`` says so.
-        sample: the differences on the sample; None without one.
-        made: the differences on completions made for the reward.
+        state: the kind of change; ``"failed"`` if the new reward cannot score, with the reason in `why`.
+        sample: the differences on the sample; None if there is no sample.
+        made: the differences on completions generated for the reward; None if there are none.
         broken: laws that only the new reward breaks.
-        still: those that both break.
+        still: the names of the laws that both versions break.
         notes: the limits of the comparison.
     """
 
@@ -444,7 +450,7 @@ class Reviewed:
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The effect of the change on the reward, in one sentence."""
         if self.state == "removed":
             return "It is gone."
         if self.state == "added":
@@ -460,7 +466,7 @@ class Reviewed:
         return "No sample is committed." if self.state == "changed" else f"No sample is committed. {self.made.verdict}"
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the report's text about a changed reward."""
+        """Yield the blocks of the report about this reward."""
         if self.sample is not None and not self.sample.same:
             yield from self.sample.document.blocks
         else:
@@ -477,7 +483,7 @@ class Reviewed:
         yield from (Paragraph(note, "note") for note in self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON values."""
+        """Return the review of this reward as JSON values."""
         return {
             "name": self.name,
             "state": self.state,
@@ -491,7 +497,7 @@ class Reviewed:
 
 
 def _made_blocks(differences: Differences) -> Iterator[Block]:
-    """Say which completions made for the reward get another total, the largest change first."""
+    """Yield blocks about the generated completions whose total changes, the largest change first."""
     changed = int(differences.affected.sum())
     if not changed and differences.changed_components:
         yield Paragraph(f"Of {len(differences):,} {MADE}, none gets another total, but a component differs.")
@@ -506,7 +512,7 @@ def _made_blocks(differences: Differences) -> Iterator[Block]:
 
 
 def _made_values(differences: Differences) -> dict[str, Any]:
-    """Return less of the comparison on completions that no model wrote: they have no groups."""
+    """Return a short form of the comparison on generated completions, which have no groups, as JSON values."""
     return {
         "completions": len(differences),
         "changed": int(differences.changed.sum()),
@@ -517,11 +523,11 @@ def _made_values(differences: Differences) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Review:
-    """The review of a change.
+    """The review of a change: the effect on each affected reward.
 
     Attributes:
-        rewards: all that it touches.
-        notes: other facts about it that may matter.
+        rewards: all rewards that the change affects.
+        notes: other facts about the change that may matter.
     """
 
     rewards: tuple[Reviewed, ...]
@@ -529,17 +535,17 @@ class Review:
 
     @property
     def changed(self) -> list[Reviewed]:
-        """The rewards that there is something to say about."""
+        """The rewards that are not the same as before."""
         return [reward for reward in self.rewards if reward.state != "same"]
 
     @property
     def same(self) -> bool:
-        """Whether there is nothing to say."""
+        """Whether all rewards are the same as before."""
         return not self.changed
 
     @property
     def document(self) -> Document:
-        """The report: a line for each reward, then what changed."""
+        """The report: one line per reward, then the details of changed rewards."""
         changed, same = len(self.changed), len(self.rewards) - len(self.changed)
         verdict = (
             f"{counted(changed, 'reward')} changed, {same:,} as before" if self.rewards else "No reward is touched"
@@ -551,7 +557,7 @@ class Review:
         return Document("Changed rewards", [*blocks, *(Paragraph(note, "note") for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the review as JSON values; docs/review.md describes them."""
+        """Return the review as JSON values; docs/review.md describes the format."""
         return {
             "schema": 1,
             "changed": len(self.changed),
@@ -560,11 +566,12 @@ class Review:
         }
 
 
-# Both sides of a changed file of rewards, each loaded and scored in a separate process.
+# Both sides of a changed file, each loaded and scored in a separate process.
 
 
 _AGAIN = 10
-"""A law that the new reward breaks is checked on both sides, with this many times the budget."""
+"""If the new reward breaks a law, the law is checked again on both sides, with this many times the budget.
+Arbitrary."""
 
 
 @dataclass(frozen=True)
@@ -572,15 +579,16 @@ class Options:
     """The settings of a review.
 
     Attributes:
-        sample: the file of completions for all rewards; None: the file ``<reward file>.sample.jsonl`` next to each.
-        sources: our name -> the column of the sample.
-        limit: the number of completions of the sample that are used; None: all.
+        sample: the file of completions for all rewards; if None, ``<reward file>.sample.jsonl`` next to each reward
+            file.
+        sources: the name in the reward -> the column in the sample.
+        limit: the number of completions of the sample to use; None for all.
         without: components to leave out.
         regressions: a file of known exploits.
-        makes: whether completions are made besides the sample.
-        budget: seconds for the check of each reward; 0: none.
-        timeout: seconds for one reward on all completions.
-        examples: the number of changed completions that are shown.
+        makes: whether to generate completions in addition to the sample.
+        budget: seconds for the check of each reward; 0 for no check.
+        timeout: seconds for one reward to score all completions.
+        examples: the number of changed completions to show.
     """
 
     sample: Path | None = None
@@ -596,12 +604,12 @@ class Options:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides of one file: its places for the processes, and the completions that they score.
+    """Both sides of one file: the locations for the processes, and the completions to score.
 
     Attributes:
-        revision: the revision of the old file.
-        places: the places of the new file, and of the old one if there is one.
-        paths: the paths of the file in these places.
+        revision: the revision of the old file, abbreviated.
+        places: the locations of the new file and, if it exists, of the old file.
+        paths: the path of the file at each location.
         cases: known exploits.
     """
 
@@ -634,23 +642,23 @@ class Sides:
         )
 
     def looks(self, laws: Sequence[tuple[str, ...]], budget: float, names: Sequence[str] = ()) -> list[Any]:
-        """Look at the new and at the old rewards; an error takes the place of a side that cannot be loaded.
+        """Inspect the new and the old rewards; if a side cannot be loaded, an error takes its place.
 
         Args:
-            laws: the laws to check in the new version, and in the old one.
-            names: the names of the reward in both; by default, all.
+            laws: the laws to check in the new and in the old version.
+            names: the names of the reward in the new and in the old version; by default, all rewards.
         """
         makes = self.options.makes and not names
-        each: list[tuple[str, ...]] = [(name,) for name in names] or [self.file.names] * 2
+        target_names: list[tuple[str, ...]] = [(name,) for name in names] or [self.file.names] * 2
         tasks = [
             Inspection(self.file.now, location, _targets(path, named), self.sample, law_names, budget, makes)
-            for location, path, named, law_names in zip(self.places, self.paths, each, laws, strict=False)
+            for location, path, named, law_names in zip(self.places, self.paths, target_names, laws, strict=False)
         ]
-        outcomes = done_elsewhere(tasks, self.options.timeout)
+        outcomes = run_in_children(tasks, self.options.timeout)
         return outcomes if len(outcomes) == 2 else [*outcomes, []]
 
     def compared(self, before: InspectedReward, after: InspectedReward) -> Reviewed:
-        """Score everything with both rewards."""
+        """Score all completions with both rewards, and return the review of the reward."""
         name = f"{self.file.now}:{after.name}"
         notes = tuple(entry.reason for entry in (after,) if entry.reason)
         data = [entry for entry in (self.sample, _data(before, after)) if entry is not None]
@@ -689,19 +697,19 @@ class Sides:
         )
 
     def _scored(self, before: InspectedReward, after: InspectedReward, data: Sequence[Data]) -> list[Any]:
-        """Return the scores of the new and the old reward on all data, or errors."""
+        """Return the scores of the new and of the old reward on all data; an error takes the place of scores."""
         names = (f"{self.file.now}:{after.name}", f"{self.revision}:{self.file.before}:{before.name}")
         tasks = [
             Several(tuple(self._job(location, f"{path}:{inspected.name}", label, dataset) for dataset in data))
             for location, path, inspected, label in zip(self.places, self.paths, (after, before), names, strict=True)
         ]
-        return done_elsewhere(tasks, self.options.timeout)
+        return run_in_children(tasks, self.options.timeout)
 
     def _job(self, location: Location, target: str, name: str, data: Data) -> Job:
         return Job(name, replace(location, source=Named(target)), data, self.options.without, self.cases)
 
     def _broken(self, before: InspectedReward, after: InspectedReward) -> tuple[tuple[BrokenLaw, ...], tuple[str, ...]]:
-        """Return the laws that only the new reward breaks, and the names of laws that both break."""
+        """Return the laws that only the new reward breaks, and the names of the laws that both break."""
         if not after.found:
             return (), ()
         laws = tuple(sorted(after.broken))
@@ -725,7 +733,7 @@ def _changes(differences: Differences) -> bool:
 
 
 def _data(before: InspectedReward, after: InspectedReward) -> Data | None:
-    """Return the completions made for either version, those of one prompt next to each other."""
+    """Return the completions generated for either version, grouped by prompt; None if there are none."""
     rows: dict[str, dict[str, Row]] = {}
     for row in (*before.made, *after.made):
         example = json.dumps({name: value for name, value in row.items() if name != "completion"}, default=repr)
@@ -735,7 +743,7 @@ def _data(before: InspectedReward, after: InspectedReward) -> Data | None:
 
 
 def _sample(path: Path, root: Path, options: Options) -> Data | None:
-    """Return the committed completions for the rewards of a file."""
+    """Return the committed completions for the rewards in a file; None if there are none."""
     siblings = [path.with_name(f"{path.stem}.sample{suffix}") for suffix in (".jsonl", ".json", ".csv", ".parquet")]
     candidates = (
         [options.sample] if options.sample is not None else [sibling for sibling in siblings if sibling.is_file()]
@@ -750,13 +758,13 @@ def _sample(path: Path, root: Path, options: Options) -> Data | None:
 _REQUIREMENTS = ("requirements", "constraints", "pyproject.toml", "poetry.lock", "uv.lock", "environment.yml")
 
 
-def reviewed(changes: Changes, rewards: Sequence[str], options: Options) -> Review:
-    """Review the named rewards, or those that the change touches.
+def review_change(changes: Changes, rewards: Sequence[str], options: Options) -> Review:
+    """Review the rewards in `rewards`; if it is empty, those that the change affects.
 
     Raises:
-        RewardKitError: git or a file fails, or a named reward is in no file.
+        RewardKitError: git fails, a file cannot be read, or a named reward is not in the repository.
     """
-    files = list(named(changes, rewards) if rewards else touched(changes))
+    files = list(files_of_targets(changes, rewards) if rewards else files_of_change(changes))
     notes = tuple(_notes(changes, options))
     removed = () if rewards else changes.removed
     if not files and not removed:
@@ -769,7 +777,7 @@ def reviewed(changes: Changes, rewards: Sequence[str], options: Options) -> Revi
 
 
 def _of_file(side: Sides) -> Iterator[Reviewed]:
-    """Review the rewards of one file."""
+    """Yield the review of each reward in one file."""
     file, options = side.file, side.options
     new, old = side.looks((fast_laws() if options.budget else (), ()), options.budget)
     if isinstance(new, RewardKitError):
@@ -791,7 +799,7 @@ def _of_file(side: Sides) -> Iterator[Reviewed]:
 def _paired(
     old: Sequence[InspectedReward], new: Sequence[InspectedReward]
 ) -> Iterator[tuple[InspectedReward | None, InspectedReward | None]]:
-    """Pair rewards by name, without the parts of others; if one is left on each side, it has another name now."""
+    """Pair rewards by name, skipping parts of others; if one is left on each side, assume that it was renamed."""
     before, new_names = {inspected.name: inspected for inspected in old}, {inspected.name for inspected in new}
     lost = [inspected for inspected in old if inspected.name not in new_names and not inspected.part]
     fresh = [inspected for inspected in new if inspected.name not in before and not inspected.part]

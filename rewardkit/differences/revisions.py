@@ -1,10 +1,10 @@
 """Git: the files of a revision in a temporary folder, and the differences between a revision and the working tree.
 
-``with checked_out("HEAD~1", Path.cwd()) as tree: ...`` has all files of the commit before, also those that
-``export-ignore`` would leave out. The repository and its working tree stay as they are.
+``with checked_out("HEAD~1", Path.cwd()) as tree: ...`` provides all files of the previous commit, including those that
+``export-ignore`` would leave out. The repository and its working tree stay unchanged.
 
 ``changes("main").files`` is ``{"rewards/math.py": "rewards/math.py", "rewards/new.py": ""}``: each changed file with
-its path in the other revision, which is another one if the file was renamed, and empty if it was added.
+its path in the other revision, which differs if the file was renamed, and is empty if it was added.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from rewardkit.errors import DataError, shorten
 
 @dataclass(frozen=True)
 class Tree:
-    """The files of a revision.
+    """The files of a revision in a temporary folder.
 
     Attributes:
-        root: the top of the repository.
-        folder: the folder of its files of that revision.
-        cwd: the folder in `folder` that corresponds to the working directory, or `folder` if it did not exist.
+        root: the root of the repository.
+        folder: the temporary folder with the files of the revision.
+        cwd: the counterpart of the working directory in `folder`, or `folder` if it did not exist.
     """
 
     root: Path
@@ -37,10 +37,10 @@ class Tree:
 
 @contextmanager
 def checked_out(revision: str, cwd: Path) -> Iterator[Tree]:
-    """Write the files of `revision` of the repository around `cwd` to a temporary folder, which is deleted afterwards.
+    """Write the files of `revision` to a temporary folder, which is deleted at the end of the ``with`` block.
 
     Raises:
-        DataError: there is no git, no repository, or no such revision.
+        DataError: git is not installed, `cwd` is not in a repository, or the revision does not exist.
     """
     root = root_of(cwd).resolve()
     commit = commit_of(revision, root)
@@ -60,10 +60,10 @@ class Changes:
     """The differences between a revision and the working tree.
 
     Attributes:
-        root: the folder of the repository.
+        root: the root of the repository.
         base: the commit that the working tree is compared with.
-        files: changed files, relative to the root -> their path at the base; "" if there was none.
-        removed: files that are gone.
+        files: path of a changed file, relative to the root -> its path at the base; "" if it did not exist.
+        removed: the paths of removed files.
     """
 
     root: Path
@@ -72,15 +72,15 @@ class Changes:
     removed: tuple[str, ...] = ()
 
     def before(self, path: str) -> str:
-        """Return the place of a file at the base, relative to the root; "" if it was not there."""
+        """Return the path of a file at the base, relative to the root; "" if it did not exist."""
         return self.files.get(path, path)
 
 
 def changes(base: str, folder: Path | None = None) -> Changes:
-    """Compare the working tree with the last commit that it shares with `base`; new files count once git knows them.
+    """Compare the working tree with the last commit shared with `base`; new files count once git tracks them.
 
     Raises:
-        DataError: the folder is in no repository, or there is no such revision here.
+        DataError: the folder is not in a repository, or the revision does not exist in it.
     """
     root = root_of(folder)
     commit = shared(base, root)
@@ -103,7 +103,7 @@ def shared(base: str, root: Path) -> str:
     """Return the last commit that `base` and HEAD share, or `base` itself if the clone is too shallow to tell.
 
     Raises:
-        DataError: there is no such revision here.
+        DataError: the revision does not exist in the repository.
     """
     commit = commit_of(base, root)
     try:
@@ -113,10 +113,10 @@ def shared(base: str, root: Path) -> str:
 
 
 def root_of(folder: Path | None) -> Path:
-    """Return the top of the repository around a folder.
+    """Return the root of the repository that contains a folder.
 
     Raises:
-        DataError: there is none.
+        DataError: the folder is not in a repository.
     """
     return Path(git("rev-parse", "--show-toplevel", folder=folder).strip())
 
@@ -125,7 +125,7 @@ def commit_of(revision: str, root: Path) -> str:
     """Return the commit that a revision names.
 
     Raises:
-        DataError: there is no such revision here.
+        DataError: the revision does not exist in the repository.
     """
     try:
         name = f"{revision}^{{commit}}"
@@ -144,7 +144,7 @@ def git(*arguments: str, folder: Path | None = None, variables: Mapping[str, str
     """Run git in a folder and return its output.
 
     Raises:
-        DataError: it failed, or is not installed.
+        DataError: git failed, or is not installed.
     """
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **(variables or {})}
     try:

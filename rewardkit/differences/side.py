@@ -1,4 +1,4 @@
-"""One side of a comparison: the scores of one reward on all n completions, in a form that travels between processes.
+"""One side of a comparison: the scores of one reward on all n completions, as a picklable object.
 
 ``scored("OLD", reward, saved("solutions.jsonl")).total`` is (n,).
 """
@@ -16,24 +16,24 @@ from rewardkit.scoring.columns import Columns, asked_for
 from rewardkit.scoring.regressions import Regression
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import Saved
-from rewardkit.tree.evaluation.omission import without
+from rewardkit.tree.evaluation.omission import omit_components
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
 TOLERANCE = 1e-9
-"""A smaller change of a number does not count as a change."""
+"""A change of a score counts only if it is larger than this, as in gates."""
 _BATCH = 512
-"""As `rewardkit score` has by default."""
+"""The completions per batch, the same as the default of `rewardkit score`."""
 
 
 @dataclass(frozen=True)
 class NotReproducible:
-    """A reward that scores the same completions differently the next time.
+    """The evidence that a reward is not reproducible: it scored the same completions differently the second time.
 
     Attributes:
-        changed: the number of the `tried` completions that got another total.
-        largest: the largest change.
+        changed: the number of completions whose total changed, out of the `tried` ones.
+        largest: the largest change of a total.
     """
 
     changed: int
@@ -47,18 +47,18 @@ class Side:
 
     Attributes:
         name: the name of the reward, as the user wrote it.
-        total: (n,) NaN if there is none.
+        total: (n,) the totals; NaN if a completion has none.
         components: name -> (n,) raw values, NaN if not scored.
         codes: name -> (n,) positions in ``list(rk.Outcome)``.
-        errors: row -> why it could not be scored.
-        structures: component -> a fingerprint that does not depend on its name.
-        left_out: the excluded names that it has.
+        errors: row -> why the row could not be scored.
+        structures: component -> a fingerprint that does not depend on the component's name.
+        left_out: the names to leave out that the reward has.
         omitted: the components that were left out.
         columns: the columns of the data that the reward reads.
-        scheduled: whether it has schedules, which have their end value here.
+        scheduled: whether the reward has schedules, which are at their end values here.
         sees_batches: whether a function sees all completions of a batch.
         exploits: the total of each known exploit, and the lowest total of a right completion; NaN if not scored.
-        unsteady: None if the reward is deterministic, as far as it was tried.
+        unsteady: how the totals changed when completions were scored again; None if they did not.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Side:
     unsteady: NotReproducible | None = None
 
 
-def scored(
+def score_side(
     name: str,
     reward: Reward,
     saved: Saved,
@@ -85,20 +85,20 @@ def scored(
     leave_out: Sequence[str] = (),
     exploits: Sequence[Regression] = (),
 ) -> Side:
-    """Score all completions in this process.
+    """Score all completions in this process, and return the scores.
 
     Args:
         name: the name of the reward, for messages.
-        sources: our name -> the column of the data.
+        sources: the name in the reward -> the column in the data.
         leave_out: components to leave out, see `without`.
-        exploits: completions to score besides the data.
+        exploits: completions to score in addition to the data.
 
     Raises:
         BindingError: the reward reads a column that the data does not have.
-        DataError: the completions of a prompt are compared, but they are not next to each other.
+        DataError: the reward compares completions of a prompt, but they are not next to each other in the data.
         RunStopped: every row would fail.
     """
-    reward, left_out, omitted = without(reward, leave_out)
+    reward, left_out, omitted = omit_components(reward, leave_out)
     columns = Columns.of_saved(reward, saved, sources)
     scorer = columns.scorer
     with preserved_rng(seed=0):  # both sides draw the same random numbers
@@ -111,7 +111,7 @@ def scored(
         scores.total,
         scores.components,
         scores.codes,
-        {row: "; ".join(why) for row, why in scores.errors.items()},
+        {row: "; ".join(reasons) for row, reasons in scores.errors.items()},
         {label: node.named("component").fingerprint for label, node in scorer.names.components},
         left_out,
         omitted,
@@ -124,7 +124,7 @@ def scored(
 
 
 def _unsteady(columns: Columns, saved: Saved, before: Floats) -> NotReproducible | None:
-    """Score the first batch again, since a reward may compare all of its completions; None if nothing changes."""
+    """Score the whole first batch again, since a reward may compare all of it; return None if no total changes."""
     _, again = next(columns.scores(saved.chunks(_BATCH), _BATCH))
     after = again.total
     size = len(after)
@@ -135,14 +135,14 @@ def _unsteady(columns: Columns, saved: Saved, before: Floats) -> NotReproducible
 
 
 def differ(before: Floats, after: Floats) -> np.typing.NDArray[np.bool_]:
-    """Return (n,): whether two numbers differ by more than `TOLERANCE`; NaN equals NaN."""
+    """Return (n,) whether two values differ by more than `TOLERANCE`; NaN equals NaN."""
     absent = np.isnan(before) | np.isnan(after)
     with np.errstate(invalid="ignore"):
         return np.where(absent, np.isnan(before) != np.isnan(after), np.abs(after - before) > TOLERANCE)
 
 
 def _paid(scorer: Scorer, case: Regression) -> tuple[float, float]:
-    """Return the total of an exploit, and the lowest total of a right completion."""
+    """Return the total of an exploit, and the lowest total of its right completions (NaN if none is scored)."""
     size = 1 + len(case.good)
     named, takes_all = asked_for(scorer.reward)
     columns = {

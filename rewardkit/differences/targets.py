@@ -1,4 +1,4 @@
-"""The names of the two rewards of a comparison: a file or module, optionally at a git revision.
+"""Targets: the names of rewards to compare, in a file or module, optionally at a git revision.
 
 ``target_of("HEAD~1:reward.py:reward")`` has the revision ``HEAD~1`` and the name ``reward.py:reward``.
 """
@@ -25,19 +25,19 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 class Source(Protocol):
-    """A reward to be loaded in a separate process. Picklable."""
+    """A picklable object that loads a reward in a separate process."""
 
     def load(self) -> Reward: ...
 
 
 @dataclass(frozen=True)
 class Location:
-    """The place from which a process loads a reward.
+    """The location from which a process loads a reward.
 
     Attributes:
-        source: loads it.
+        source: the object that loads the reward.
         cwd: the working directory.
-        path: the entry of ``sys.path``.
+        path: the entries of ``sys.path``.
         folder: the temporary folder with the files of a revision; None for the working tree.
     """
 
@@ -49,7 +49,7 @@ class Location:
 
 @runtime_checkable
 class Placed(Protocol):
-    """A reward named by the user, to be put at a place from which a process loads it."""
+    """A reward named by the user, which can be put at a location from which a process loads it."""
 
     def placed(self) -> AbstractContextManager[Location]: ...
 
@@ -69,7 +69,7 @@ class Target:
     """A reward in a file or module.
 
     Attributes:
-        revision: the revision of git; empty for the working tree.
+        revision: the git revision; empty for the working tree.
         name: ``path.py:name`` or ``module:name``.
     """
 
@@ -81,10 +81,10 @@ class Target:
 
     @contextmanager
     def placed(self) -> Iterator[Location]:
-        """Put its files where a process can load it.
+        """Provide a location from which a process can load the reward, until the end of the ``with`` block.
 
         Raises:
-            DataError: git does not have them.
+            DataError: git cannot provide the files.
             RewardDefinitionError: the revision has no such file.
         """
         if not self.revision:
@@ -99,7 +99,7 @@ class Target:
 
 
 def target_of(text: str) -> Target | Recorded:
-    """Read ``path.py:name``, ``module:name``, ``REVISION:path.py:name``, ``REVISION:path.py``, or a run's folder."""
+    """Parse ``path.py:name``, ``module:name``, ``REVISION:path.py:name``, ``REVISION:path.py``, or a run's folder."""
     if is_run(text):
         return Recorded(text)
     source, name = split_named(text)
@@ -110,13 +110,13 @@ def target_of(text: str) -> Target | Recorded:
 
 
 def split_named(text: str) -> tuple[str, str]:
-    """Split off the name after the last colon; ``HEAD:reward.py`` has none."""
+    """Split off the name of the reward after the last colon; ``HEAD:reward.py`` has no such name."""
     source, name = split(text)
     return (text, "") if name.endswith(".py") else (source, name)
 
 
 def _file(revision: str, source: str, root: Path, folder: Path, cwd: Path) -> tuple[Path, str]:
-    """Return the working directory and the path of a file of a revision, named from here or from the top."""
+    """Return the working directory and path of a file at a revision, given relative to the directory or the root."""
     source_path = Path(source)
     if source_path.is_absolute() and source_path.resolve().is_relative_to(root):
         return cwd, str(folder / source_path.resolve().relative_to(root))
@@ -129,12 +129,12 @@ def _file(revision: str, source: str, root: Path, folder: Path, cwd: Path) -> tu
 
 
 def path_in(tree: Tree) -> tuple[str, ...]:
-    """Return ``sys.path`` for the files of a revision."""
+    """Return the entries of ``sys.path`` for the files of a revision."""
     return tuple(_moved(entry, tree.root, tree.folder) for entry in sys.path)
 
 
 def _moved(entry: str, root: Path, folder: Path) -> str:
-    """Return an entry of ``sys.path`` for a revision: git's copy of that place, if it has one."""
+    """Return an entry of ``sys.path`` for a revision: the copy of that folder at the revision, if there is one."""
     here = Path(entry or ".").resolve()
     if here.is_relative_to(root) and (folder / here.relative_to(root)).is_dir():
         return str(folder / here.relative_to(root))

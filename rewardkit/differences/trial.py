@@ -1,7 +1,7 @@
-"""A trial: another reward scores the completions of a recorded run, and tells its scores while it works.
+"""A trial: another reward scores the completions of a recorded run, and its scores can be read while it works.
 
-``done_elsewhere([Trial("new.py:reward", place, "runs/x", folder)])`` writes `TriedPart` objects to `folder`, again and
-again; ``read_parts(folder, 0)`` reads those that are there.
+``done_elsewhere([Trial("new.py:reward", place, "runs/x", folder)])`` keeps writing `TriedPart` objects to `folder`;
+``read_parts(folder, 0)`` reads those written so far.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from rewardkit.batch.column import Floats, Numbers
 from rewardkit.differences.targets import Location
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.sources import recorded_since
-from rewardkit.tree.evaluation.omission import without
+from rewardkit.tree.evaluation.omission import omit_components
 from rewardkit.workers.random_state import preserved_rng
 
 KEYS = ("attempt", "rank", "part", "row")
 _BATCH = 512
-"""As `rewardkit score` has by default."""
+"""The completions per batch, the same as the default of `rewardkit score`."""
 _SECONDS = 0.5
-"""Between two writes: often enough for a page that shows them as they come."""
+"""The seconds between two writes. Arbitrary: often enough for a page that shows scores as they arrive."""
 _NICENESS = 10
-"""The niceness of the process: the page that shows the results comes first. Any number above 0: half of what a user may
-give up."""
+"""The niceness of the process, so that the page that shows the results takes precedence. Arbitrary: about half of the
+range above 0."""
 
 
 @dataclass(frozen=True)
 class TriedPart:
-    """The scores of some completions.
+    """The scores of a part of the completions.
 
     Attributes:
         keys: (n, 4) attempt, rank, part and row of each completion.
-        totals: (n,) NaN if it could not be scored.
-        errors: row of this part -> why it could not be scored.
-        omitted: components that were left out of the reward, in all parts the same.
-        scheduled: whether the reward has schedules, which have their end value here.
+        totals: (n,) the totals; NaN if a completion could not be scored.
+        errors: row of this part -> why the row could not be scored.
+        omitted: components that were left out of the reward, the same in all parts.
+        scheduled: whether the reward has schedules, which are at their end values here.
     """
 
     keys: Numbers
@@ -53,15 +53,15 @@ class TriedPart:
 
 @dataclass(frozen=True)
 class Trial:
-    """Score the training completions of a run: a `Task` for a separate process.
+    """A `Task` that scores the training completions of a run in a separate process.
 
     Attributes:
         name: the name of the reward, as the user wrote it.
-        place: the place from which the process loads it.
-        run: the folder of the run, absolute.
+        place: the location from which the process loads the reward.
+        run_folder: the absolute path of the run's folder.
         folder: the folder for the parts.
         leave_out: components to leave out, see `without`.
-        since: the first step; None: all.
+        since: the first step to score; None for all steps.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Trial:
     since: int | None = None
 
     def run(self) -> int:
-        """Load the reward and score; return the number of completions.
+        """Load the reward, score the completions, and return their number.
 
         Raises:
             BindingError: the reward reads a column that the run does not have.
@@ -81,7 +81,7 @@ class Trial:
         """
         if hasattr(os, "nice"):
             os.nice(_NICENESS)
-        reward, _, omitted = without(self.place.source.load(), self.leave_out)
+        reward, _, omitted = omit_components(self.place.source.load(), self.leave_out)
         saved = recorded_since(self.run_folder, self.since)
         columns = Columns.of_saved(reward, saved)
         scheduled = columns.scorer.scheduled
@@ -90,15 +90,15 @@ class Trial:
         with preserved_rng(seed=0):
             for chunk, scores in columns.scores(saved.chunks(_BATCH), _BATCH):
                 keys = np.array([chunk.column(name) for name in KEYS], dtype=np.int64).T
-                why = {row: "; ".join(reasons) for row, reasons in scores.errors.items()}
-                pending.append(TriedPart(keys, scores.total, why, omitted, scheduled))
+                errors = {row: "; ".join(reasons) for row, reasons in scores.errors.items()}
+                pending.append(TriedPart(keys, scores.total, errors, omitted, scheduled))
                 if time.monotonic() - last > _SECONDS:
                     written, pending, last = self._write(written, pending), [], time.monotonic()
         self._write(written, pending)
         return saved.size
 
     def _write(self, number: int, parts: list[TriedPart]) -> int:
-        """Write some parts as one file; return the number of the next one."""
+        """Write parts to a file with the given number; return the number of the next file."""
         path = _file(Path(self.folder), number)
         draft = path.with_suffix(".tmp")
         draft.write_bytes(pickle.dumps(parts))
@@ -107,7 +107,7 @@ class Trial:
 
 
 def read_parts(folder: Path, number: int) -> Iterator[list[TriedPart]]:
-    """Yield the parts in each file from `number` on, as far as they are written."""
+    """Yield the parts in each file from `number` on, up to the last file written so far."""
     while (path := _file(folder, number)).is_file():
         yield pickle.loads(path.read_bytes())
         number += 1

@@ -15,22 +15,22 @@ from typing import Any, Generic, Protocol, TypeVar
 from rewardkit.batch.column import Floats
 
 Table = Mapping[str, Floats]
-"""The columns of a batch by name, (n,) each, as the trainer gets them."""
+"""The columns of a batch by name, (n,) each, as they are passed to the trainer."""
 
 MAX_ENTRIES = 64
-"""The number of batches kept at a time; several threads may score several groups. Any limit: each holds the scores of a
-batch, and nearly all are asked for at once."""
+"""The maximum number of batches in the cache; several threads may score several groups. Arbitrary: an entry holds the
+scores of a batch, and nearly all are read right away."""
 
 
 class Call(Protocol):
-    """One call of a trainer."""
+    """One call of a reward function by a trainer."""
 
     @property
     def identity(self) -> tuple[int, ...]:
         """The ids of the objects that the trainer passed; they live as long as the call."""
 
     def equals(self, other: Any, /) -> bool:
-        """Whether `other` has equal contents and may be of the same batch."""
+        """Return whether `other` has equal contents and may belong to the same batch."""
 
 
 C = TypeVar("C", bound=Call)
@@ -45,10 +45,10 @@ class _Entry(Generic[C]):
 
 
 class BatchCache(Generic[C]):
-    """The tables of the batches being scored, each kept until all readers have read it. Thread-safe.
+    """A cache of the tables of the current batches; a table is kept until all readers have read it. Thread-safe.
 
     Args:
-        readers: the number of readers, one for each reward function of the list.
+        readers: the number of readers, one for each reward function in the trainer's list.
     """
 
     def __init__(self, readers: int) -> None:
@@ -57,7 +57,7 @@ class BatchCache(Generic[C]):
         self._lock = threading.Lock()
 
     def get(self, reader: str, call: C, compute: Callable[[C], Table]) -> Table:
-        """Return the table of `call`; it is computed again if the same reader asks a second time."""
+        """Return the table of the batch of `call`. A second call by the same reader is a new batch."""
         entry, first = self._entry(reader, call)
         if first:
             try:
@@ -72,7 +72,7 @@ class BatchCache(Generic[C]):
         """Return the entry of the batch of `call`, and whether this call has to compute its table."""
         key = call.identity
         with self._lock:
-            # With the same lists, else the newest with equal contents.
+            # The entry with the same lists, or else the newest one with equal contents.
             waiting = self._entries.get(key)
             if waiting is None:
                 unread = (entry for entry in reversed(self._entries.values()) if reader not in entry.readers)
@@ -95,7 +95,7 @@ class BatchCache(Generic[C]):
 
 
 def equal(value: Any, other: Any) -> bool:
-    """Whether two arguments are equal; False if they cannot be compared, such as lists of arrays."""
+    """Return whether two arguments are equal; False if they cannot be compared, such as lists of arrays."""
     try:
         return value is other or bool(value == other)
     except Exception:

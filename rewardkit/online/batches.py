@@ -1,4 +1,4 @@
-"""Rows as batches for the scorer. A row that cannot be scored does not affect the others."""
+"""Group rows into batches for the scorer. A row that cannot be scored does not affect the others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Places = Sequence[int]
 
 
 class Scored(NamedTuple):
-    """The scores of the rows at `places`; `final` if another try would find the same: a column is missing."""
+    """The scores of the rows at `places`. `final` is True if a retry would fail the same way: a column is missing."""
 
     places: Places
     table: ScoreTable
@@ -41,10 +41,10 @@ class Scored(NamedTuple):
 
 
 def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: int | None = None) -> Batch:
-    """Return rows with the same columns as a batch.
+    """Return a batch of rows that have the same columns.
 
     Raises:
-        BindingError: their columns differ.
+        BindingError: the columns of the rows differ.
     """
     for row in rows:
         if row.columns.keys() != rows[0].columns.keys():
@@ -73,7 +73,7 @@ def _listed(values: list[Any]) -> list[Any] | None:
 
 
 def kinds(rows: Sequence[Row]) -> list[Places]:
-    """Return the places of rows that fit into one batch: with the same columns, all with a prompt or none."""
+    """Group the positions of rows that fit into one batch: the same columns, and all with a prompt or all without."""
     positions_by_kind: dict[Any, list[int]] = {}
     for position, row in enumerate(rows):
         absent = row.prompt is None, row.completion_ids is None, row.cut is None
@@ -94,8 +94,8 @@ def tables(
     """Yield the scores of the rows at `positions`, which fit into one batch; a row that cannot be scored has failed.
 
     Args:
-        bugs_stop: raise if a reward without a lowest score has a bug.
-        cells_stop: raise if a cell does not fit.
+        bugs_stop: whether to raise if a reward without a lowest score has a bug.
+        cells_stop: whether to raise if a cell cannot be converted.
 
     Raises:
         RunStopped: every other row would also fail: a wrong key, a quota that is used up.
@@ -121,8 +121,7 @@ def tables(
 
 
 def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:
-    """Return the scores of one row without a score: the component that raised has failed, or all of them if it is
-    unknown."""
+    """Return the table of a row that raised `error`: the component that it names has failed, or else all of them."""
     component = getattr(error, "component", "")
     blamed = component if component in scorer.components else ""
     absent = np.full(1, np.nan)
@@ -136,24 +135,25 @@ def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:
     )
 
 
-# Patience: rows that have failed are scored again until they have a score or the time is over.
+# Patience: failed rows are scored again until they have a score or the time is up.
 
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
-"""Seconds between two tries; each pause is twice as long as the one before."""
+"""The first and the longest pause between two tries, in seconds; each pause is about twice as long as the one before.
+Arbitrary."""
 
 
 def check_patience(seconds: float) -> None:
-    """Raise a RewardDefinitionError if `seconds` cannot be the patience of `patient`."""
+    """Raise RewardDefinitionError if `seconds` is not a valid patience: a finite number, 0 or more."""
     if not 0 <= seconds < math.inf:
         raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {seconds!r}")
 
 
 class RunExit(BaseException):
-    """Ends a training whose trainer catches every `Exception` of a reward and continues without the score."""
+    """An exception that ends a training whose trainer catches every `Exception` and continues without the score."""
 
 
-def patient(
+def score_with_retries(
     score: Callable[[Places], Iterator[Scored]],
     positions: Places,
     seconds: float,
@@ -162,9 +162,9 @@ def patient(
     """Yield the scores of the rows at `positions`; rows that have failed are scored again.
 
     Args:
-        score: scores the rows at some places.
-        seconds: the seconds after which failed rows are not scored again; 0.0 scores every row once.
-        waiting: a function that is called with failed rows before they are scored again.
+        score: a function that scores the rows at the given positions.
+        seconds: the time limit for scoring failed rows again; 0.0 scores every row once.
+        waiting: a function that is called with the table of failed rows before they are scored again.
     """
     backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, seconds)
     while len(positions):
@@ -183,11 +183,11 @@ def patient(
 
 
 def _parts(scored: Scored) -> Iterator[tuple[Scored, bool]]:
-    """Yield runs of failed rows, and of other rows."""
+    """Split `scored` into runs of failed rows and runs of other rows; yield each run and whether it failed."""
     failed = failed_rows(scored.table)
-    for kind, run in itertools.groupby(range(len(failed)), key=lambda row: bool(failed[row])):
+    for run_failed, run in itertools.groupby(range(len(failed)), key=lambda row: bool(failed[row])):
         rows = list(run)
         start, stop = rows[0], rows[-1] + 1
         is_uniform = stop - start == len(failed)
         part = scored if is_uniform else Scored(scored.places[start:stop], scored.table.part(start, stop))
-        yield part, kind
+        yield part, run_failed

@@ -1,8 +1,8 @@
 """The circuit breaker: it stops a run if too many rows have failed or errored, because nothing is learned from them.
 
 Failures (an endpoint that is down) may pass, so they must last for a full window of batches. Errors are bugs, which do
-not pass: they stop the run as soon as their rate is above the limit with statistical confidence. Golds that cannot be
-read are neither: only a column without any gold stops a run.
+not pass: they stop the run as soon as their rate is above the limit with statistical confidence. An unreadable gold is
+neither: only a column without any readable gold stops a run.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import leaves
 
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
-"""The minimum that must be seen before errors can stop a run. Any numbers: one batch may meet a short outage."""
+"""The minimum number of batches and rows before errors can stop a run. Arbitrary: one batch may hit a short outage."""
 _SURE = 3.0902
-"""The quantile of the normal distribution at 99.9%: the question is asked at every batch of a long run."""
+"""The 99.9% quantile of the normal distribution. Strict, because a long run tests the rate after every batch."""
 
 Counts = dict[str, Sequence[int]]
-"""By component: rows evaluated, failed, errored, failed without harm to the total; rows with an unreadable gold, which
-do not count as failed; and rows that were read, which have no unreadable gold and did not abstain."""
+"""Six counts for each component: rows evaluated, failed, errored, and failed without harm to the total; rows with an
+unreadable gold, which do not count as failed; and read rows, which have no unreadable gold and did not abstain."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits at which a training stops because its reward does not work: ``rk.Limits(max_failure_rate=0.1,
-    failure_window=50)``.
+    """The limits at which training stops because its reward does not work.
+
+    ``rk.Limits(max_failure_rate=0.1, failure_window=50)`` stops if more than 10% of the rows of a component fail
+    within 50 batches.
 
     Attributes:
-        max_failure_rate: the run stops if a larger share of the rows of a component failed in `failure_window` batches,
-            0.0 to 1.0.
+        max_failure_rate: the share of a component's rows, 0.0 to 1.0; the run stops if more of them fail within
+            `failure_window` batches.
         max_error_rate: the same for rows on which the reward has a bug.
         failure_window: the number of batches, at least 1. If a trainer passes rows one by one, 64 rows are a batch.
 
@@ -42,7 +44,7 @@ class Limits:
         RewardDefinitionError: a share outside 0.0 to 1.0, or a window below 1.
     """
 
-    # Any limits: single outages stay below them; more would let a policy learn without its reward.
+    # Arbitrary: single outages stay below these limits; higher ones would let a policy train without its reward.
     max_failure_rate: float = 0.05
     max_error_rate: float = 0.05
     failure_window: int = 20
@@ -62,12 +64,12 @@ LIMITS = Limits()
 
 
 class Breaker:
-    """Adds up the faults of the last batches, and of all batches. Thread-safe."""
+    """The circuit breaker: it adds up the faults of the last batches, and of all batches. Thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._batches: deque[Sequence[Sequence[float]]] = deque()
-        self._window: Counts = {}  # the sums of these batches
+        self._window: Counts = {}  # the sums over `_batches`
         self._all: Counts = {}
         self._count = 0
         self._lock = threading.Lock()
@@ -104,7 +106,7 @@ class Breaker:
         return ", ".join(descriptions)
 
     def _verdict(self, names: Sequence[str]) -> RewardBug | RewardFailure | None:
-        """Return the error that stops the run. It names the components furthest over a limit."""
+        """Return the error that stops the run, or None. It names the components furthest over a limit."""
         batches = len(self._batches)
         for kind, limit, option in (
             ("failed", self._limits.max_failure_rate, "max_failure_rate"),
@@ -136,10 +138,11 @@ class Breaker:
 
 
 class WrongColumns:
-    """Stops a run that reads no gold answer of a column: the wrong column, or whole solutions without ``gold=``.
+    """A check that stops a run if no gold answer of a column can be read. Thread-safe.
 
-    That shows in the first batch of a component. If all of its rows have the same gold, which may be the only bad one
-    of the data, the second batch decides. Rewards with ``on_unparsable_gold="fail"`` expect such rows. Thread-safe.
+    The column may be the wrong one, or hold whole solutions without ``gold=``. That shows in the first batch of a
+    component. If all rows of that batch have the same gold, which may be the only bad one in the data, the second
+    batch decides. Rewards with ``on_unparsable_gold="fail"`` expect such rows and are not checked.
     """
 
     def __init__(self, scorer: Scorer) -> None:
@@ -149,7 +152,7 @@ class WrongColumns:
         self.follow(scorer)
 
     def follow(self, scorer: Scorer) -> None:
-        """Go on with another version of the reward: components that have read a gold are right for good."""
+        """Continue with another version of the reward; components that have read a gold are not checked again."""
         with self._lock:
             self._right |= tolerant(scorer)
 
@@ -164,8 +167,8 @@ class WrongColumns:
         Args:
             counts: (components, 6) as ``online.faults.fault_counts`` returns them, over all processes.
             names: the names of the components.
-            golds: returns component and reason of the golds that cannot be read, over all processes. It is called in
-                all of them or in none.
+            golds: returns the component and the reason of each unreadable gold, over all processes. It is called in
+                all processes or in none.
         """
         with self._lock:
             suspects = []
@@ -208,6 +211,6 @@ def _add(totals: Iterable[Counts], counts: Sequence[Sequence[float]], names: Seq
 
 
 def _lower_bound(count: int, total: int) -> float:
-    """Return the lower bound of a rate at 99.9% (Wilson 1927, Probable inference): 12 of 64 is at least 8%."""
+    """Return the 99.9% lower confidence bound of a rate (Wilson 1927, Probable inference): 12 of 64 is at least 8%."""
     rate, spread = count / total, _SURE**2 / total
     return (rate + spread / 2 - _SURE * math.sqrt((rate * (1 - rate) + spread / 4) / total)) / (1 + spread)

@@ -1,6 +1,6 @@
-"""Exports: the files with which a trainer uses a reward, and the settings for its configuration.
+"""Exports: the files that a trainer needs to use a reward, and the settings for its configuration.
 
-``export_to("verl", Target("reward", "reward"), {"verl": "rewardkit_adapters.verl"})`` calls its ``export``.
+``export_to("verl", Target("reward", "reward"), {"verl": "rewardkit_adapters.verl"})`` calls ``export`` in that module.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rewardkit.tree.reward import walk
 @final
 @dataclass(frozen=True)
 class Target:
-    """A reward as files name it.
+    """The location of a reward, for the files that import it.
 
     Attributes:
-        module: the module that defines it, as it is imported.
+        module: the import name of the module that defines the reward.
         name: the name of the reward in the module.
-        folder: the folder that has to be on the path to import the module; empty for an installed one.
-        gold: the column of the reward that holds the gold answer.
+        folder: the folder that must be on ``sys.path`` to import the module; empty for an installed module.
+        gold: the column of the gold answer.
         columns: all columns that the reward needs.
     """
 
@@ -42,24 +42,24 @@ class Target:
     @property
     def imports(self) -> str:
         """The lines that import the reward."""
-        where = f"import sys\n\nsys.path.insert(0, {self.folder!r})\n" if self.folder else ""
+        path_lines = f"import sys\n\nsys.path.insert(0, {self.folder!r})\n" if self.folder else ""
         alias = "" if self.name == "reward" else " as reward"
-        return f"{where}from {self.module} import {self.name}{alias}"
+        return f"{path_lines}from {self.module} import {self.name}{alias}"
 
     def load(self) -> Any:
-        """Return the reward."""
+        """Load the reward and return it."""
         return load(f"{self.file or self.module}:{self.name}")[0].reward
 
     @property
     def file(self) -> str:
-        """The path of the file that defines it; empty for an installed module."""
+        """The path of the file that defines the reward; empty for an installed module."""
         return self.folder and f"{os.path.join(self.folder, *self.module.split('.'))}.py"
 
 
 def columns_of(reward: Any) -> tuple[str, Sequence[str]]:
-    """Return the column of the gold answer, and all columns that a reward needs.
+    """Return the column of the gold answer, and all columns that `reward` needs.
 
-    The gold column is the one that a primitive compares with; without one, "answer" or the first column.
+    The gold column is the one that a primitive compares with. If there is none, it is "answer" or the first column.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -84,18 +84,18 @@ def columns_of(reward: Any) -> tuple[str, Sequence[str]]:
 @final
 @dataclass(frozen=True)
 class Tested:
-    """The distribution of a trainer, and its versions with which the adapter is tested.
+    """The versions of a trainer that its adapter is tested with.
 
     Attributes:
-        distribution: its name on the package index; empty if it is not there.
-        versions: oldest first; for a checkout its commit or date.
+        distribution: the trainer's name on the package index; empty if it is not there.
+        versions: the tested versions, oldest first; for a checkout, the commit or date.
     """
 
     distribution: str
     versions: Sequence[str]
 
     def verdict(self) -> str:
-        """Return a sentence on the installed version; empty if it is a tested one."""
+        """Return a sentence about the installed version; empty if that version is tested."""
         tested = ", ".join(self.versions)
         if not self.distribution:
             return f"Tested with {tested}."
@@ -114,12 +114,12 @@ class Tested:
 @final
 @dataclass(frozen=True)
 class Export:
-    """The files and settings with which a trainer uses a reward.
+    """The files and settings that a trainer needs to use a reward.
 
     Attributes:
-        files: name -> text of the files to write.
-        config: the lines for the configuration or the command line of the trainer.
-        tested: the versions of the trainer.
+        files: the files to write, name -> text.
+        config: the lines for the trainer's configuration or command line.
+        tested: the tested versions of the trainer.
         notes: sentences for the user.
     """
 
@@ -133,7 +133,7 @@ def export_to(trainer: str, target: Target, modules: Mapping[str, str]) -> Expor
     """Return the export of one reward for one trainer.
 
     Args:
-        modules: name of a trainer -> the module with its `export`.
+        modules: trainer -> the module that defines its `export` function.
 
     Raises:
         RewardDefinitionError: there is no such trainer, or it cannot run the reward.

@@ -1,6 +1,6 @@
-"""Faults while a training runs: their number by component, and the log, where each kind appears once.
+"""Faults during training: count them by component, and log each kind at its first, tenth, hundredth, ... occurrence.
 
-A gold answer that cannot be read appears once for each value, because each of them has to be fixed.
+An unreadable gold answer is logged once for each value, because each value has to be fixed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rewardkit.record.capture import MAX_KINDS, wording
 logger = logging.getLogger("rewardkit")
 
 MAX_GOLDS = 1_000
-"""The most unreadable golds that are logged one by one: a column of 100,000 of them must not fill the log."""
+"""The maximum number of unreadable golds to log one by one: a column of 100,000 of them must not fill the log."""
 
 
 class FaultReport:
-    """Logs the faults of a run. Thread-safe."""
+    """The logger for the faults of a run. Thread-safe."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str, str]] = Counter()
@@ -32,7 +32,7 @@ class FaultReport:
         self._lock = threading.Lock()
 
     def add(self, table: ScoreTable) -> None:
-        """Log the faults of `table`."""
+        """Log the faults of `table`, unless they repeat earlier ones."""
         with self._lock:
             for fault in table.faults:
                 if not fault.unparsable or len(self._golds) >= MAX_GOLDS:
@@ -47,7 +47,7 @@ class FaultReport:
                     )
 
     def _report(self, fault: Fault) -> None:
-        # Each kind of fault with its traceback: the first one, the tenth, the hundredth, ...
+        # The first, tenth, hundredth, ... fault of each kind is logged, with its traceback.
         kind = (fault.component, str(fault.outcome), wording(fault.reason))
         if kind not in self._counts and len(self._counts) >= MAX_KINDS:
             kind = (fault.component, str(fault.outcome), "")
@@ -65,7 +65,7 @@ class FaultReport:
 
 
 def fault_counts(table: ScoreTable) -> Floats:
-    """Return (components, 6), in the order of `breaker.Counts`."""
+    """Return the fault counts of `table`, (components, 6), in the order of `breaker.Counts`."""
     scorable = ~np.isnan(table.total)
     counts = []
     for name, column in table.components.items():
@@ -73,7 +73,7 @@ def fault_counts(table: ScoreTable) -> Floats:
         evaluated = len(table) - skipped
         unparsable = table.unparsable(name) if failed else np.zeros(0, dtype=np.bool_)
         lost = int(unparsable.sum())
-        # A fallback took over, or the reward is only monitored.
+        # Rows with a total despite the failure: a fallback took over, or the reward is only monitored.
         harmless = int((column.unscorable & scorable & ~unparsable).sum()) if failed else 0
         counts.append((evaluated, failed - lost, errored, harmless, lost, evaluated - abstained - lost))
     return np.array(counts, dtype=np.float64)

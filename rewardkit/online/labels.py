@@ -1,4 +1,4 @@
-"""The label of trainers that pass one column: ``columns("4", "answer")`` is ``{"label": "4", "answer": "4"}``."""
+"""Columns for trainers that pass a single label: ``columns("4", "answer")`` is ``{"label": "4", "answer": "4"}``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def columns(label: Any, gold: str) -> dict[str, Any]:
-    """Return the columns of a row: the label, under both names, and its entries if it is a JSON object."""
+    """Return the columns of a row: the label as "label" and as `gold`, plus its entries if it is a JSON object."""
     entries = label if isinstance(label, Mapping) else _entries(label)
     return {"label": label, gold: label, **{str(name): cell for name, cell in entries.items()}}
 

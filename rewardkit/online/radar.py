@@ -1,8 +1,8 @@
 """The radar: it searches a running training for signs that its reward is gamed.
 
-Call ``radar.look(batch, table, totals, step=7)`` after each batch. When its allowance suffices, it scores some groups
-of the batch again with the gold answers of other prompts, and searches everything that it has seen for alerts. It
-changes no score, draws from no random generator of the training, and never raises.
+Call ``radar.look(batch, table, totals, step=7)`` after each batch. If its time budget allows, the radar scores some
+groups of the batch again with the gold answers of other prompts, and searches all batches so far for alerts. It changes
+no score, does not draw from the random generators of the training, and never raises.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
-# An allowance of seconds: work during a training takes at most a share of the training's time.
+# A time budget: the radar's work takes at most a fixed share of the training's time.
 
 
 _SAVED = 3.0
-"""The most to save, in times of the last cost: so a long pause is not followed by a rush of work. Any number above one
-look."""
+"""The largest possible budget, as a multiple of the last cost, so that a long pause is not followed by a rush of work.
+Arbitrary, above 1."""
 
 
 @final
 class OverheadBudget:
-    """The seconds that may be spent now: saved as time passes, spent by work.
+    """A time budget that grows as time passes and shrinks with work.
 
     The first piece of work is free: it is often many times slower than the next ones, because it imports and compiles.
 
@@ -55,20 +55,20 @@ class OverheadBudget:
         self.share = share
         self._saved = self._cost = 0.0
         self._worked = 0
-        self._seen: float | None = None
+        self._last_check: float | None = None
 
     @property
     def suffices(self) -> bool:
-        """Whether work that takes as long as the last one may begin; asking saves for the time since it was asked."""
+        """Whether the budget covers work as long as the last one; reading this adds the time since the last reading."""
         now = time.perf_counter()
-        passed = 0.0 if self._seen is None else now - self._seen
-        self._seen = now
+        passed = 0.0 if self._last_check is None else now - self._last_check
+        self._last_check = now
         self._saved = min(self._saved + self.share * passed, _SAVED * self._cost)
         return self._saved >= self._cost
 
     @contextmanager
     def spent(self) -> Iterator[None]:
-        """Spend the seconds that the ``with`` block takes."""
+        """Subtract the duration of the ``with`` block from the budget."""
         started = time.perf_counter()
         try:
             yield
@@ -81,16 +81,17 @@ class OverheadBudget:
 
 _LOG = logging.getLogger("rewardkit")
 SHARE = 0.01
-"""The most of a training's time that the radar takes: half of it to score again, half of it to search. Any share that
-nobody notices."""
+"""The maximum share of training time for the radar: half of it for scoring again, half for searching. Arbitrary: too
+small to notice."""
 GROUPS = 4
-"""The groups of a batch that it looks at. Any number: random groups of all batches are a better sample than all groups
-of a few."""
+"""The number of groups to sample from a batch. Arbitrary: random groups of all batches are a better sample than all
+groups of a few batches."""
 MOST = 4_096
-"""The most completions that it keeps. Beyond them, it keeps every second look only, then every fourth, and so on. Any
-limit: a search takes time with each."""
+"""The maximum number of completions to keep. Beyond it, the radar keeps only every second look, then every fourth, and
+so on. Arbitrary: each completion makes a search slower."""
 _LOOKS = 10
-"""The looks before the first search: fewer show no change. Two windows have at least five steps each."""
+"""The number of looks before the first search. Fewer show no change: a search compares two windows of at least five
+steps each."""
 _OUTCOMES = np.array([str(outcome) for outcome in Outcome])
 
 
@@ -112,11 +113,11 @@ class _Look:
 
 @final
 class Radar:
-    """Looks at a training with one reward. Thread-safe: it skips everything that happens while it looks.
+    """A monitor for a training run with one reward. Thread-safe: calls during a look are skipped.
 
     Args:
-        reward: the reward that is trained. Another version of it needs another radar.
-        share: the most of the training's time that it takes, from 0 to 1.
+        reward: the reward of the training. Another version of the reward needs another radar.
+        share: the maximum share of training time for the radar, from 0 to 1.
 
     Attributes:
         alert: the strongest alert of the last search; None if there is none yet.
@@ -132,7 +133,7 @@ class Radar:
         self._random = np.random.default_rng(0)
         self._lock = threading.Lock()
         self._golds: PermutedGolds | None = None
-        self._beside: Batch | None = None
+        self._donor: Batch | None = None
         self._looks: list[_Look] = []
         self._looked_at, self._every = 0, 1
         self._limit: float | None = None
@@ -142,18 +143,18 @@ class Radar:
     def look(
         self, batch: Batch, table: ScoreTable, totals: Floats, *, step: int | None = None, limit: float | None = None
     ) -> ForeignScores | None:
-        """Look at a scored batch of n completions, if the allowance suffices.
+        """Look at a scored batch of n completions, if the time budget allows.
 
         Args:
             batch: the scored batch.
             table: its scores.
             totals: (n,) the totals that the training uses.
-            step: the step of the training; None counts the batches.
+            step: the training step; None counts the batches.
             limit: the length in tokens at which completions are cut off, if it is known.
 
         Returns:
-            (n,) totals with the gold answers of the own prompt and of other prompts, NaN for all that it left out; None
-            if it did not score anything again.
+            The totals with the gold answers of each completion's own prompt and of other prompts, (n,) each, NaN for
+            completions that were left out; None if nothing was scored again.
         """
         if self._off or not self._lock.acquire(blocking=False):
             return None
@@ -193,8 +194,10 @@ class Radar:
         return 0.0 if self.alert is None else self.alert.strength
 
     def metrics(self, scores: ForeignScores | None) -> dict[str, float]:
-        """Return the numbers to log: ``radar/strength``, and the means ``radar/own`` and ``radar/foreign`` of
-        `scores`."""
+        """Return the metrics to log: ``radar/strength``, and the means of `scores`.
+
+        The means are ``radar/own`` and ``radar/foreign``. Metrics without a value are left out.
+        """
         strength = self.strength
         logged = {} if strength is None else {"radar/strength": strength}
         known_rows = (
@@ -207,7 +210,7 @@ class Radar:
 
     @property
     def evidence(self) -> Evidence | None:
-        """The batches seen so far, as the input of `suspicious`; None before the first look."""
+        """All looks so far, as the input of `suspicious`; None before the first look."""
         looks = self._looks
         if not looks:
             return None
@@ -241,24 +244,24 @@ class Radar:
         return described_components(Scorer(self._reward))
 
     def _scored_again(self, batch: Batch, chosen: Numbers) -> ForeignScores | None:
-        """Score the chosen groups with the cells of other groups of this batch and of the last look."""
+        """Score the chosen groups with the columns of other groups, from this batch and the last look."""
         if self._golds is None:
             self._golds = PermutedGolds(self._reward)
         if not self._golds.possible:
             return None
-        donor = self._beside
+        donor = self._donor
         if donor is not None and not _is_like(donor, batch):
             donor = None
         seed = int(self._random.integers(2**32))
         with preserved_rng(), Capture(quiet=True):
             scores = self._golds.scores(batch, groups=chosen.tolist(), donor=donor, seed=seed)
-        self._beside = _cells_of(batch, chosen)
+        self._donor = _cells_of(batch, chosen)
         return None if np.isnan(scores.foreign).all() else scores
 
     def _keep(
         self, batch: Batch, table: ScoreTable, totals: Floats, step: int, rows: Numbers, scores: ForeignScores | None
     ) -> None:
-        """Keep the numbers and the beginnings and ends of the texts of some rows."""
+        """Save the scores of `rows`, and the beginnings and ends of their texts, as a look."""
         self._looked_at += 1
         if self._looked_at % self._every:
             return
@@ -266,7 +269,7 @@ class Radar:
         ids = batch.completion_ids
         lengths = [len(table.completions[row]) if ids is None else len(ids[row]) for row in rows]
         if ids is None:
-            self._limit = None  # it is in tokens
+            self._limit = None  # the limit is in tokens, but these lengths are in characters
         self._looks.append(
             _Look(
                 self._looked_at,
@@ -299,7 +302,7 @@ def _is_like(batch: Batch, other: Batch) -> bool:
 
 
 def _cells_of(batch: Batch, groups: Numbers) -> Batch:
-    """Return the first row of some groups, without its completion."""
+    """Return the prompt and columns of the first row of each group, without the completion."""
     firsts = [int(np.flatnonzero(batch.groups == group)[0]) for group in groups]
     return Batch(
         [""] * len(firsts),

@@ -1,7 +1,7 @@
-"""The record of rows that arrive one at a time, in several processes.
+"""Record rows that arrive one at a time, in several processes.
 
-Rows are written together, a few hundred at a time. All processes of one training write into one attempt of the run,
-each under a separate rank: the first process to arrive begins the attempt.
+Rows are written in batches of a few hundred. All processes of a training write into the same attempt of the run, each
+under a separate rank; the first process begins the attempt.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import final
 
 import numpy as np
 
-from rewardkit.batch.column import Column, Rows, added
+from rewardkit.batch.column import Column, Rows, add_by_name
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import RewardTypeError, shorten
 from rewardkit.online.batches import batch_of
@@ -35,11 +35,11 @@ from rewardkit.record.records import Record
 from rewardkit.record.trajectories import Trajectories
 from rewardkit.tree.evaluation.scorer import Scorer
 
-# Tables of several batches, joined into one: ``joined([first, second]).total`` has the rows of both.
+# Join the tables of several batches: ``joined([first, second]).total`` has the rows of both.
 
 
-def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
-    """Join at least one table of the same reward; weights are averaged over the rows that they count in.
+def join_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Join one or more tables of the same reward; a weight is averaged over the rows in which it counts.
 
     Values that functions logged for a whole batch are also averaged over the rows; values logged for each completion
     are left out.
@@ -51,15 +51,17 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
     return replace(
         first,
         completions=[text for table in tables for text in table.completions],
-        components={name: _joined([table.components[name] for table in tables], starts) for name in first.components},
+        components={
+            name: _join_columns([table.components[name] for table in tables], starts) for name in first.components
+        },
         terms={name: np.concatenate([table.terms[name] for table in tables]) for name in first.terms},
         total=np.concatenate([table.total for table in tables]),
         weights={name: _averaged(tables, name) for name in _names(table.weights for table in tables)},
-        reached=added(table.reached for table in tables),
+        reached=add_by_name(table.reached for table in tables),
         passed={name: _passed(tables, name) for name in _names(table.passed for table in tables)},
         gauges=tables[-1].gauges,
-        measures=added(table.measures for table in tables),
-        timings=added(table.timings for table in tables),
+        measures=add_by_name(table.measures for table in tables),
+        timings=add_by_name(table.timings for table in tables),
         faults=tuple(
             replace(fault, row=fault.row + start)
             for table, start in zip(tables, starts, strict=False)
@@ -70,7 +72,7 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
     )
 
 
-def _joined(columns: Sequence[Column], starts: Sequence[int]) -> Column:
+def _join_columns(columns: Sequence[Column], starts: Sequence[int]) -> Column:
     names = _names(column.parts for column in columns)
     placed = list(zip(columns, starts, strict=False))
     return Column(
@@ -86,7 +88,7 @@ def _joined(columns: Sequence[Column], starts: Sequence[int]) -> Column:
 
 
 def _names(name_lists: Iterable[Iterable[str]]) -> dict[str, None]:
-    """Return the names that occur; rows that could not be scored lack some."""
+    """Return all names that occur in the lists, without repetitions; rows that could not be scored lack some."""
     return dict.fromkeys(name for names in name_lists for name in names)
 
 
@@ -111,21 +113,21 @@ def _mean(tables: Sequence[ScoreTable], name: str) -> float:
 
 
 _ROWS, _SECONDS = 256, 5.0
-"""Rows are written when there are so many, or when the first one has waited so long."""
+"""Pending rows are written once there are this many, or once the first one has waited this long. Arbitrary."""
 _MOST = 10_000
-"""The most rows of one kind that wait for a slow disk. Any limit of memory: later rows are dropped."""
+"""The maximum number of rows of one kind that wait for a slow disk; later rows are dropped. Arbitrary memory limit."""
 _PATIENCE = 0.05
-"""The share of the time between two batches that a training may wait for the disk. Any share that hardly slows a
+"""The share of the time between two batches that a training may wait for the disk. Arbitrary: it hardly slows the
 training."""
-# Any limits: a disk that takes longer than a minute at the end of a run is lost, and a process begins its attempt
-# within seconds.
+# Seconds. Arbitrary: a disk that needs more than a minute at the end of a run will not recover, and a process begins
+# its attempt within seconds.
 _FLUSH_SECONDS = 60.0
 _CLAIM_SECONDS = 30.0
 
 
 @dataclass
 class _Waiting:
-    """Rows that are not written yet: of the same step, and with the same columns."""
+    """Pending rows of the same step and with the same columns."""
 
     max_steps: int | None
     tables: list[ScoreTable] = field(default_factory=list)
@@ -137,7 +139,7 @@ _Kind = tuple[int | None, bool, int | None, frozenset[str], bool, bool]
 
 @final
 class RowRecording:
-    """Records the rows that a `RowScorer` scores. Thread-safe; errors are logged and never reach the training.
+    """The recording of the rows that a `RowScorer` scores. Thread-safe; errors are logged and never reach the training.
 
     Args:
         path: the folder of the run, or an fsspec address.
@@ -172,7 +174,7 @@ class RowRecording:
             rows[0].completion_ids is None,
         )
         with self._lock, self._guard():
-            if os.getpid() != self._process:  # a fork: the rows that wait are the parent's
+            if os.getpid() != self._process:  # a fork: pending rows belong to the parent
                 self._process, self._recorder, self._waiting, self._timer = os.getpid(), None, {}, None
             recorder = self._open()
             waiting = self._waiting.setdefault(
@@ -187,27 +189,27 @@ class RowRecording:
             self._start_timer()
 
     def flush(self) -> None:
-        """Write everything that waits."""
+        """Write all pending rows to disk."""
         with self._lock, self._guard():
             if os.getpid() != self._process:
                 return
             if self._recorder is not None:
-                self._recorder.patience = math.inf  # nothing has to hurry now
+                self._recorder.patience = math.inf  # the flush may take as long as it needs
                 for kind in list(self._waiting):
                     self._write(kind)
                 self._recorder.patience = _PATIENCE
                 self._recorder.flush(_FLUSH_SECONDS)
 
     def _open(self) -> Recorder:
-        """Return the recorder, which must not be made when the process exits: it starts a thread."""
+        """Return the recorder. Create it before the process exits, because it starts a thread."""
         if self._recorder is None:
-            attempt, rank = place(self.path)
+            attempt, rank = attempt_and_rank(self.path)
             self._recorder = Recorder(self.path, attempt=attempt, rank=rank, patience=_PATIENCE)
-            atexit.register(self.flush)  # runs before the recorder's own, which was registered earlier
+            atexit.register(self.flush)  # runs before the recorder's exit handler, which was registered earlier
         return self._recorder
 
     def _start_timer(self) -> None:
-        # A process that is killed loses the rows of a few seconds only.
+        # With the timer, a killed process loses only the rows of a few seconds.
         if self._waiting and self._timer is None:
             self._timer = threading.Timer(_SECONDS, self._late)
             self._timer.daemon = True
@@ -224,7 +226,7 @@ class RowRecording:
     def _write(self, kind: _Kind) -> None:
         pending, (step, training, num_generations, *_) = self._waiting.pop(kind), kind
         with self._guard():
-            table, batch = joined(pending.tables), batch_of(pending.rows, None, num_generations)
+            table, batch = join_tables(pending.tables), batch_of(pending.rows, None, num_generations)
             self._open().record(
                 Record(
                     table,
@@ -249,19 +251,19 @@ class RowRecording:
 
 
 def _is_past(kind: _Kind, now: _Kind) -> bool:
-    """Return whether rows are of an earlier step than those that arrive now, so that no more of them will come."""
+    """Return whether `kind` is of an earlier step than `now`, so that no more rows of that kind will arrive."""
     return kind[0] is not None and now[0] is not None and kind[0] < now[0]
 
 
 def _readable(row: Row, text: str) -> Row:
-    """Return the row with a completion that can be written: a text, or messages."""
+    """Return `row` with a completion that can be written: its text or messages, or else `text`."""
     return row if isinstance(row.completion, (str, list, tuple)) else replace(row, completion=text)
 
 
-def place(path: str) -> tuple[int, int]:
-    """Return the attempt and the rank under which this process writes into the run.
+def attempt_and_rank(path: str) -> tuple[int, int]:
+    """Claim an attempt and a rank under which this process writes into the run, and return both.
 
-    Processes of one launch share an attempt: the same Ray job, the same torchrun, or the same process group.
+    Processes of the same launch share an attempt: the same Ray job, torchrun or process group.
     """
     files = Files.at(path)
     attempt = _attempt(files, f"launches/{_launch()}")
@@ -273,25 +275,25 @@ def place(path: str) -> tuple[int, int]:
 
 
 def _attempt(files: Files, launch: str) -> int:
-    """Return the attempt that the first process of the launch began."""
+    """Return the attempt of the launch; its first process begins the attempt."""
     if os.path.basename(launch) not in files.names("launches") and files.claim(launch, b""):
         attempt = next_attempt(files.location)
         files.put(launch, str(attempt).encode())
         return attempt
     until = time.monotonic() + _CLAIM_SECONDS
     while not (content := files.get(launch)) and time.monotonic() < until:
-        time.sleep(0.01)  # another process begins the attempt
+        time.sleep(0.01)  # another process is beginning the attempt
     return int(content) if content.isdigit() else next_attempt(files.location)
 
 
 def _launch() -> str:
-    """Return a name for what started this process together with others."""
+    """Return a name for the launch that started this process, the same in all of its processes."""
     variable = os.environ.get
     if launch := variable("REWARDKIT_LAUNCH"):
         return launch
     ray = sys.modules.get("ray")
     if ray is not None and ray.is_initialized():
-        here = ray.get_runtime_context()  # every cluster counts its jobs from 1
+        here = ray.get_runtime_context()  # job ids alone are not unique: every cluster counts from 1
         return f"ray-{here.get_session_name()}-{here.get_job_id()}"
     host = socket.gethostname()
     if variable("RANK") and variable("MASTER_PORT"):

@@ -1,7 +1,7 @@
 """Micro-batches: rows that arrive one at a time in an event loop are scored together, in threads.
 
-``await Requests(scorer).score(row)``. What waits while others are scored forms the next batch, so equal rows are scored
-once and judges are asked in parallel. The event loop is never blocked.
+``await Requests(scorer).score(row)`` returns the scores of one row. Rows that arrive while a batch is being scored form
+the next batch, so equal rows are scored once and judges are asked in parallel. The event loop is never blocked.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
 
 LARGEST = 256
-"""The most rows of one batch. Any limit: a slow row holds up the batch."""
+"""The maximum number of rows in a batch. Arbitrary: a slow row holds up the batch."""
 _BATCHES, _WAITING_BATCHES = 4, 32
-"""Batches at a time, of a reward that only computes, and of one that waits for something. Any numbers: more batches
-that compute would only share the cores; those that wait take none."""
+"""The number of batches to score at a time, for a reward that only computes and for one that waits for something.
+Arbitrary: more computing batches would only share the cores; waiting batches use none."""
 
 
 @dataclass
 class _Waiting:
-    """A row, and what `RowScorer.score` is to know besides it."""
+    """A pending row, with its other arguments for `RowScorer.score`."""
 
     row: Row
     future: asyncio.Future[RowScore]
@@ -38,7 +38,7 @@ class _Waiting:
 
 @dataclass
 class _Loop:
-    """The requests that wait in one event loop."""
+    """The pending requests of one event loop."""
 
     rows: list[_Waiting] = field(default_factory=list)
     running: int = 0
@@ -47,11 +47,11 @@ class _Loop:
 
 @final
 class Requests:
-    """Rows that wait to be scored, in any number of event loops.
+    """A queue of rows to score, for any number of event loops.
 
     Args:
-        scorer: scores them.
-        deadline: seconds after which a row has no score; None waits as long as it takes.
+        scorer: the scorer of the rows.
+        deadline: seconds after which a row is returned without a score; None sets no limit.
     """
 
     def __init__(self, scorer: RowScorer, *, deadline: float | None = None) -> None:
@@ -69,10 +69,10 @@ class Requests:
         return partial(Requests, deadline=self.deadline), (self.scorer,)
 
     async def score(self, row: Row, **options: Any) -> RowScore:
-        """Return the scores of one row; one without a total if the deadline passed.
+        """Return the scores of one row, without a total if the deadline passes first.
 
         Args:
-            options: ``progress``, ``step`` and ``training`` of `RowScorer.score`; rows with the same ones are scored
+            options: ``progress``, ``step`` and ``training`` of `RowScorer.score`; rows with equal options are scored
                 together.
 
         Raises:
@@ -106,20 +106,20 @@ class Requests:
             return [self._late(row) for row in rows]
 
     def _late(self, row: Row) -> RowScore:
-        # Its score may still come, and is recorded then.
+        # The score may still arrive, and is recorded then.
         return self.scorer.refuse(row, f"no score within the deadline of {self.deadline:g} s", recorded=False)
 
     def _schedule(self, loop: asyncio.AbstractEventLoop, waiting: _Loop) -> None:
         if not waiting.scheduled and waiting.running < self._most and waiting.rows:
             waiting.scheduled = True
-            loop.call_soon(self._start, loop, waiting)  # after what else is ready now has been added
+            loop.call_soon(self._start, loop, waiting)  # after other ready tasks have added their rows
 
     def _start(self, loop: asyncio.AbstractEventLoop, waiting: _Loop) -> None:
         waiting.scheduled = False
         batch: list[_Waiting] = []
         rest: list[_Waiting] = []
         for request in waiting.rows:
-            if not request.future.done():  # others passed their deadline
+            if not request.future.done():  # the others are past their deadline
                 fits = len(batch) < LARGEST and (not batch or request.options == batch[0].options)
                 (batch if fits else rest).append(request)
         waiting.rows = rest

@@ -1,4 +1,4 @@
-"""RowScorer: scores rows as they arrive, in any thread, and says when the run must stop."""
+"""RowScorer: score rows as they arrive, in any thread, and raise when the run must stop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from rewardkit.batch.column import Floats
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import CoercionError, RewardBug, RewardDefinitionError, RewardFailure, RewardKitError, warn
-from rewardkit.online.batches import Scored, batch_of, failed, kinds, patient, tables
+from rewardkit.online.batches import Scored, batch_of, failed, kinds, score_with_retries, tables
 from rewardkit.online.breaker import LIMITS, Breaker, Limits, WrongColumns, tolerant
 from rewardkit.online.faults import FaultReport, fault_counts, unparsable_golds
 from rewardkit.online.rows import Moment, Row, RowScore, row_scores
@@ -28,35 +28,35 @@ if TYPE_CHECKING:
     from rewardkit.online.recording import RowRecording
 
 _ROWS = 64
-"""The number of rows in one batch of the breaker, and the number of batches that it looks back on."""
+"""The number of rows in one batch of the breaker. Arbitrary."""
 _PROBES = ("", "probe")
 _SHOWN = 10
-"""The golds that one error of a probe lists. Any number, so that an error stays readable."""
+"""The maximum number of golds that an error of `probe` lists. Arbitrary: it keeps the error readable."""
 
 
 @final
 class RowScorer:
-    """Scores rows as they arrive. Thread-safe; pickled without its state.
+    """A scorer for rows that arrive at any time. Thread-safe; pickled without its state.
 
     ``RowScorer(reward, TrainerInputs("verl")).score([Row("42", columns={"answer": "42"})])``
 
-    A row whose gold answer cannot be read has no score, as in every training; if none of the first 64 rows has one, it
-    stops.
+    A row whose gold answer cannot be read has no score, as in every training; if none of the first 64 rows has a
+    readable gold, the scorer stops.
 
     Args:
         reward: the tree, a plain function, or a list of rewards and functions.
         offers: the inputs that the trainer passes.
         special_tokens: a tokenizer, or the texts of the tokens to remove from completions.
         record: the folder of a run, to which scored rows are written.
-        limits: when it stops because of failed and errored rows; 64 rows of this process are a batch. A bug in a reward
-            without a lowest score stops it at once, unless its `max_error_rate` is 1.0; a column without gold answers
-            stops it, unless its `max_failure_rate` is 1.0.
-        examples: rows of columns that the reward is tried on at once.
+        limits: the limits for failed and errored rows at which the scorer stops; 64 rows of this process are a batch.
+            A bug in a reward without a lowest score stops it at once, unless `max_error_rate` is 1.0; a column without
+            readable gold answers stops it, unless `max_failure_rate` is 1.0.
+        examples: rows of columns on which the reward is tried right away.
 
     Raises:
         RewardTypeError: `reward` is not a reward, or `special_tokens` are neither a tokenizer nor texts.
         RewardDefinitionError: the reward needs an input that the trainer does not pass.
-        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+        BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class RowScorer:
         self._columns = WrongColumns(self.scorer) if limits.max_failure_rate < 1.0 else None
         self._counts: Floats = np.zeros((len(self.scorer.components), 6))
         self._rows = 0
-        self._golds: set[tuple[str, str]] = set()  # of these rows, those that cannot be read
+        self._golds: set[tuple[str, str]] = set()  # the unreadable ones of these rows
         self._faults = FaultReport()
         self._stopped: RewardKitError | None = None
         self._warned = False
@@ -105,14 +105,14 @@ class RowScorer:
         return partial(RowScorer, **self._options), (self.scorer.reward, self.offers)
 
     def probe(self, examples: Iterable[Any]) -> None:
-        """Score two texts for each example and raise if that is impossible: a missing column, a bug in a reward.
+        """Score two texts for each example, and raise if that is not possible: a missing column, a bug in a reward.
 
         Args:
-            examples: dictionaries of columns, as the rows of the dataset; ``prompt`` is the prompt.
+            examples: dictionaries of columns, like rows of the dataset; ``prompt`` is the prompt.
 
         Raises:
             BindingError: a column is missing.
-            CoercionError: a cell does not fit. Golds that cannot be read are listed together.
+            CoercionError: a cell cannot be converted. All unreadable golds are listed in one error.
             RewardBug: a reward function raised, or returned something that is not a score.
         """
         rows = [
@@ -149,19 +149,22 @@ class RowScorer:
 
         Args:
             progress: the training progress; None if unknown.
-            num_generations: the rows are whole groups of so many completions, scored together: an error raises.
-            step: the step of training, for the record.
+            num_generations: the number of completions per group, if the rows are whole groups. They are scored
+                together, so an error raises.
+            step: the training step, for the record.
             training: False for evaluation.
-            patience: seconds during which rows that have failed are scored again, as long as they are not in groups.
-            strict: a missing column, a cell that does not fit, and a bug in a reward raise. The rows are a whole batch.
+            patience: seconds during which failed rows are scored again, unless they are in groups.
+            strict: raise on a missing column, a cell that cannot be converted, or a bug in a reward. The rows are a
+                whole batch.
 
         Raises:
             RunStopped: every later row would also fail: a wrong key, a quota that is used up.
-            RewardFailure, RewardBug: too many rows have failed, or a reward has a bug in too many rows; this is
-                raised again at every later call.
-            CoercionError: a column has no gold answer that can be read; this is also raised again.
+            RewardFailure, RewardBug: too many rows have failed, or a reward has a bug in too many rows; every later
+                call raises the same error.
+            CoercionError: no gold answer of a column can be read; every later call raises the same error.
             RewardBug: with `strict`: a bug in a reward.
-            BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, a cell does not fit.
+            BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, or a cell cannot be
+                converted.
         """
         if self._stopped is not None:
             raise self._stopped
@@ -179,18 +182,18 @@ class RowScorer:
             raise
         return [score for score in scores if score is not None]
 
-    def refuse(self, row: Row, why: str, *, recorded: bool = True) -> RowScore:
-        """Count a row that has failed before it was scored; return its scores.
+    def refuse(self, row: Row, reason: str, *, recorded: bool = True) -> RowScore:
+        """Count a row that failed before it could be scored, and return its scores.
 
         Args:
-            recorded: also write it into the record.
+            recorded: whether to record the row.
 
         Raises:
             RewardFailure: as `score`.
         """
         if self._stopped is not None:
             raise self._stopped
-        table = failed(self.scorer, row, RewardFailure(why))
+        table = failed(self.scorer, row, RewardFailure(reason))
         if recorded:
             self._record(table, [row], Moment())
         self._count(table)
@@ -207,13 +210,13 @@ class RowScorer:
                 cells_stop=self._cells_stop,
             )
             for positions in kinds(rows):
-                yield from patient(score, positions, patience, self._waits)
+                yield from score_with_retries(score, positions, patience, self._waits)
         elif rows:
             batch = batch_of(rows, moment.progress, moment.num_generations)
             yield Scored(range(len(rows)), self.scorer.score(batch, strict=strict, on_unparsable_gold="fail"))
 
     def _waits(self, table: ScoreTable) -> None:
-        """Log rows that will be scored again."""
+        """Log the faults of rows that will be scored again; raise if the run has been stopped meanwhile."""
         self._faults.add(table)
         if self._stopped is not None:
             raise self._stopped
@@ -223,7 +226,7 @@ class RowScorer:
             self._recording.add(table, rows, moment)
 
     def flush(self) -> None:
-        """Write all rows recorded so far."""
+        """Write all pending rows of the record to disk."""
         if self._recording is not None:
             self._recording.flush()
 
@@ -247,14 +250,15 @@ class RowScorer:
         """Count and log the faults of scored rows.
 
         Args:
-            is_complete: they are a batch of the trainer, so a column without gold answers stops now.
+            is_complete: the rows are a whole batch of the trainer, so a column without readable golds stops the run
+                now.
         """
         self._faults.add(table)
         start = 0
         stop: RewardKitError | None = None
         while start < len(table) and stop is None:
             with self._lock:
-                part = table.part(start, start + _ROWS - self._rows)  # the breaker looks back on rows, not on calls
+                part = table.part(start, start + _ROWS - self._rows)  # the breaker counts batches of rows, not calls
                 start += len(part)
                 self._counts = self._counts + fault_counts(part)
                 self._rows += len(part)

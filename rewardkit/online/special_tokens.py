@@ -1,4 +1,4 @@
-"""Special tokens: removed from completions the same way in every trainer, since some hand them over and some do not.
+"""Remove special tokens from completions the same way in every trainer, since only some trainers remove them.
 
 ``SpecialTokens.of(tokenizer).removed("<|im_start|>42<|im_end|>")`` is ``"42"``.
 """
@@ -15,19 +15,19 @@ from rewardkit.batch.messages import as_messages
 from rewardkit.errors import RewardTypeError, shorten
 
 _LOOKS_SPECIAL = re.compile(r"(<\|[A-Za-z0-9_.-]{1,40}\|>|</s>|<eos>|<end_of_turn>|<pad>)\s*\Z")
-"""Tokens with which the usual tokenizers end or pad a text."""
+"""Tokens with which common tokenizers end or pad a text. Arbitrary: names of up to 40 characters count."""
 
 
 @final
 @dataclass(frozen=True)
 class SpecialTokens:
-    """The texts of special tokens, wherever they occur."""
+    """The special tokens to remove from completions, as texts."""
 
     tokens: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: Any) -> SpecialTokens:
-        """Return the special tokens of a tokenizer of transformers, or a list of texts.
+        """Return the special tokens of a transformers tokenizer, or those in a list of texts.
 
         Raises:
             RewardTypeError: `source` is neither.
@@ -49,7 +49,7 @@ class SpecialTokens:
         return cls(_sorted(listed))
 
     def removed(self, completion: Any) -> Any:
-        """Return a completion, text or messages, without special tokens."""
+        """Return `completion`, a text or messages, without special tokens."""
         if not self.tokens:
             return completion
         if isinstance(completion, str):
@@ -72,8 +72,8 @@ class SpecialTokens:
         ]
 
     def missed(self, completion: Any) -> str:
-        """Return a likely special token at the end of a text if no tokens are known; else empty."""
-        # Any limit: special tokens are shorter.
+        """Return a likely special token at the end of a text; empty if there is none, or if `tokens` is set."""
+        # Arbitrary: special tokens are shorter than 64 characters.
         match = None if self.tokens or not isinstance(completion, str) else _LOOKS_SPECIAL.search(completion[-64:])
         return match[1] if match else ""
 
@@ -83,5 +83,5 @@ class SpecialTokens:
 
 
 def _sorted(tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return each token once, the longest first, so that no token hides a longer one."""
+    """Return each token once, longest first, so that no token matches inside a longer one."""
     return tuple(sorted(set(tokens), key=lambda token: (-len(token), token)))

@@ -1,4 +1,4 @@
-"""The inputs that a trainer passes besides the completion, and a check of the rewards that need more."""
+"""The inputs that a trainer passes besides the completion, and a check for rewards that need more."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class TrainerInputs:
     """The inputs that a trainer passes with its completions.
 
     Attributes:
-        trainer: its name in messages.
-        step: the training step is passed, so schedules can follow it.
-        groups: all completions of a prompt arrive in one call.
-        batch: all completions that a process scores in a step arrive in one call.
-        prompt: the prompt is passed.
-        ids: the token ids of completions are passed.
-        end_token: completions end with the token that ends a text. It is removed, even if no special tokens are given.
-        instead: the advice for a reward that needs more, as a sentence.
+        trainer: the name of the trainer in messages.
+        step: whether the training step is passed, so that schedules can follow it.
+        groups: whether all completions of a prompt arrive in one call.
+        batch: whether all completions that a process scores in a step arrive in one call.
+        prompt: whether the prompt is passed.
+        ids: whether the token ids of completions are passed.
+        end_token: whether completions end with the end-of-text token. It is removed, even without `special_tokens`.
+        instead: a sentence of advice for rewards that need more inputs.
     """
 
     trainer: str
@@ -62,7 +62,7 @@ class TrainerInputs:
 
         arrives = {"prompt": self.prompt, "completion_ids": self.ids}
         for node in nodes:
-            for name, needed in _asked(node):
+            for name, needed in _requested_inputs(node):
                 if arrives[name]:
                     continue
                 message = f"{self.trainer}: the reward {node.name!r} asks for {name!r}, which does not arrive with the"
@@ -70,10 +70,11 @@ class TrainerInputs:
                     raise RewardDefinitionError(f"{message} completions.{self._instead}")
                 warn(f"{message} completions, so it scores without.{self._instead}")
 
-    def _refuse(self, nodes: list[Reward], why: str) -> None:
+    def _refuse(self, nodes: list[Reward], reason: str) -> None:
         names = [node.name or repr(node) for node in nodes]
         raise RewardDefinitionError(
-            f"{self.trainer}: {', '.join(map(repr, dict.fromkeys(names)))} compares completions, but {why}. Score each "
+            f"{self.trainer}: {', '.join(map(repr, dict.fromkeys(names)))} compares completions, but {reason}. Score "
+            "each "
             f"completion by itself, or train with rk.to_trl.{self._instead}"
         )
 
@@ -82,8 +83,8 @@ class TrainerInputs:
         return self.instead and f" {self.instead}"
 
 
-def _asked(node: Reward) -> Iterator[tuple[str, bool]]:
-    """Yield the inputs that a reward asks for besides completions and columns, and whether it needs them."""
+def _requested_inputs(node: Reward) -> Iterator[tuple[str, bool]]:
+    """Yield the inputs besides completions and columns that `node` asks for, each with whether it is required."""
     binding = node.facts.binding
     if binding is None:
         return
@@ -100,7 +101,7 @@ def _asked(node: Reward) -> Iterator[tuple[str, bool]]:
 
 
 def _of_batch(node: Reward) -> bool:
-    """Return whether a function takes the whole batch; one of TRL also does, but scores each row by itself."""
+    """Return whether `node` scores whole batches. TRL functions also take a batch, but score each row by itself."""
     binding = node.facts.binding
     return binding is not None and binding.scope == "batch" and not binding.foreign
 
@@ -110,7 +111,7 @@ def _nodes(reward: Reward) -> list[Reward]:
 
 
 def _scheduled(scorer: Scorer) -> str:
-    """Return the first schedule, or the first function that reads the progress."""
+    """Return the repr of the first schedule, or the name of the first function that reads the progress."""
     for node in _nodes(scorer.reward):
         if node.facts.schedules:
             return repr(node.facts.schedules[0])

@@ -1,4 +1,4 @@
-"""Code shared by trainers with a list of reward functions: TRL, and trainers built on it or like it."""
+"""Code for all trainers that take a list of reward functions: TRL, and trainers built on it or similar to it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 def caller(is_trainer: Callable[[Any], bool]) -> Any:
-    """Return the object whose method is calling now, if it is a trainer; None if none of the callers is.
+    """Return the trainer that is calling, found in the stack frames; None if no caller is a trainer.
 
-    Trainers pass themselves neither to callbacks nor to reward functions, so they are looked up in the frames.
+    Trainers do not pass themselves to callbacks or reward functions.
     """
     frame = inspect.currentframe()
     while frame is not None:
@@ -32,7 +32,7 @@ def caller(is_trainer: Callable[[Any], bool]) -> Any:
 def progress_of(
     state: Any, training: bool, means: Mapping[str, float] = NOTHING, states: Mapping[Any, Any] = NOTHING
 ) -> Progress | None:
-    """Return the progress that a ``TrainerState`` shows; None without one."""
+    """Return the progress of a ``TrainerState``; None if `state` is not one."""
     step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
     if not isinstance(step, int) or not isinstance(max_steps, int):
         return None
@@ -42,7 +42,7 @@ def progress_of(
 
 
 def nan_to_none(values: Floats) -> list[float | None]:
-    """Return `values`, (n,), as a list with None for NaN, as reward functions return it."""
+    """Return `values`, (n,), as a list with None for NaN, the return format of reward functions."""
     listed: list[Any] = values.tolist()
     return [None if value != value else value for value in listed] if math.isnan(sum(listed)) else listed
 

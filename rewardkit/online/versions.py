@@ -1,4 +1,4 @@
-"""The description of a reward in the record of a run."""
+"""Describe a reward for the record of a run."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from typing import Any
 
 from rewardkit.errors import shorten, shorten_line
 from rewardkit.record.records import ComponentDescription, Version
-from rewardkit.tree.evaluation.omission import binding_of, counted
+from rewardkit.tree.evaluation.omission import binding_of, counted_nodes
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.loading import is_installed
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.pickled_by_value import with_function
 
-# The code of a reward for the record: the reward as bytes, and the source of the functions and classes it uses.
+# The code of a reward for the record: the pickled reward, and the source of the functions and classes that it uses.
 
 
 MOST_BYTES = 8_000_000
-"""A reward that needs more is not stored, only its source. Any limit: it is written at each change, and a reward with a
-model in it is too large."""
-# Any limits, so that the start of a training takes no time: characters of a file, and below, of a constant, items of a
-# container, and objects in all.
+"""The maximum size of a stored reward; of a larger one, only the source is stored. Arbitrary: it is written at each
+change, and a reward that contains a model is too large."""
+# Arbitrary limits that keep the start of a training fast: characters per file, characters per constant, items per
+# container, and objects in total.
 _MOST_CHARACTERS = 1_000_000
 _LONGEST_CONSTANT = 2_000
-# The address in a repr differs in each process, and would make another version.
+# The memory address in a repr differs in each process, and would make the reward look like another version.
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _MOST_ITEMS = 1_000
 _MOST_OBJECTS = 50_000
-"""The limits of the search."""
-# "API_KEY", "hf_token": their values are not written into a recording.
+"""Limits the search of `_reached`, together with `_MOST_ITEMS`."""
+# Names such as "API_KEY" and "hf_token": their values are not recorded.
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
 
 class _Unstorable(Exception):
-    """Ends the packing of a reward."""
+    """Raised to stop pickling a reward that cannot be stored."""
 
 
 @dataclass
@@ -51,9 +51,9 @@ class Packed:
     """The code of a reward.
 
     Attributes:
-        data: the reward for `pickle`; empty if it cannot be stored.
-        why_not: why it cannot be stored.
-        sources: path of a file -> the parts of it that the reward uses: constants, functions, classes.
+        data: the pickled reward; empty if it cannot be stored.
+        why_not: the reason why the reward cannot be stored; empty if it can.
+        sources: path of a file -> the source of the constants, functions and classes in it that the reward uses.
     """
 
     data: bytes = b""
@@ -61,7 +61,7 @@ class Packed:
     sources: dict[str, str] = field(default_factory=dict)
 
 
-def packed(reward: Reward) -> Packed:
+def pack_reward(reward: Reward) -> Packed:
     """Return the code of `reward`; never raises."""
     result = Packed()
     try:
@@ -69,13 +69,13 @@ def packed(reward: Reward) -> Packed:
     except Exception as error:  # a lock, a connection, a model
         reason = str(error) if isinstance(error, _Unstorable) else f"{type(error).__name__}: {error}"
         result.why_not = shorten_line(reason)
-    with suppress(Exception):  # objects of users may do anything when they are looked at
+    with suppress(Exception):  # inspecting a user's objects may run any code
         result.sources = _sources(reward)
     return result
 
 
 def _dumped(reward: Reward) -> bytes:
-    """Pickle `reward` with the functions and classes that are not installed."""
+    """Pickle `reward`, with the functions and classes that do not come from installed packages."""
     import cloudpickle
 
     registered: list[ModuleType] = []
@@ -95,13 +95,13 @@ def _dumped(reward: Reward) -> bytes:
                     registered.append(module)
             return with_function(target, _is_local) or super().reducer_override(target)
 
-    written = _Limited()
+    buffer = _Limited()
     try:
-        Packer(written).dump(reward)
+        Packer(buffer).dump(reward)
     finally:
         for module in registered:
             cloudpickle.unregister_pickle_by_value(module)
-    return written.getvalue()
+    return buffer.getvalue()
 
 
 class _Limited(io.BytesIO):
@@ -112,7 +112,7 @@ class _Limited(io.BytesIO):
 
 
 def _is_local(definition: Any) -> bool:
-    """Whether a function or class is of the user's own code, which may change or vanish."""
+    """Return whether a function, class or module is user code, which may change or disappear."""
     name = _module_of(definition)
     if not isinstance(name, str) or _is_ours(name):
         return False
@@ -131,10 +131,10 @@ def _module_of(definition: Any) -> Any:
 
 
 def _sources(reward: Reward) -> dict[str, str]:
-    """Return a text for each file: the constants, then functions and classes in their order in the file."""
+    """Return the source of `reward` by file: constants, then functions and classes in the order of the file."""
     pieces_by_file: dict[str, list[tuple[int, int, str]]] = {}
     constants: dict[str, dict[str, str]] = {}
-    for definition in _reached(reward):
+    for definition in _walk_user_code(reward):
         file = _label(definition.__module__)
         for name, value in _constants(definition):
             value_text = "..." if _is_secret(name, value) else _ADDRESS.sub("", shorten(value, _LONGEST_CONSTANT))
@@ -151,8 +151,8 @@ def _sources(reward: Reward) -> dict[str, str]:
     return texts
 
 
-def _reached(reward: Reward) -> Iterator[Any]:
-    """Yield the functions and classes of the user that a reward uses, however indirectly."""
+def _walk_user_code(reward: Reward) -> Iterator[Any]:
+    """Yield the user's functions and classes that `reward` uses, directly or indirectly."""
     visited: dict[int, Any] = {}  # keeps them alive, so that ids stay unique
     todo: list[Any] = [reward]
     while todo and len(visited) < _MOST_OBJECTS:
@@ -172,7 +172,7 @@ def _reached(reward: Reward) -> Iterator[Any]:
             todo += [target.__func__, target.__self__]
         elif isinstance(target, partial):
             todo += [target.func, target.args, target.keywords]
-        elif _is_local(type(target)) or _is_ours(type(target).__module__):  # not into models and clients
+        elif _is_local(type(target)) or _is_ours(type(target).__module__):  # does not search models and clients
             todo += [type(target), *getattr(target, "__dict__", {}).values()]
             todo += [getattr(target, field.name) for field in fields(target)] if is_dataclass(target) else []
 
@@ -194,7 +194,7 @@ def _parts_of(definition: FunctionType | type) -> Iterator[Any]:
 
 
 def _constants(definition: FunctionType | type) -> Iterator[tuple[str, Any]]:
-    """Yield the global variables that a function reads, without functions, classes and modules."""
+    """Yield name and value of each global variable that a function reads, except functions, classes and modules."""
     if not isinstance(definition, FunctionType):
         return
     for name in _names(definition.__code__):
@@ -204,15 +204,15 @@ def _constants(definition: FunctionType | type) -> Iterator[tuple[str, Any]]:
 
 
 def _is_secret(name: str, value: Any) -> bool:
-    """Whether a variable is called like a secret and looks like one: long, without blanks, with a digit."""
+    """Return whether a variable has the name of a secret and looks like one: long, without spaces, with a digit."""
     if not (isinstance(value, str) and _SECRET.search(name)):
         return False
-    # Keys have 16 characters or more, with digits and without spaces; "tokens per minute" is no secret.
+    # Keys have 16 characters or more, with digits and without spaces; "tokens per minute" is not a secret.
     return re.fullmatch(r"[\w+/=.:-]{16,}", value) is not None and re.search(r"\d", value) is not None
 
 
 def _outermost(pieces: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-    """Yield the pieces of a file in order, without those that are inside another one."""
+    """Yield the pieces of a file in order, without pieces that are inside another piece."""
     last = -1
     for start, end, text in sorted(pieces, key=lambda piece: (piece[0], -piece[1])):
         if end > last:
@@ -236,13 +236,13 @@ def _label(module: str) -> str:
 
 
 _DATA = ("prompt", "example")
-"""Arguments that a function may read from the data besides columns."""
+"""The sources besides columns from which a function may read the data."""
 
 
 def version_of(scorer: Scorer) -> Version:
     """Return the version of a reward for the record: its fingerprint, components, terms and code."""
     reward = scorer.reward
-    code = packed(reward)
+    code = pack_reward(reward)
     return Version(
         reward.fingerprint,
         repr(reward),
@@ -255,8 +255,8 @@ def version_of(scorer: Scorer) -> Version:
 
 
 def described_components(scorer: Scorer) -> tuple[ComponentDescription, ...]:
-    """Describe each component; its kind is ``"reward"``, or ``"monitored"`` if it earns nothing."""
-    trained = set(counted(scorer.reward))
+    """Describe each component; its kind is ``"reward"``, or ``"monitored"`` if it is not part of the total."""
+    trained = set(counted_nodes(scorer.reward))
     return tuple(
         ComponentDescription(name, node.bounds, "reward" if node in trained else "monitored", _read_by(node))
         for name, node in scorer.names.components
@@ -264,7 +264,7 @@ def described_components(scorer: Scorer) -> tuple[ComponentDescription, ...]:
 
 
 def _read_by(component: Reward) -> tuple[str, ...]:
-    """Return the example columns that its function reads, and ``"prompt"`` or ``"example"`` if it reads these."""
+    """Return the columns that the component's function reads, plus ``"prompt"`` or ``"example"`` if it reads them."""
     binding = binding_of(component)
     read = [
         parameter

@@ -1,1 +1,1 @@
-"""The local web page for recorded runs: ``rewardkit view runs``. It reads the store and never writes to it."""
+"""The local web page for recorded runs: ``rewardkit view runs``. The page reads the store and never writes to it."""

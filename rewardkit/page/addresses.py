@@ -22,12 +22,12 @@ TABS = {
 """The tabs of a run: name in the URL -> title on the page."""
 
 _LONGEST = 8_000
-"""Any limit in characters: browsers and proxies cut longer addresses, too."""
+"""The maximum length of a query, in characters. Arbitrary: browsers and proxies also cut longer URLs."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """A tab of a run, or the list of runs if `run` is None. `state` holds the choices made on it."""
+    """A tab of a run, or the list of runs if `run` is None. `state` holds the choices made on the tab."""
 
     run: str | None = None
     tab: str = "runs"
@@ -69,7 +69,7 @@ class Address:
         return self.state.get(name, default)
 
     def number(self, name: str, default: float, low: float, high: float) -> float:
-        """Return a number from the query, clipped to the limits, or `default` if it is not a number."""
+        """Return a number from the query, clipped to `low` and `high`; `default` if it is not a number."""
         try:
             value = float(self.get(name))
         except ValueError:
@@ -77,7 +77,7 @@ class Address:
         return min(max(value, low), high) if value == value else default
 
     def with_state(self, **changes: str | None) -> Address:
-        """Return the same tab with other choices. None removes a choice."""
+        """Return the address of the same tab with other choices. None removes a choice."""
         state = {**self.state, **{name: value for name, value in changes.items() if value}}
         for name, value in changes.items():
             if not value:
@@ -85,15 +85,15 @@ class Address:
         return replace(self, state=state)
 
     def to(self, tab: str, **state: str) -> Address:
-        """Return another tab of the same run."""
+        """Return the address of another tab of the same run."""
         return Address(self.run, tab, state)
 
 
 def parse_names(text: str) -> list[str]:
-    """Return the names in a list such as ``"first,sweep%2Fa"``."""
+    """Parse a list of names such as ``"first,sweep%2Fa"``."""
     return [unquote(name, errors="replace") for name in text.split(",") if name]
 
 
 def format_names(names: Iterable[str]) -> str:
-    """Return the names as a list that `parse_names` reads."""
+    """Format names as a list that `parse_names` can parse."""
     return ",".join(quote(name, safe="") for name in names)

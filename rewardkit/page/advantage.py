@@ -1,4 +1,4 @@
-"""Why a completion has its advantage: the steps from its terms to the number, and its group as dots on a line.
+"""Explain a completion's advantage: the steps from its terms to the number, and its group as dots on a line.
 
 ``explained(watched, row).steps[-1].text`` is ``"+1.250"``.
 """
@@ -17,14 +17,15 @@ from rewardkit.page.scores import Floats, Integers, Scores, key_text
 from rewardkit.page.style import color_of
 from rewardkit.page.watcher import Watched
 
-# Any limits, so that the derivation stays readable: lines of terms, and dots of a group.
+# Arbitrary limits that keep the derivation readable: lines of terms, and dots of a group.
 MAX_TERMS = 24
 MAX_DOTS = 256
 _KEPT = 32
-"""The most batches whose derivations are kept. Any number: a user steps through the completions of a few batches."""
+"""The maximum number of batches whose derivations are cached. Arbitrary: a user steps through completions of a few
+batches."""
 _EPSILON = "0.0001"
 _NOTHING = 1e-9
-"""Smaller numbers are what rounding leaves of 0."""
+"""Numbers below this are rounding errors, and count as 0."""
 _UNRECORDED = (
     "No advantage is recorded, because the trainer did not say how it computes advantages. The steps end at the "
     "difference from the group's mean."
@@ -44,7 +45,7 @@ _HOW = {
 
 @dataclass(frozen=True)
 class Step:
-    """A line: its label, its number, and a bar between `low` and `high` of the scale, 0 to 1; no bar if both are 0."""
+    """A line with a label, a number, and a bar from `low` to `high` on a scale of 0 to 1; no bar if both are 0."""
 
     label: str
     text: str
@@ -57,7 +58,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Dot:
-    """A completion of the group at `place`, 0 to 1."""
+    """A completion of the group, at the position `place` on the line, 0 to 1."""
 
     key: str
     place: float
@@ -80,16 +81,16 @@ class Explained:
 
     @property
     def props(self) -> dict[str, Any]:
-        """The same as plain lists and dicts for the browser."""
+        """This object as plain lists and dicts for the browser."""
         return asdict(self)
 
 
-def explained(watched: Watched, row: int, *, by: str = "") -> Explained:
+def explain_advantage(watched: Watched, row: int, *, by: str = "") -> Explained:
     """Explain the advantage of a completion.
 
     Args:
-        row: its row in the scores.
-        by: the component by which the group is lined up; empty for the total.
+        row: the completion's row in the scores.
+        by: the component that positions the group's dots; empty for the total.
     """
     scores = watched.scores
     batch, derivation = _derived(watched, row)
@@ -114,7 +115,7 @@ def explained(watched: Watched, row: int, *, by: str = "") -> Explained:
 
 
 def _derived(watched: Watched, row: int) -> tuple[Integers, Derivation | None]:
-    """Return the rows of the batch of a completion, over all processes, and how their advantages were computed."""
+    """Return the rows of a completion's batch, over all processes, and the derivation of their advantages."""
     scores = watched.scores
     derivations: dict[tuple[int, int], tuple[Integers, Derivation | None]] = watched.cached("derivations", dict)
     key = int(scores.attempt[row]), int(scores.part[row])
@@ -144,8 +145,8 @@ def _add_terms(lines: _Lines, terms: dict[str, float], details: dict[str, str] |
 
 
 def _add_steps(lines: _Lines, derivation: Derivation, index: int, members: int, size: int) -> str:
-    """Add the lines before the result; return the calculation as an equation."""
-    each = derivation.way == "each"
+    """Add all lines except the result, and return the calculation as an equation."""
+    per_column = derivation.way == "each"
     details = {
         name: f"{_weight(column.weight)}({_number(column.scores[index])} − {_subtrahend(column.spread.means[index])}) "
         f"÷ ({_spread(column.spread.deviations[index])})"
@@ -153,8 +154,8 @@ def _add_steps(lines: _Lines, derivation: Derivation, index: int, members: int, 
     }
     _add_terms(lines, {name: float(addend[index]) for name, addend in derivation.addends.items()}, details)
     value, mean = float(derivation.values[index]), float(derivation.means[index])
-    lines.sum("sum of normalized columns" if each else "total", value)
-    lines.minus(f"mean of the batch ({size:,})" if each else f"mean of the group ({members:,})", mean)
+    lines.sum("sum of normalized columns" if per_column else "total", value)
+    lines.minus(f"mean of the batch ({size:,})" if per_column else f"mean of the group ({members:,})", mean)
     equation = f"{_number(value)} − {_subtrahend(mean)}"
     if derivation.deviations is not None:
         spread = float(derivation.deviations[index])
@@ -173,7 +174,7 @@ def _note(derivation: Derivation, group: Integers, scores: Scores) -> str:
 
 
 class _Lines:
-    """Collects the lines of a calculation; bars begin where the last one ended."""
+    """The lines of a calculation; each bar begins at the end of the previous one."""
 
     def __init__(self, watched: Watched) -> None:
         self._components = watched.components
@@ -201,7 +202,7 @@ class _Lines:
         self._steps.append(Step(label, _number(value, sign=True), kind="result"))
 
     def placed(self) -> tuple[list[Step], float]:
-        """Return the lines with their bars on one scale, and where zero is on it."""
+        """Return the lines with their bars on a common scale, and the position of zero on that scale."""
         ends = [end for step in self._steps for end in (step.low, step.high) if np.isfinite(end)]
         low, high = min([0.0, *ends]), max([0.0, *ends])
 
@@ -250,7 +251,7 @@ def _number(value: float, *, sign: bool = False) -> str:
 
 
 def _spread(value: float) -> str:
-    return f"{value:.4f} + {_EPSILON}"  # with as many digits as the number that is added
+    return f"{value:.4f} + {_EPSILON}"  # as many digits as _EPSILON
 
 
 def _subtrahend(value: float) -> str:

@@ -1,6 +1,6 @@
 """The alerts of a recorded run as text for a terminal and as JSON.
 
-``print(alert_report("runs/x").text())`` prints the content of the tab *Suspicious*.
+``print(alert_report("runs/x").text())`` prints the content of the *Suspicious* tab.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from rewardkit.rewards.judges.transcripts import Transcript
 from rewardkit.tree.conversion import RewardLike
 
 LEAST_STEPS = 2 * STEPS
-"""The fewest steps in which anything can change: two windows."""
+"""The minimum number of steps for a search, which compares two windows."""
 _CUT = 150
-"""Characters of a completion: about two lines of a terminal."""
+"""The maximum length of a completion, in characters: about two lines on a terminal."""
 _NO_ALERTS = "No alerts. Nothing in the scores or texts looks unusual so far. This does not prove that all is well."
 _OBSERVATIONS = (
     "Observations about this run, without a strength, because healthy runs show them as often as runs that are gamed:"
@@ -60,12 +60,12 @@ class AlertReport:
     """The alerts of a run.
 
     Attributes:
-        run: its folder.
-        steps, completions: the number of training steps and of their completions.
-        alerts: strongest first, then the observations.
+        run: the folder of the run.
+        steps, completions: the number of training steps, and of training completions.
+        alerts: the alerts, strongest first, then the observations.
         examples: the completions of each alert, the most telling first.
-        opinions: a judge's opinion of each alert; None for observations, and without a judge.
-        remark: the searches that were omitted, and why; empty if nothing is missing.
+        opinions: a judge's opinion on each alert; None for observations, or without a judge.
+        remark: a note on searches that were left out, and why; empty if there are none.
     """
 
     run: str
@@ -78,12 +78,12 @@ class AlertReport:
 
     @property
     def strength(self) -> float:
-        """The strength of the strongest alert, 0 without one."""
+        """The strength of the strongest alert; 0 if there are no alerts."""
         return max((alert.strength for alert in self.alerts), default=0.0)
 
     @property
     def too_short(self) -> str:
-        """Why the run is too short for a search; empty if it is long enough."""
+        """The reason why the run is too short for a search; empty if it is long enough."""
         if self.steps >= LEAST_STEPS:
             return ""
         steps = f"{self.steps} training step{'' if self.steps == 1 else 's'}" if self.steps else "no training step yet"
@@ -93,7 +93,7 @@ class AlertReport:
         )
 
     def text(self, *, examples: int = 2) -> str:
-        """Return the report as text, with so many completions of each alert."""
+        """Return the report as text, with up to `examples` completions per alert."""
         return self._document(examples).text()
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,9 +164,10 @@ def alert_report(
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
-        reward: score a sample again with the gold answers of other prompts; see `rewardkit.page.alerts.read_evidence`.
-        judge: gives a second opinion on each alert, next to its strength; see `second_opinions`. It gets the
-            completions as they were recorded, with their columns.
+        reward: a reward with which to score a sample again, with the gold answers of other prompts; see
+            `rewardkit.page.alerts.read_evidence`.
+        judge: a judge for a second opinion on each alert, next to the alert's strength; see `second_opinions`. The
+            judge gets the completions as they were recorded, with their columns.
 
     Raises:
         NotARun: there is no recorded run at `path`.
@@ -198,7 +199,7 @@ def alert_report(
 
 
 def _examples(watched: Watched, alerts: Sequence[Alert]) -> dict[int, Example]:
-    """Return the completions of all alerts by row."""
+    """Return the completions of all alerts, by row of the scores."""
     scores = watched.scores
     rows = np.unique(np.array([row for alert in alerts for row in alert.rows], dtype=np.int64))
     if not len(rows):
@@ -217,7 +218,7 @@ def _examples(watched: Watched, alerts: Sequence[Alert]) -> dict[int, Example]:
 
 
 def _written(batch: Batch, batch_row: int) -> str:
-    """Return a completion; if it calls tools, all turns."""
+    """Return a completion as text: all turns if it calls tools, else only its text."""
     trajectory = batch.trajectory(batch_row)
     return Transcript(show_thinking=True)(trajectory) if trajectory.calls else batch.texts[batch_row]
 

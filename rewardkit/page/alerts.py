@@ -1,4 +1,4 @@
-"""Prepares a recorded run for `rewardkit.alerts`, and returns the alerts.
+"""Prepare a recorded run for `rewardkit.alerts`, and return the alerts.
 
 ``alerts_of("runs/x")[0].title`` is the first alert on the page.
 """
@@ -28,20 +28,20 @@ from rewardkit.tree.evaluation.scorer import Scorer
 
 _LOG = logging.getLogger("rewardkit")
 
-# Scores a sample of a recorded run again, with the gold answers of other prompts. Runs the code of the reward.
+# Score a sample of a recorded run again, with the gold answers of other prompts. This runs the code of the reward.
 
 
 MOST = 4_000
-"""The most completions to score again. Any limit, for time: the search takes at most so many from a run of any
-length."""
+"""The maximum number of completions to score again, for a run of any length. Arbitrary: it limits the time of the
+search."""
 DRAWS = 3
-"""The other prompts whose gold answers each completion gets. Any number: one other gold answer may be equal by chance,
-as of yes and no."""
+"""The number of other prompts whose gold answers each completion is scored with. Arbitrary: a single other gold answer
+may be equal by chance, for example with yes and no."""
 FEWEST = 4
-"""The fewest groups of a batch, if it has so many: a group needs others that lend it their gold answers."""
+"""The minimum number of groups to sample from a batch, if it has enough: each needs the gold answers of others."""
 
 
-def rescored(watched: Watched, reward: RewardLike, *, most: int = MOST) -> ForeignScores:
+def score_with_foreign_golds(watched: Watched, reward: RewardLike, *, most: int = MOST) -> ForeignScores:
     """Score whole groups of training batches again, spread evenly over the steps.
 
     Raises:
@@ -64,30 +64,33 @@ def rescored(watched: Watched, reward: RewardLike, *, most: int = MOST) -> Forei
 
 
 def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
-    """Yield the rows of some groups of each chosen batch, in order of steps: together about `most`, or all."""
+    """Yield the rows of sampled groups, batch by batch in order of steps: about `most` rows in total, or all."""
     rows = np.flatnonzero(scores.training)
     batches = np.stack([scores.step, scores.attempt, scores.rank, scores.part], axis=1)[rows]
     _, batch_of = np.unique(batches, axis=0, return_inverse=True)
     members = np.split(rows[np.argsort(batch_of, kind="stable")], np.cumsum(np.bincount(batch_of))[:-1])
     groups = sum(len(np.unique(scores.group[batch_rows])) for batch_rows in members)
     size = len(rows) / max(groups, 1)
-    each = max(FEWEST, int(most / (size * max(len(members), 1)))) if len(rows) > most else groups
-    share = min(1.0, most / max(sum(min(each * size, len(batch_rows)) for batch_rows in members), 1.0))
+    groups_per_batch = max(FEWEST, int(most / (size * max(len(members), 1)))) if len(rows) > most else groups
+    share = min(1.0, most / max(sum(min(groups_per_batch * size, len(batch_rows)) for batch_rows in members), 1.0))
     chosen = np.unique(np.linspace(0, len(members) - 1, max(1, int(share * len(members)))).round().astype(np.int64))
     draws = np.random.default_rng(0)
     for index in chosen.tolist() if len(rows) else ():
         batch_rows = members[index]
         batch_groups = np.unique(scores.group[batch_rows])
         sampled = batch_rows[
-            np.isin(scores.group[batch_rows], draws.choice(batch_groups, min(each, len(batch_groups)), replace=False))
+            np.isin(
+                scores.group[batch_rows],
+                draws.choice(batch_groups, min(groups_per_batch, len(batch_groups)), replace=False),
+            )
         ]
         yield sampled[np.lexsort((scores.row[sampled], scores.group[sampled]))]
 
 
 def recorded_batch(watched: Watched, rows: Integers) -> Batch:
-    """Return some rows, in order of groups, as a scored batch.
+    """Return `rows`, which are in order of groups, as a batch.
 
-    A text that the record has lost is empty. Of token ids the record has the number only, so they are 0, 1, 2...
+    Texts that the record has lost are empty. The record has only the number of token ids, so they are 0, 1, 2...
     """
     scores = watched.scores
     prompts, columns, completions = [], [], []
@@ -108,8 +111,8 @@ def recorded_batch(watched: Watched, rows: Integers) -> Batch:
 
 
 AGAIN = 60.0
-"""Seconds between two searches for alerts in a running run. Any number: a search takes seconds, and a run changes
-slowly."""
+"""Seconds between two searches for alerts in a run that is still training. Arbitrary: a search takes seconds, and a run
+changes slowly."""
 
 
 def alerts_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> list[Alert]:
@@ -120,7 +123,8 @@ def alerts_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None)
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
-        reward: score a sample again with the gold answers of other prompts; see `read_evidence`.
+        reward: a reward with which to score a sample again, with the gold answers of other prompts; see
+            `read_evidence`.
 
     Raises:
         NotARun: there is no recorded run at `path`.
@@ -149,7 +153,7 @@ def read_evidence(path: str | os.PathLike[str], *, reward: RewardLike | None = N
 
 
 def watched_run(path: str | os.PathLike[str]) -> Watched:
-    """Read a recorded run into memory, once.
+    """Read a recorded run into memory.
 
     Raises:
         NotARun: there is no recorded run at `path`.
@@ -160,23 +164,23 @@ def watched_run(path: str | os.PathLike[str]) -> Watched:
 
 
 class Search:
-    """Searches one run for alerts and keeps the result."""
+    """A search for alerts in one run, with its latest result."""
 
     def __init__(self) -> None:
         self.alerts: list[Alert] = []
         self.scores: Scores | None = None
         self.problem = ""
-        """Why the last search failed; empty if it did not."""
+        """The reason why the last search failed; empty if it succeeded."""
         self._number = -1
-        self._found = 0.0
+        self._searched_at = 0.0
         self._lock = threading.Lock()
 
     def is_fresh(self, watched: Watched) -> bool:
-        """Return whether the result is recent enough."""
-        return self._number == watched.number or (self._number >= 0 and time.monotonic() - self._found < AGAIN)
+        """Return whether the latest result is recent enough."""
+        return self._number == watched.number or (self._number >= 0 and time.monotonic() - self._searched_at < AGAIN)
 
     def run(self, watched: Watched) -> None:
-        """Search for alerts, unless another page has just done so. Takes seconds, so call it in a thread."""
+        """Search for alerts, unless another page has just done so. A search takes seconds, so call this in a thread."""
         with self._lock:
             if self.is_fresh(watched):
                 return
@@ -187,7 +191,7 @@ class Search:
                 _LOG.warning("the search for alerts failed", exc_info=True)
                 self.problem = f"{type(error).__name__}: {error}"
                 return
-            self.scores, self._number, self._found = scores, number, time.monotonic()
+            self.scores, self._number, self._searched_at = scores, number, time.monotonic()
 
 
 def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
@@ -214,7 +218,7 @@ def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
         calls=scores.calls if scores.has_turns else None,
         repeated_calls=scores.repeated if scores.has_turns else None,
         unfinished=_unfinished(scores) if scores.has_turns else None,
-        foreign=_foreign(scores) if reward is None else rescored(watched, reward),
+        foreign=_foreign(scores) if reward is None else score_with_foreign_golds(watched, reward),
         gates={
             name: (steps.astype(np.int64), rates) for name, (steps, rates) in watched.metrics.named("gates/").items()
         },
@@ -226,7 +230,7 @@ def _unfinished(scores: Scores) -> Floats:
 
 
 def _foreign(scores: Scores) -> ForeignScores | None:
-    """Return the radar's record for the newest version of the reward: other versions paid for other things."""
+    """Return the radar's scores for the newest version of the reward, because other versions score differently."""
     rescored_rows = np.flatnonzero(~np.isnan(scores.foreign_total))
     if not rescored_rows.size:
         return None
@@ -261,7 +265,7 @@ def _bounds(component: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _limit(watched: Watched) -> float | None:
-    """Return the trainer's limit in tokens, if it was recorded and lengths are in tokens."""
+    """Return the trainer's token limit, if it was recorded and lengths are in tokens; else None."""
     if watched.scores.length_unit != "tokens":
         return None
     limit = watched.metrics.training.get("limit/tokens")

@@ -1,4 +1,4 @@
-"""Turns panels into specs for the browser: smoothed, cut to the visible steps, downsampled to the width of a graph.
+"""Turn panels into specs for the browser: smoothed, cut to the visible steps, downsampled to the width of a graph.
 
 ``spec_of([("first", panel)], components, smoothing=0.6)["lines"][0]["y"]`` is a list of numbers.
 """
@@ -16,11 +16,11 @@ from rewardkit.page.scores import Floats
 from rewardkit.page.style import COLORS, color_of
 
 POINTS = 250
-"""The most points of a line. A graph has fewer pixels."""
+"""The maximum number of points per line, for the width of a graph in pixels."""
 _LINES = 24
-"""The most lines of a graph. Any limit: more cannot be told apart by their colors."""
+"""The maximum number of lines per graph. Arbitrary: more cannot be told apart by color."""
 _TOLD = 8
-"""The most lines that the text alternative describes. Any number that is still heard to the end."""
+"""The maximum number of lines in the text alternative. Arbitrary: short enough to listen to."""
 _DASHES = ("solid", "dashed", "dotted")
 
 Range = tuple[float, float]
@@ -39,9 +39,9 @@ def spec_of(
     """Return the spec for `browser/rewardkit_chart.js`: the same panel of one or more runs.
 
     Args:
-        zoom: the steps to which the user has zoomed.
-        extent: the first and last step of all graphs, so that they have the same axis.
-        areas: steps to shade: the first, the last, a label and a CSS color.
+        zoom: the first and last step that the user has zoomed to.
+        extent: the first and last step of all graphs, so that they share an axis.
+        areas: ranges of steps to shade: first step, last step, label and CSS color.
     """
     first = runs[0][1]
     several = len(runs) > 1
@@ -88,12 +88,12 @@ def extent_of(panels: Iterable[Panel]) -> Range | None:
 
 def summary_of(lines: Sequence[Mapping[str, Any]], steps: Sequence[Sequence[float | None]], unit: str) -> str:
     """Return a graph as text, for readers who cannot see it."""
-    phrases = [_told(line, steps[line["steps"]], unit) for line in lines[:_TOLD]]
+    phrases = [_line_summary(line, steps[line["steps"]], unit) for line in lines[:_TOLD]]
     rest = [f"and {len(lines) - _TOLD} more lines"] if len(lines) > _TOLD else []
     return "; ".join([*filter(None, phrases), *rest])
 
 
-def _told(line: Mapping[str, Any], steps: Sequence[float | None], unit: str) -> str:
+def _line_summary(line: Mapping[str, Any], steps: Sequence[float | None], unit: str) -> str:
     points = [(x, y) for x, y in zip(steps, line["y"], strict=True) if x is not None and y is not None]
     if not points:
         return ""
@@ -113,14 +113,14 @@ def _dash(line: Line) -> str:
 
 
 def series_color(number: int) -> str:
-    """Return the color of run `number` if there are several."""
+    """Return the color of run `number` in a graph of several runs."""
     return f"var(--series-{1 + number % COLORS})"
 
 
 def _line(
     line: Line, smoothing: float, zoom: Range | None, *, band: bool, raw: bool
 ) -> tuple[list[float | None], dict[str, Any]]:
-    """Return the steps and the values: `y`, and optionally a `band` and the `raw` values before smoothing."""
+    """Return the steps and values of a line: `y`, and optionally a `band` and the `raw` values before smoothing."""
     columns = {"y": smoothed(line.y, smoothing)}
     if band and line.low is not None and line.high is not None:
         columns |= {"low": smoothed(line.low, smoothing), "high": smoothed(line.high, smoothing)}
@@ -140,7 +140,7 @@ def _line(
 
 
 def _plain(values: Floats) -> list[float | None]:
-    """Return the numbers for JSON, rounded to the visible digits."""
+    """Return `values` for JSON, rounded to the visible digits, with None for non-finite numbers."""
     finite = np.isfinite(values)
     largest = float(np.abs(values[finite]).max()) if finite.any() else 0.0
     # Five significant digits: no screen shows more, and the message to the browser is shorter.

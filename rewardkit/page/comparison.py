@@ -12,34 +12,33 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-# Spaces, words and single marks, so that a changed mark does not color its word.
+# Spaces, words and single punctuation marks, so that a changed mark does not highlight the word next to it.
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _CELLS = 25_000_000
-"""The most pairs of words to compare, one bit each. Any limit, here of 3 MB: in longer texts, places that are the same
-are looked for first."""
+"""The maximum number of word pairs to compare, one bit each. Arbitrary: 3 MB. Longer texts are first split at places
+that are the same in both."""
 _RUN = 7
-"""The number of words, including spaces, that identify a place in a long text. Four words: fewer are the same by
-chance."""
+"""The number of words, including spaces, that identify a place in a long text: four words, because fewer may be equal
+by chance."""
 LONGEST = 300_000
-"""The most characters in both texts together. Longer texts are not compared. Any limit, for the time that a page may
-take."""
+"""The maximum length of both texts together, in characters. Longer texts are not compared. Arbitrary: it limits the
+time that a page takes."""
 
 Block = tuple[int, int, int]
-"""Equal words: their start on the left, their start on the right, and their number."""
+"""A run of equal words: its start on the left, its start on the right, and its length."""
 
 
 MARKED = 0.4
-"""The least similarity of texts whose differences are worth marking; below it, nearly all would be marked. Any
-limit."""
+"""The minimum similarity for marking differences. Arbitrary: below it, nearly all of the text would be marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Both texts in pieces: the text, and whether it changed.
+    """Two texts split into pieces: each is a text, and whether it changed.
 
     Attributes:
-        compared: False if they are too long.
-        similar: False if they are too different to mark what changed.
+        compared: False if the texts are too long to compare.
+        similar: False if the texts are too different to mark the changes.
     """
 
     left: list[tuple[str, bool]]
@@ -49,7 +48,7 @@ class Comparison:
 
     @property
     def similarity(self) -> float:
-        """The share of both texts that is equal, from 0 to 1."""
+        """The share of the characters in both texts that are equal, from 0 to 1."""
         pieces = [*self.left, *self.right]
         size = sum(len(text) for text, _ in pieces)
         return sum(len(text) for text, changed in pieces if not changed) / size if size else 1.0
@@ -91,7 +90,7 @@ def _pieces(words: Sequence[str], equal: Sequence[tuple[int, int]]) -> list[tupl
 
 
 def _without_crumbs(blocks: Iterator[Block], left: Sequence[str], right: Sequence[str]) -> Iterator[Block]:
-    """Drop blocks of only white space and punctuation between two changes, and join adjacent blocks."""
+    """Drop blocks between two changes that hold only whitespace and punctuation, and join adjacent blocks."""
     pending: Block | None = None
     for block in blocks:
         start, right_start, length = block
@@ -148,7 +147,7 @@ def _common(left: Sequence[str], right: Sequence[str], offset: int, right_offset
 def _anchors(
     left: Sequence[str], right: Sequence[str], low: int, high: int, start: int, stop: int
 ) -> list[tuple[int, int]]:
-    """Return the longest chain, in order on both sides, of word runs that occur once on each side."""
+    """Return the places of word runs that occur once in each text: the longest chain that is in order in both."""
     runs_left, runs_right = _runs(left, low, high), _runs(right, start, stop)
     once_left, once_right = Counter(runs_left), Counter(runs_right)
     right_indices = {run: start + index for index, run in enumerate(runs_right) if once_right[run] == 1}

@@ -1,6 +1,6 @@
 """The graphs of a run as plain series: ``panels(scores, metrics, ["format", "answer"])[0].lines[0].y``.
 
-A point is a training step. A Panel has all points, neither smoothed nor downsampled, as in an export.
+Each point is a training step. A `Panel` has all points, neither smoothed nor downsampled, as an export needs them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rewardkit.record.queries import mean_metrics
 from rewardkit.record.run import Run
 
 Series = tuple[Floats, Floats]
-"""(t,) steps and (t,) values."""
+"""A pair of arrays: the steps and the values, (t,) each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +24,9 @@ class Line:
 
     Attributes:
         color: the component that determines the color, or "" for the total.
-        by: the column of the completions whose mean this is, as a selection names it, or "".
+        by: the column of the completions whose mean the line shows, as named in a selection, or "".
         low, high: (t,) the band around the line.
-        dashed, dotted: the difference from another line of the same color; evaluations are dashed.
+        dashed, dotted: the line style, to tell lines of the same color apart; evaluations are dashed.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A graph.
+    """A graph with one or more lines.
 
     Attributes:
-        about: a sentence about its content.
-        unit: the unit of its numbers: ``""``, ``"share"`` or a word.
-        exact: whether the user set these numbers. They are not smoothed, because an average would be misleading.
+        about: a sentence about the content of the graph.
+        unit: the unit of the values: ``""``, ``"share"`` or a word.
+        exact: whether the user set these values. They are not smoothed, because an average would be misleading.
         section: the section of the page.
     """
 
@@ -61,7 +61,7 @@ class Panel:
 
     @property
     def still(self) -> bool:
-        """Whether no line ever changes or has a second point."""
+        """Whether every line is constant."""
         return all(len(set(line.y[np.isfinite(line.y)].tolist())) < 2 for line in self.lines)
 
 
@@ -76,14 +76,14 @@ _ABOUT_DIVERSITY = "The share of distinct completions within a group: 1 if no tw
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
-    """The metrics of whole batches: name -> steps and values."""
+    """The metrics that were logged for whole batches: name -> steps and values."""
 
     training: Mapping[str, Series] = field(default_factory=dict)
     evaluation: Mapping[str, Series] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run) -> Metrics:
-        """Read the metrics of a run. If several batches of a step have a value, take the mean."""
+        """Read the metrics of a run, averaged over the batches of a step."""
         import pyarrow as pa
 
         table = mean_metrics(run)
@@ -101,12 +101,12 @@ class Metrics:
         return cls(series[True], series[False])
 
     def named(self, prefix: str) -> dict[str, Series]:
-        """Return the training metrics below a prefix, without it: ``weights/`` gives ``{"format": ...}``."""
+        """Return the training metrics with a prefix, which is removed: ``weights/`` gives ``{"format": ...}``."""
         return {name[len(prefix) :]: series for name, series in self.training.items() if name.startswith(prefix)}
 
 
 class ByStep:
-    """Sums and averages rows per step. The rows are in order of steps."""
+    """Sums and averages over the rows of each step. The rows are in order of steps."""
 
     def __init__(self, step: Integers, rows: Rows) -> None:
         self.rows = rows if not rows.all() else slice(None)
@@ -117,7 +117,7 @@ class ByStep:
         self.steps = row_steps[self.starts].astype(np.float64)
 
     def aligned(self, series: Series) -> Series:
-        """Return a series with a point at every step, NaN where it has no value, so that its line has a gap there."""
+        """Return the series with a point at every step: NaN if the step has no value, so that the line has a gap."""
         x, y = series
         steps = np.union1d(self.steps, x)
         values = np.full(len(steps), np.nan)
@@ -125,13 +125,13 @@ class ByStep:
         return steps, values
 
     def sum(self, values: Floats | Rows) -> Floats:
-        """Return (t,) the sum over all rows of each step."""
+        """Return the sum over the rows of each step, (t,)."""
         if not len(self.starts):
             return np.empty(0)
         return np.add.reduceat(np.asarray(values[self.rows], dtype=np.float64), self.starts)
 
     def mean(self, values: Floats) -> Floats:
-        """Return (t,) the mean over the rows of each step, without NaN."""
+        """Return the mean over the rows of each step, (t,), ignoring NaN."""
         finite = ~np.isnan(values)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.sum(np.where(finite, values, 0.0)) / self.sum(finite.astype(np.float64)))
@@ -145,14 +145,14 @@ class ByStep:
 
 
 def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[Panel]:
-    """Return all graphs that have data."""
+    """Return the graphs of a run, without those that have no data."""
     training, evaluation = ByStep(scores.step, scores.training), ByStep(scores.step, ~scores.training)
     order = {name: index for index, name in enumerate(components)}
 
     def of_batches(
         prefix: str, key: str, title: str, about: str, unit: str = "", *, exact: bool = False, section: str = "Reward"
     ) -> Panel:
-        """Graph metrics that every batch has, unless their component did not exist yet."""
+        """Return the graph of the batch metrics with `prefix`, with gaps for steps without a value."""
         named = sorted(metrics.named(prefix).items(), key=lambda entry: order.get(entry[0], len(order)))
         lines = [Line(name, *training.aligned(series), name) for name, series in named]
         return Panel(key, title, about, lines, unit, exact, section)
@@ -187,7 +187,7 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
 
 
 def version_marks(scores: Scores) -> list[tuple[int, str]]:
-    """Return the steps at which another version of the reward took over, with its fingerprint."""
+    """Return the steps at which the version of the reward changed, each with the new fingerprint; at most 50."""
     rows = np.flatnonzero(scores.training)
     versions = scores.version[rows]
     changes = np.flatnonzero(np.diff(versions)) + 1
@@ -209,7 +209,7 @@ def smoothed(values: Floats, weight: float) -> Floats:
 
 
 def thinned(x: Floats, columns: Sequence[Floats], most: int) -> tuple[Floats, list[Floats]]:
-    """Downsample to at most `most` points. Each is the mean of neighboring points."""
+    """Downsample to at most `most` points, each the mean of neighboring points."""
     if len(x) <= most:
         return x, list(columns)
     starts = np.unique(np.linspace(0, len(x), most, endpoint=False).astype(np.int64))
@@ -250,7 +250,7 @@ def _components(scores: Scores, training: ByStep, evaluation: ByStep, components
 
 
 def _trajectories(metrics: Metrics, training: ByStep) -> Iterator[Panel]:
-    """Yield the graphs of conversations."""
+    """Yield the graphs about turns, tool calls and endings of conversations."""
     named = metrics.named("trajectory/")
 
     def lines(*names: str) -> list[Line]:
@@ -285,7 +285,7 @@ def _outcomes(scores: Scores, training: ByStep) -> Panel:
 
 
 def _flat_groups(scores: Scores, training: ByStep) -> Panel:
-    """Graph the share of groups in which all totals are equal."""
+    """Return the graph of the share of groups in which all totals are equal."""
     about = "The share of groups in which all completions get the same reward, so the model learns nothing from them."
     title = "Groups without variance"
     rows = np.flatnonzero(scores.training)
@@ -301,7 +301,7 @@ def _flat_groups(scores: Scores, training: ByStep) -> Panel:
     low = np.fmin.reduceat(totals, starts)
     size = np.diff(np.r_[starts, len(rows)])
     counted = (size > 1) & ~np.isnan(high)
-    # Relative to the totals: equal totals that were added in another order differ in their last digits.
+    # A relative tolerance: equal totals that were summed in another order differ in their last digits.
     flat = (high - low) <= 1e-9 * np.maximum(1.0, np.abs(high))
     by_step = ByStep(keys[0][starts], counted)
     return Panel("flat", title, about, [Line("share", by_step.steps, by_step.mean(flat.astype(np.float64)))], "share")

@@ -1,4 +1,4 @@
-"""Makes a model's text safe to display: ``escape("a\\x1b[2J")`` is ``"a\\\\x1b[2J"``. Line breaks stay.
+"""Make a model's text safe to display: ``escape("a\\x1b[2J")`` is ``"a\\\\x1b[2J"``. Line breaks stay.
 
 Characters that change how text is displayed, or that display nothing (terminal escapes, bidirectional controls,
 invisible characters), are replaced by their escape sequences. HTML needs no escaping here, because the page creates
@@ -14,8 +14,8 @@ _CONTROL = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
 """Letters, marks and symbols that are invisible."""
 _SELECTORS = range(0xE0100, 0xE01F0)
-"""Invisible marks that can encode a hidden text."""
-# Control characters, without the tab, the line feed and what is above them: \t and \n are shown as they are.
+"""Variation selectors: invisible characters that can encode a hidden text."""
+# ASCII control characters, except \t and \n, which are displayed as they are.
 _ASCII = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SPACES = re.compile(r"[\t\n\r ]+")
 
@@ -32,7 +32,7 @@ def escape(text: str) -> str:
 
 def one_line(text: str, limit: int = 200) -> str:
     """Return the beginning of `text` on one line, for a table cell or a title."""
-    # Four times: spaces are joined only after the cut.
+    # Four times the limit, because runs of spaces are collapsed only after the cut.
     line = _SPACES.sub(" ", escape(text[: limit * 4])).strip()
     return line if len(line) <= limit and len(text) <= limit * 4 else f"{line[:limit].rstrip()}…"
 

@@ -15,17 +15,17 @@ from typing import Any
 from rewardkit.page.escapes import escape
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
-# All else may be special in the name of a file, on some system.
+# All other characters may be special in a file name on some system.
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def csv_of(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return the rows as CSV. Numbers stay numbers, and missing values are empty."""
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
     writer.writerow(map(_cell, header))
     writer.writerows(map(_cell, row) for row in rows)
-    return written.getvalue()
+    return output.getvalue()
 
 
 def file_name(*parts: str) -> str:

@@ -1,4 +1,4 @@
-"""Filters as typed in a search field: ``Filter.parse('prime mean<0.5 level=hard')``.
+"""Search field filters: ``Filter.parse('prime mean<0.5 level=hard')``.
 
 The text must contain every plain word, ignoring case. ``"two words"`` counts as one word. ``name<number`` (and ``>``,
 ``<=``, ``>=``, ``=``, ``!=``) compares a column of numbers. ``name=text`` compares a column of text, and ``name:text``
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# '"two words"', "mean<0.5", 'level:"very hard"', or a word; a quotation may still be open while it is typed.
+# '"two words"', "mean<0.5", 'level:"very hard"', or a word. A quotation may still be open while the user types.
 _TERM = re.compile(r'"([^"]*)"?|([^\s"<>=!:]+)(<=|>=|!=|<|>|=|:)("[^"]*"?|\S+)|(\S+)')
 _COMPARE = {
     "<": np.less,
@@ -48,7 +48,7 @@ class Filter:
     def parse(cls, text: str) -> Filter:
         """Parse the typed text. Never raises."""
         words, conditions = [], []
-        # Any limit: what is typed is read at each key.
+        # Arbitrary limit: the text is parsed at each keystroke.
         for quoted, name, operator, value, word in _TERM.findall(text[:2_000]):
             if name:
                 conditions.append(Condition(name, operator, value.strip('"')))
@@ -63,8 +63,8 @@ class Filter:
 
         Args:
             texts: (n,) the texts to search, casefolded.
-            columns: (n,) each: numbers or texts.
-            other_names: further names that a message may suggest.
+            columns: the columns by name, (n,) each: numbers or texts.
+            other_names: additional names that a message may suggest.
         """
         passed = np.ones(len(texts), dtype=bool)
         complaints = []

@@ -1,12 +1,12 @@
-"""Labels of completions in a JSON lines file: ``LabelFile(Path("labels.jsonl")).of(run)`` is key -> `Label`.
+"""Labels of completions in a JSON Lines file: ``LabelFile(Path("labels.jsonl")).of(run)`` is key -> `Label`.
 
-A line is a labeled completion, useful without the run: text, prompt and columns of the data, ``is_good``, and under
-``"rewardkit"`` the label, the note, and the place of the completion in its run::
+A line is a labeled completion, which is useful even without the run: the completion, prompt and columns of the data,
+``is_good``, and under ``"rewardkit"`` the label, the note, and the place of the completion in its run::
 
     {"prompt": "6*7?", "completion": "It is 42", "answer": "42", "is_good": true, "rewardkit": {"label": "good", ...}}
 
-`calibrate` and ``rewardkit check --data`` read it as it is. Each change replaces the file as a whole under a lock, so
-two pages (of one server or of two) do not lose each other's labels, and a crash leaves the old file or the new one.
+`calibrate` and ``rewardkit check --data`` can read the file directly. Each change replaces the whole file under a lock,
+so two pages (of one server or of two) do not lose each other's labels, and a crash leaves the old file or the new one.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from rewardkit.record.schema import KEY, Key
 
 LABELS = ("good", "bad", "exploit")
 VERDICT = "is_good"
-"""The column with true for good ones; false for bad ones and exploits."""
+"""The column that is true for good completions, and false for bad ones and exploits."""
 OWN = "rewardkit"
 """The column with the label, the note, and the place of the completion."""
 LONGEST_NOTE = 2_000
-"""Any limit, so that the file stays readable."""
+"""The maximum length of a note, in characters. Arbitrary: it keeps the file readable."""
 
 
 @dataclass(frozen=True)
 class Label:
-    """A label of a completion, and the note on it."""
+    """The label of a completion, with a note."""
 
     label: str
     note: str = ""
@@ -57,7 +57,7 @@ class Line:
         """Parse a line.
 
         Raises:
-            ValueError: it is not a label.
+            ValueError: the line is not a label.
         """
         try:
             record = json.loads(text)
@@ -75,11 +75,11 @@ class Line:
         """Return the line of a labeled completion.
 
         Args:
-            run: the id of its run.
-            key: its key in the run.
+            run: the id of the run.
+            key: the completion's key in the run.
             label: the label.
-            facts: further facts about it, such as its step and its total.
-            columns: prompt, completion and the columns of the data.
+            facts: more facts about the completion, such as its step and its total.
+            columns: the prompt, the completion and the columns of the data.
         """
         note = label.note[:LONGEST_NOTE]
         key_fields = dict(zip(KEY, key, strict=True))
@@ -90,10 +90,10 @@ class Line:
 
 
 class LabelFile:
-    """The labels in a file. Several threads and processes may use it.
+    """A file of labels. Several threads and processes may use the same file.
 
     Raises:
-        RewardKitError: the file is not one of labels, or cannot be written.
+        RewardKitError: the file does not contain labels, or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -109,11 +109,11 @@ class LabelFile:
         if not os.access(self.path if self.path.exists() else self.path.parent, os.W_OK):
             raise RewardKitError(f"--labels {path} cannot be written. Pass a file that you may write")
         self.number = 0
-        """Increases whenever the labels change."""
+        """A counter that increases whenever the labels change."""
         self.problem = ""
-        """Why the file cannot be read anymore; the labels are those from before."""
+        """The reason why the file can no longer be read; the labels are from the last successful read."""
         self._lock = threading.Lock()
-        self._seen: tuple[int, ...] | None = None
+        self._stamp: tuple[int, ...] | None = None
         self._lines: list[Line] = []
         self.refresh()
 
@@ -127,7 +127,7 @@ class LabelFile:
         return {line.key: line.label for line in self._lines if line.run == run}
 
     def refresh(self) -> bool:
-        """Read the changes of others. Return whether there were any.
+        """Read changes made by other threads and processes, and return whether there were any.
 
         Raises:
             RewardKitError: a line is not a label.
@@ -142,7 +142,7 @@ class LabelFile:
             return changed
 
     def put(self, line: Line) -> None:
-        """Label a completion. Replaces the label that it has.
+        """Label a completion; replaces an existing label.
 
         Raises:
             RewardKitError: the file cannot be written.
@@ -182,7 +182,7 @@ class LabelFile:
                 shutil.copymode(self.path, partial)
             os.replace(partial, self.path)
         except BaseException:
-            # Not after the replacement: another thread may then hold the lock of the new file, and write its own part.
+            # Only before the replacement: later, another thread may hold the lock and write its own partial file.
             with suppress(OSError):
                 partial.unlink()
             raise
@@ -191,12 +191,12 @@ class LabelFile:
         try:
             state = self.path.stat()
             signature: tuple[int, ...] = (state.st_ino, state.st_mtime_ns, state.st_size)
-            if signature == self._seen:
+            if signature == self._stamp:
                 return False
-            texts = self.path.read_text(encoding="utf-8").split("\n")  # a text may have other line separators
+            texts = self.path.read_text(encoding="utf-8").split("\n")  # texts may contain other line separators
         except FileNotFoundError:
             signature, texts = (), []
-            if self._seen == signature:
+            if self._stamp == signature:
                 return False
         except (OSError, UnicodeDecodeError) as error:
             raise RewardKitError(f"{self.path} cannot be read: {error}") from None
@@ -210,14 +210,14 @@ class LabelFile:
                         f"{self.path}, line {number} is not a label of `rewardkit view --labels`. Delete the line, or "
                         "pass another file"
                     ) from None
-        self._seen, self._lines = signature, lines
+        self._stamp, self._lines = signature, lines
         self.number += 1
         return True
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock on the file, which ends with the process. Creates the file."""
+    """Hold a lock on the file, creating it if necessary. The lock ends with the process."""
     try:
         import fcntl
     except ImportError:  # Windows

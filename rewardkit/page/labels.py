@@ -1,6 +1,6 @@
 """The labels of a run's completions: ``Labels(file, watched).texts`` is "good", "bad", "exploit" or "none" per row.
 
-`examples_of` and `regressions_of` make of labels what ``rewardkit check`` reads.
+`examples_of` and `regressions_of` convert labels to input files for ``rewardkit check``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rewardkit.record.schema import Key
 from rewardkit.scoring.regressions import Regression
 
 NONE = "none"
-"""The word in a search for a completion without a label."""
+"""The search term for completions without a label."""
 
 
 class Recorded(Protocol):
-    """The object that is labeled: a run in memory."""
+    """A run in memory whose completions are labeled."""
 
     @property
     def name(self) -> str: ...
@@ -42,11 +42,11 @@ class Labels:
     def __init__(self, file: LabelFile, watched: Recorded) -> None:
         self.file = file
         self.watched = watched
-        self._known: tuple[int, str, dict[Key, Label]] = (-1, "", {})
+        self._cached: tuple[int, str, dict[Key, Label]] = (-1, "", {})
         self._rows: tuple[int, int, dict[int, Label]] = (-1, -1, {})
 
     def of(self, key: Key) -> Label | None:
-        """Return the label of a completion."""
+        """Return the label of a completion; None if it has none."""
         return self._labels().get(key)
 
     def __len__(self) -> int:
@@ -65,14 +65,14 @@ class Labels:
 
     @property
     def texts(self) -> list[str]:
-        """(n,) the label of each completion, for a search."""
+        """The label of each completion, (n,), for searches."""
         texts = [NONE] * len(self.watched.scores)
         for row, label in self.by_row.items():
             texts[row] = label.label
         return texts
 
     def put(self, row: int, label: Label | None) -> None:
-        """Label a completion, or remove its label.
+        """Label a completion, or remove its label if `label` is None.
 
         Raises:
             RewardKitError: the file cannot be written.
@@ -85,7 +85,7 @@ class Labels:
             self.file.put(Line.of(self._run, key, label, facts, columns))
 
     def lines(self) -> list[Line]:
-        """Return the labels of this run, as they are in the file."""
+        """Return the lines of this run's labels, in the order of the file."""
         return [line for line in self.file.lines if line.run == self._run]
 
     @property
@@ -93,15 +93,15 @@ class Labels:
         return str(self.watched.run.info["id"])
 
     def _labels(self) -> dict[Key, Label]:
-        number, run, labels = self._known
+        number, run, labels = self._cached
         if (number, run) != (self.file.number, self._run):
             number, labels = self.file.number, self.file.of(self._run)
-            self._known = number, self._run, labels
+            self._cached = number, self._run, labels
         return labels
 
 
 def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
-    """Return a label's data about the completion besides its text: prompt, step, version, total and components."""
+    """Return the facts about a completion to save with its label: prompt, step, version, total and components."""
     scores = watched.scores
     total = float(scores.total[row])
     components = {name: float(values[row]) for name, values in scores.components.items()}
@@ -116,7 +116,7 @@ def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
 
 
 def columns_of(watched: Recorded, row: int) -> dict[str, Any]:
-    """Return prompt, completion and the columns of the data, whole."""
+    """Return the full prompt, completion and columns of the data."""
     (record,) = whole_rows(watched.run, [watched.scores.key(row)])
     return {
         **json.loads(record["columns"] or "{}"),
@@ -125,20 +125,22 @@ def columns_of(watched: Recorded, row: int) -> dict[str, Any]:
 
 
 def calibration_data_of(lines: Iterable[Line]) -> str:
-    """Return the labels as JSON lines for `calibrate` and ``rewardkit check --data``."""
+    """Return the labels as JSON Lines for `calibrate` and ``rewardkit check --data``."""
     return _jsonl(line.record for line in lines)
 
 
 def examples_of(lines: Iterable[Line]) -> str:
-    """Return an example per prompt with its good and bad completions, for ``rewardkit check --examples``."""
+    """Return one example per prompt, with its good and bad completions, for ``rewardkit check --examples``."""
     return _jsonl(
         {**group.columns, "good": group.of("good"), "bad": group.of("bad", "exploit")} for group in _groups(lines)
     )
 
 
 def regressions_of(lines: Iterable[Line]) -> tuple[str, int]:
-    """Return exploits for ``rewardkit check --regressions``, and the number of those without a good completion of their
-    prompt."""
+    """Return the exploits for ``rewardkit check --regressions``, and the number of exploits that were left out.
+
+    An exploit is left out if its prompt has no good completion.
+    """
     cases, lacking = [], 0
     for group in _groups(lines):
         good, exploits = tuple(group.of("good")), group.of("exploit")

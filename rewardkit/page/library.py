@@ -1,6 +1,6 @@
-"""The runs below some folders: ``Library([Path("runs")]).names()`` is ``["first", "sweep/a"]``.
+"""The runs in some folders: ``Library([Path("runs")]).names()`` is ``["first", "sweep/a"]``.
 
-A run is a folder with a run.json. Its name is its path below the folder, and cannot lead out of the folder.
+A run is a folder with a run.json. The name of a run is its path below the searched folder, and cannot point outside it.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from rewardkit.errors import NotARun
 from rewardkit.record.schema import TABLES
 
 _DEPTH = 6
-"""Any limit: runs are a few folders deep, and a link may lead back up."""
+"""The maximum depth of the search. Arbitrary: runs are a few folders deep, and a link may lead back up."""
 _OF_A_RUN = {*TABLES, "versions", "attempts", "updates"}
-"""Folders of a run that cannot contain another run."""
+"""The subfolders of a run that cannot contain another run."""
 _MOST = 2_000
-"""The most runs that are listed. At most ten times as many folders are searched."""
+"""The maximum number of runs to list. At most ten times as many folders are searched. Arbitrary."""
 
 
 class Library:
-    """Finds runs. Searches the folders again at each call of `names`."""
+    """The list of runs in some folders. Each call of `names` searches the folders again."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = [Path(os.path.abspath(folder)) for folder in folders]
-        self._places: dict[str, Path] = {}
+        self._folders_by_name: dict[str, Path] = {}
 
     def names(self) -> list[str]:
         """Return the names of all runs, sorted."""
@@ -40,19 +40,19 @@ class Library:
                 while paths.get(name, path) != path:
                     name, number = f"{name} ({number})", number + 1
                 paths[name] = path
-        self._places = paths
+        self._folders_by_name = paths
         return sorted(paths)
 
     def path(self, name: str) -> Path:
         """Return the folder of a run. The name is only looked up, never joined to a path.
 
         Raises:
-            NotARun: there is no run of this name.
+            NotARun: there is no run with this name.
         """
-        if name not in self._places:
+        if name not in self._folders_by_name:
             self.names()
         try:
-            return self._places[name]
+            return self._folders_by_name[name]
         except KeyError:
             folders = ", ".join(map(str, self.folders))
             raise NotARun(f"There is no run {name[:200]!r} in {folders}. Choose one from the list of runs.") from None
@@ -62,7 +62,7 @@ def _runs(folder: Path) -> Iterator[Path]:
     """Yield the folders with a run.json, possibly `folder` itself. Symbolic links are not followed."""
     run_count = looked = 0
     waiting = [(folder, 0)]
-    # Ten folders for each run: any limit, for a folder that is no folder of runs.
+    # Arbitrary limit of ten folders per run, for folders that contain few or no runs.
     while waiting and run_count < _MOST and looked < 10 * _MOST:
         path, depth = waiting.pop(0)
         looked += 1

@@ -1,6 +1,7 @@
-"""The two completions to compare. By default: left the best of the first epoch, right the best of the newest.
+"""The two completions to compare, left and right.
 
-If steps are selected: right the best of the newest epoch in them, left the best of the newest one before them.
+By default, the left one is the best of the first epoch, the right one the best of the newest epoch. If steps are
+selected, the right one is the best of the newest epoch in them, the left one the best of the newest epoch before them.
 
 A *visit* is an epoch in which the prompt was seen, or a step if the run has fewer than two epochs.
 """
@@ -18,7 +19,7 @@ from rewardkit.page.selection import Steps, rows_in
 
 @dataclass(frozen=True, eq=False)
 class PromptCompletions:
-    """The completions of one prompt: `rows` (k,) of the scores, in order of steps; `steps` are those selected."""
+    """The completions of one prompt: `rows` of the scores, (k,), in order of steps; `steps` is the selected range."""
 
     scores: Scores
     rows: Integers
@@ -33,11 +34,11 @@ class PromptCompletions:
 
     @cached_property
     def visits(self) -> list[int]:
-        """The epochs (or steps) that have completions, in order."""
+        """The epochs (or steps) that have completions of the prompt, in order."""
         return sorted(set(self.scores.visit[self.rows].tolist()))
 
     def best(self, visit: int) -> int:
-        """Return the row with the highest total in a visit. If several are equal, the last one."""
+        """Return the row with the highest total in a visit; the last one if several are equal."""
         return self._best(self.rows[self.scores.visit[self.rows] == visit])
 
     def _best(self, rows: Integers) -> int:
@@ -45,7 +46,7 @@ class PromptCompletions:
         return int(rows[::-1][np.argmax(np.where(np.isnan(totals), -np.inf, totals)[::-1])])
 
     def _newest(self, rows: Integers) -> Integers:
-        """Return those of some rows that are of their newest visit."""
+        """Return those of `rows` that belong to the newest visit among them."""
         visits = self.scores.visit[rows]
         return np.asarray(rows[visits == visits.max()])
 
@@ -57,7 +58,7 @@ class PromptCompletions:
         return int(rows[np.argmin(np.where(np.isnan(totals), np.inf, totals))])
 
     def chosen(self, name: str) -> int | None:
-        """Return the row of a completion by its name, or None if this prompt does not have it."""
+        """Return the row of the completion called `name`; None if this prompt does not have it."""
         row = self.scores.find(read_key(name))
         return row if row is not None and row in set(self.rows.tolist()) else None
 
@@ -82,12 +83,12 @@ class PromptCompletions:
         return self.visits.index(int(self.scores.visit[row]))
 
     def place(self, row: int) -> tuple[int, int]:
-        """Return the place of a row in its visit, from 1, and the number of rows of that visit."""
+        """Return the position of a row in its visit, from 1, and the number of rows in that visit."""
         rows = self.rows[self.scores.visit[self.rows] == self.scores.visit[row]]
         return int(np.flatnonzero(rows == row)[0]) + 1, len(rows)
 
     def neighbor(self, row: int, by: int) -> int:
-        """Return the row that is `by` places after `row` in the same visit. The first one follows the last one."""
+        """Return the row `by` positions after `row` in the same visit, wrapping around at the end."""
         rows = self.rows[self.scores.visit[self.rows] == self.scores.visit[row]]
         at = int(np.flatnonzero(rows == row)[0]) + by
         return int(rows[at % len(rows)])

@@ -19,11 +19,11 @@ from rewardkit.record.run import Run
 
 @dataclass(frozen=True, eq=False)
 class Prompts:
-    """Arrays and lists of shape (p,), in the order of `Scores.prompt_ids`.
+    """The prompts of a run: arrays and lists of shape (p,), in the order of `Scores.prompt_ids`.
 
     Attributes:
-        texts: the whole prompts; the messages of a conversation one after the other.
-        questions: the last message of each conversation, else the whole prompt. System messages are often all equal.
+        texts: the whole prompts; the messages of a conversation are joined.
+        questions: the last message of a conversation, or else the whole prompt. System messages are often all equal.
     """
 
     ids: tuple[str, ...]
@@ -34,7 +34,7 @@ class Prompts:
 
     @classmethod
     def of(cls, run: Run, scores: Scores, before: Prompts | None) -> Prompts:
-        """Read the prompts of all rows. Only texts that `before` does not have are read."""
+        """Read the prompts of all rows; texts in `before` are not read again."""
         by_id: dict[str, tuple[str, str, str]] = {}
         if before is not None:
             by_id = dict(zip(before.ids, zip(before.texts, before.questions, before.columns, strict=True), strict=True))
@@ -45,7 +45,7 @@ class Prompts:
         return cls(scores.prompt_ids, texts, questions, columns, _numbers(scores, texts))
 
     def with_tried(self, scores: Scores) -> Prompts:
-        """Return the same prompts with the results of a reward on trial: new (its mean total) and flips."""
+        """Return these prompts with the results of a reward on trial: ``new``, its mean total, and ``flips``."""
         size, trial_columns = len(self.ids), scores.tried
         flips = np.bincount(scores.prompt, np.nan_to_num(trial_columns[FLIP]), size).astype(np.float64)
         numbers = {"new": prompt_means(scores.prompt, trial_columns[NEW], size), "flips": flips}
@@ -53,12 +53,12 @@ class Prompts:
 
     @cached_property
     def searched(self) -> list[str]:
-        """The texts to search: prompt and columns, casefolded."""
+        """The texts to search: the prompt and columns of each, casefolded."""
         return [f"{text}\n{columns}".casefold() for text, columns in zip(self.texts, self.columns, strict=True)]
 
     @cached_property
     def examples(self) -> dict[str, list[str]]:
-        """The columns of the data, as text."""
+        """The columns of the data by name, as text."""
         rows = list(map(example_columns, self.columns))
         names = dict.fromkeys(name for row in rows for name in row)
         return {name: [row.get(name, "") for row in rows] for name in names}
@@ -94,7 +94,7 @@ def _numbers(scores: Scores, texts: list[str]) -> dict[str, Floats]:
 
 
 def _tokens(scores: Scores, size: int) -> Floats:
-    """Return (p,) the length of each prompt in tokens, as the newest batch that knows it; NaN if none does."""
+    """Return the length of each prompt in tokens, (p,), from the newest batch that recorded it; NaN if none did."""
     lengths = np.full(size, np.nan)
     has_length = ~np.isnan(scores.prompt_length)
     lengths[scores.prompt[has_length]] = scores.prompt_length[has_length]
@@ -102,13 +102,13 @@ def _tokens(scores: Scores, size: int) -> Floats:
 
 
 def first_visits(scores: Scores) -> Floats:
-    """Return (p,) the first epoch or step in which each prompt was seen."""
+    """Return the first epoch or step in which each prompt was seen, (p,)."""
     order, starts = scores.by_prompt
     return scores.visit[order][starts[:-1]].astype(np.float64)
 
 
 def example_columns(text: str) -> dict[str, str]:
-    """Return the example columns of a prompt, from JSON, as text."""
+    """Parse the example columns of a prompt from JSON; return them as text."""
     try:
         columns = json.loads(text)
     except ValueError:
@@ -122,14 +122,14 @@ def example_columns(text: str) -> dict[str, str]:
 
 
 def ranges(visits: Integers) -> str:
-    """Return epochs or steps as a short text: ``"1–3, 5"``."""
+    """Format epochs or steps as a short text: ``"1–3, 5"``."""
     distinct = np.unique(visits)
     parts = np.split(distinct, np.flatnonzero(np.diff(distinct) != 1) + 1)
     return ", ".join(f"{part[0]:,}" if len(part) == 1 else f"{part[0]:,}–{part[-1]:,}" for part in parts if len(part))
 
 
 def numbers_or_texts(values: Sequence[str]) -> Column:
-    """Return numbers if every value is one or empty, else the texts."""
+    """Return `values` as numbers if each is a number or empty, else as texts."""
     try:
         return np.array([float(value) if value else np.nan for value in values])
     except ValueError:

@@ -1,7 +1,7 @@
 r"""Markdown, mathematics and JSON as a tree of elements: ``rendered("**6** or $x^2$")``.
 
-The text is a model's: it becomes elements of a fixed list and text, never HTML. Nothing in it is loaded, no link can be
-followed, and nothing is hidden: the addresses of links and images, and the labels of code, are also shown.
+A model wrote the text, so it becomes only text and elements from a fixed list, never HTML. Nothing is loaded, no link
+can be followed, and nothing is hidden: the addresses of links and images, and the labels of code, are also shown.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ Node = str | tuple[str, Mapping[str, str], "list[Node]"]
 """A text, or an element: its tag, its attributes, its children."""
 
 LONGEST_FORMULA = 4_000
-"""The most characters of a formula. Any limit: the converter is slow."""
-# Any limits: deeper or larger formulas are shown as they were written, and a browser stays fast.
+"""The maximum length of a formula, in characters. Arbitrary: the converter is slow."""
+# Arbitrary limits that keep the browser fast: deeper or larger formulas are shown as source.
 _DEEPEST_FORMULA = 40
 _MOST = 4_000
 _ELEMENTS = re.compile(
     "math|mrow|mi|mn|mo|ms|mtext|mspace|mfrac|msqrt|mroot|msub|msup|msubsup|munder|mover|munderover|mmultiscripts|"
     "mprescripts|mtable|mtr|mtd|mstyle|menclose|none"  # and not mphantom and mpadded, which can hide text
 )
-# Attributes of MathML with the values that only set a formula: no address, no script, no size that could cover the
-# page.
+# The allowed MathML attributes and values, which only lay out a formula: no URLs, no scripts, no size that could cover
+# the page.
 _ATTRIBUTES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern)
     for names, pattern in (
@@ -56,11 +56,11 @@ _ATTRIBUTES: Mapping[str, re.Pattern[str]] = {
 _COMMANDS = re.compile(
     r"\\(?:begin|end)\s*\{[a-z]{1,20}\*?\}(?:\{[lcr| ]{1,20}\})?|\\\\\[-?[\d.]{1,5}[a-z]{2}\]|\\[a-zA-Z]{1,30}"
 )
-# A macro could show another text than the source has, or expand forever.
+# A macro could display text that differs from the source, or expand forever.
 _MACROS = re.compile(r"\\(?:(?:re)?newcommand|providecommand|def|gdef|edef|let|newenvironment|DeclareMathOperator)\b")
 
 
-# Any size: the formulas of some completions that a user steps through.
+# Arbitrary size: enough for the formulas of the completions that a user steps through.
 @lru_cache(maxsize=2_048)
 def formula(latex: str, *, block: bool = False) -> Node | None:
     """Return a formula as a MathML element; None if it cannot be converted.
@@ -86,7 +86,7 @@ def _letters(text: str) -> int:
 
 
 def _node(element: Any, depth: int, budget: Any) -> Node:
-    """Return an element with its children; raise ValueError if it is too deep, too large or unknown."""
+    """Return an element with its children as a node; raise ValueError if it is too deep, too large or unknown."""
     if not depth or next(budget, None) is None or not _ELEMENTS.fullmatch(element.tag):
         raise ValueError(element.tag)
     attributes = {
@@ -100,25 +100,25 @@ def _node(element: Any, depth: int, budget: Any) -> Node:
 
 
 LONGEST = 50_000
-"""The most characters of a text to render. Any limit, so that a browser stays fast."""
+"""The maximum length of a text to render, in characters. Arbitrary: it keeps the browser fast."""
 _NODES = 20_000
-"""The most elements of a text. Any limit, so that a browser stays fast."""
+"""The maximum number of elements in a text. Arbitrary: it keeps the browser fast."""
 _FORMULAS = 400
-"""Any limit of a text: the rest is shown as it was written."""
+"""The maximum number of formulas to render in a text; the rest is shown as source. Arbitrary."""
 _DEEPEST = 40
-"""The deepest nesting of blocks. The parser drops blocks that are nested 50 deep."""
+"""The maximum nesting of blocks. It is less than 50, where the parser starts to drop blocks."""
 _PLAIN = frozenset(
     ["p", "ul", "ol", "li", "blockquote", "strong", "em", "s", "table", "thead", "tbody", "tr", "th", "td", "hr", "br"]
 )
 _DELIMITERS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
-"""The begin and end of mathematics, and whether it is on a separate line."""
+"""The opening and closing delimiters of mathematics, and whether it is displayed on a separate line."""
 _ENVIRONMENTS = tuple(
     f"\\begin{{{name}{star}}}" for name in ("equation", "align", "gather", "aligned", "cases") for star in ("", "*")
 )
 
 
 def rendered(text: str) -> list[Node]:
-    """Return a text, escaped before, as a tree. A text that is too long or too intricate is one block of plain text."""
+    """Return an escaped text as a tree. A text that is too long or too intricate becomes one block of plain text."""
     document = pretty_json(text)
     if document is not None:
         return [_preformatted(document, "json")]
@@ -131,7 +131,7 @@ def rendered(text: str) -> list[Node]:
 
 
 def pretty_json(text: str) -> str | None:
-    """Return a JSON object or array with line breaks; None if the text is neither."""
+    """Return a JSON object or array, indented over several lines; None if the text is neither."""
     stripped = text.strip()
     if not stripped or stripped[0] + stripped[-1] not in ("{}", "[]"):
         return None
@@ -154,7 +154,7 @@ class _TooLarge(Exception):
 
 
 class _Tree:
-    """Builds the tree from the tokens of the Markdown parser."""
+    """A builder that turns the tokens of the Markdown parser into a tree."""
 
     def __init__(self) -> None:
         self._nodes = 0
@@ -180,11 +180,11 @@ class _Tree:
         return root
 
     def _element(self, token: Token, children: list[Node]) -> list[Node]:
-        if token.hidden:  # the paragraph in an item of a tight list
+        if token.hidden:  # a paragraph in a tight list
             return children
         if token.type == "link_open":
             return self._link(_address(token, "href"), children)
-        if token.type == "heading_open":  # no heading of the page
+        if token.type == "heading_open":  # must not act as a heading of the page
             return [("div", {"class": f"heading {token.tag}"}, children)]
         if token.tag not in _PLAIN:
             return children
@@ -230,7 +230,7 @@ class _Tree:
 
 
 def _address(token: Token, name: str) -> str:
-    """Return the address of a link or an image, and its title."""
+    """Return the URL of a link or an image, followed by its title."""
     return " ".join(str(token.attrs[attribute]) for attribute in (name, "title") if token.attrs.get(attribute))
 
 
@@ -241,8 +241,8 @@ def _size(node: Node) -> int:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 50})
-    parser.enable(["table", "strikethrough"]).disable("reference")  # its definitions would disappear
-    # No link can be followed, so that every address may be shown, as it was written.
+    parser.enable(["table", "strikethrough"]).disable("reference")  # reference definitions would disappear
+    # Links cannot be followed, so every URL may be shown as it was written.
     parser.validateLink = _any_link  # type: ignore[method-assign]
     parser.normalizeLink = _same_link  # type: ignore[method-assign]
     parser.inline.ruler.before("escape", "math", _inline_mathematics)
@@ -284,12 +284,12 @@ def _inline_mathematics(state: StateInline, silent: bool) -> bool:
 
 
 def _is_mathematics(content: str, following: str) -> bool:
-    """Return whether the text between two dollar signs is mathematics, and they are not prices."""
+    """Return whether the text between two dollar signs is mathematics, rather than text between two prices."""
     return not (content[0].isspace() or content[-1].isspace() or following.isdigit() or "\n\n" in content)
 
 
 def _block_mathematics(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Read a formula that begins with a line and ends with one, whatever the lines between look like."""
+    """Parse a formula that starts at the beginning of a line and stops at the end of one, whatever is in between."""
     start = state.bMarks[first] + state.tShift[first]
     line = state.src[start : state.eMarks[first]]
     begin, end = next(

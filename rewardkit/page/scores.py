@@ -1,6 +1,6 @@
 """The scores of a run in memory, one row per completion, in order of steps.
 
-``Scores.of(relation.to_arrow_table())``. The pages compute all counts and averages from these arrays.
+``Scores.of(relation.to_arrow_table())`` reads them. The pages compute all counts and averages from these arrays.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _NUMBERS = {
 
 
 def key_text(key: Key) -> str:
-    """Return the name of a completion in a URL: ``1.0.12.5``."""
+    """Format the key of a completion for a URL: ``1.0.12.5``."""
     return ".".join(map(str, key))
 
 
 def read_key(text: str) -> Key | None:
-    """Parse the name of a completion. Return None if it is not a name."""
+    """Parse a key formatted by `key_text`; return None if `text` is not a key."""
     parts = text.split(".")
     # Fewer than ten digits: the columns are 32-bit integers.
     if len(parts) != 4 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
@@ -51,14 +51,14 @@ def read_key(text: str) -> Key | None:
 
 
 def epoch_of(epoch: float) -> int:
-    """Return the number of an epoch, from 1. The last step of an epoch has a whole number and belongs to it."""
+    """Return the number of the epoch, from 1, for a fractional `epoch`. A whole number belongs to the epoch it ends."""
     # The trainer adds up fractions of an epoch, so a whole number may be slightly larger.
     return max(math.ceil(epoch - 1e-6), 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The columns of the scores, (n,) each. NaN means missing."""
+    """The columns of the scores, (n,) each, with NaN for missing values."""
 
     attempt: Integers
     rank: Integers
@@ -97,7 +97,7 @@ class Scores:
 
     @classmethod
     def of(cls, table: pyarrow.Table) -> Scores:
-        """Read the table ``scores`` of the store."""
+        """Read the store's ``scores`` table."""
         numbers = {name: _numbers(table, column) for name, column in _NUMBERS.items()}
         if np.isnan(numbers["length"]).all():
             numbers["length"], unit = _numbers(table, "characters"), "characters"
@@ -127,11 +127,11 @@ class Scores:
         if (np.diff(self.step) >= 0).all():
             return self
         order = np.argsort(self.step, kind="stable")
-        return Scores(**{attribute.name: _taken(getattr(self, attribute.name), order) for attribute in fields(self)})
+        return Scores(**{attribute.name: _reorder(getattr(self, attribute.name), order) for attribute in fields(self)})
 
     def with_tried(self, columns: dict[str, Floats]) -> Scores:
         """Return the same rows with the (n,) results of a reward on trial."""
-        scores = copy.copy(self)  # with everything that was computed before
+        scores = copy.copy(self)  # keeps all cached properties
         object.__setattr__(scores, "tried", columns)
         return scores
 
@@ -142,26 +142,29 @@ class Scores:
         sizes = len(self), len(new)
         values: dict[str, Any] = {}
         for attribute in fields(self):
-            old, late = getattr(self, attribute.name), getattr(new, attribute.name)
-            if isinstance(old, np.ndarray):
-                values[attribute.name] = np.concatenate([old, late])
-            elif isinstance(old, dict):
-                names = dict.fromkeys([*old, *late])
+            old_value, new_value = getattr(self, attribute.name), getattr(new, attribute.name)
+            if isinstance(old_value, np.ndarray):
+                values[attribute.name] = np.concatenate([old_value, new_value])
+            elif isinstance(old_value, dict):
+                names = dict.fromkeys([*old_value, *new_value])
                 missing = np.int8(_UNKNOWN) if attribute.name == "outcomes" else np.nan
                 values[attribute.name] = {
                     name: np.concatenate(
-                        [old.get(name, np.full(sizes[0], missing)), late.get(name, np.full(sizes[1], missing))]
+                        [
+                            old_value.get(name, np.full(sizes[0], missing)),
+                            new_value.get(name, np.full(sizes[1], missing)),
+                        ]
                     )
                     for name in names
                 }
             else:
-                values[attribute.name] = old if sizes[0] else late
+                values[attribute.name] = old_value if sizes[0] else new_value
         coded = {"prompt": prompt, "prompt_ids": prompt_ids, "version": version, "versions": versions}
         return Scores(**{**values, **coded}).in_order()
 
     @cached_property
     def by_prompt(self) -> tuple[Integers, Integers]:
-        """The rows sorted by prompt, and the start of each prompt in them, plus the end: (n,) and (prompts + 1,)."""
+        """The rows sorted by prompt, (n,), and the start of each prompt in that order, plus the end, (prompts + 1,)."""
         order = np.argsort(self.prompt, kind="stable")
         starts = np.searchsorted(self.prompt[order], np.arange(len(self.prompt_ids) + 1))
         return order, starts
@@ -179,7 +182,7 @@ class Scores:
 
     @cached_property
     def visit(self) -> Integers:
-        """(n,) the epoch, counted from 1, or the step if the run has fewer than two epochs."""
+        """The epoch of each row, from 1, (n,), or its step if the run has fewer than two epochs."""
         if not self.by_epoch:
             return self.step
         # The last step of an epoch has a whole number and belongs to the epoch that it ends.
@@ -201,12 +204,12 @@ class Scores:
         return int(self.attempt[row]), int(self.rank[row]), int(self.part[row]), int(self.row[row])
 
     def keys(self, rows: Integers) -> list[Key]:
-        """Return the keys of some completions."""
+        """Return the keys of the completions at `rows`."""
         columns = (self.attempt, self.rank, self.part, self.row)
         return list(zip(*(column[rows].tolist() for column in columns), strict=True))
 
     def find(self, key: Key | None) -> int | None:
-        """Return the row of a completion by its key."""
+        """Return the row of the completion with this key; None if there is none."""
         if key is None:
             return None
         attempt, rank, part, row = key
@@ -216,7 +219,7 @@ class Scores:
 
     @cached_property
     def index(self) -> RowIndex:
-        """Finds completions by their keys."""
+        """An index for finding completions by key."""
         return RowIndex([self.attempt, self.rank, self.part, self.row])
 
     def outcome(self, name: str, row: int) -> str:
@@ -225,7 +228,7 @@ class Scores:
 
     @cached_property
     def has_turns(self) -> bool:
-        """Whether any completion is more than one message with text."""
+        """Whether any completion has more than one turn, or a tool call."""
         return bool(((self.turns > 1.0) | (self.calls > 0.0)).any())
 
     @cached_property
@@ -234,17 +237,17 @@ class Scores:
 
 
 class RowIndex:
-    """Finds rows by several whole numbers: ``RowIndex([x, y]).places(np.array([[1, 2]]))`` is where x is 1, y 2."""
+    """An index of rows by integer columns: ``RowIndex([x, y]).places(np.array([[1, 2]]))`` is the row with x 1, y 2."""
 
     def __init__(self, columns: Sequence[Integers]) -> None:
         self._values = [np.unique(column) for column in columns]
-        # Distinct values are counted from 0, so that the numbers stay small.
+        # Replace values by their ranks, so that the combined numbers stay small.
         self.numbers = self._packed([np.searchsorted(*pair) for pair in zip(self._values, columns, strict=True)])
         self._order = np.argsort(self.numbers, kind="stable")
         self._sorted = self.numbers[self._order]
 
     def places(self, keys: Integers) -> Integers:
-        """Return (m,) the row of each of the (m, columns) keys; -1 if there is none."""
+        """Return the row of each key, (m,), for `keys` of shape (m, columns); -1 if there is none."""
         if not len(self._sorted):
             return np.full(len(keys), -1)
         positions, is_present = [], np.ones(len(keys), dtype=np.bool_)
@@ -291,7 +294,7 @@ def _codes(table: pyarrow.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
 
 
 def _texts(table: pyarrow.Table, name: str) -> Texts:
-    """Return (n,) texts; equal ones are one object."""
+    """Return a column of texts, (n,); equal texts share one object."""
     codes, names = _codes(table, name)
     lookup = np.array([*names, ""], dtype=np.object_)
     return lookup[codes]
@@ -304,7 +307,7 @@ def _outcomes(table: pyarrow.Table, name: str) -> NDArray[np.int8]:
     return lookup[codes] if len(codes) else np.empty(0, dtype=np.int8)
 
 
-def _taken(value: Any, order: Integers) -> Any:
+def _reorder(value: Any, order: Integers) -> Any:
     if isinstance(value, np.ndarray):
         return value[order]
     return {name: array[order] for name, array in value.items()} if isinstance(value, dict) else value

@@ -1,12 +1,12 @@
-"""Finds prompts by their completions: ``prompts_with(watched, Filter.parse("judge>0.9 completion:sorry"))``.
+"""Find prompts by their completions: ``prompts_with(watched, Filter.parse("judge>0.9 completion:sorry"))``.
 
-``judge>0.9`` is about the scores of a completion, ``completion:sorry`` about its text. In a run with conversations,
-``calls>3 tool:open errors>0 turns>=5 stop=pending`` is about its turns and tool calls. A prompt is found if one of its
-completions meets all conditions on scores, and one of them (maybe another) contains the text.
+``judge>0.9`` tests the scores of a completion, ``completion:sorry`` its text. In a run with conversations, ``calls>3
+tool:open errors>0 turns>=5 stop=pending`` tests turns and tool calls. A prompt is found if one of its completions meets
+all conditions on scores, and one of them (possibly another) contains the text.
 
 A name may mean several things: ``answer`` is often a component and the dataset's column of gold answers. Then ``<`` and
-``>`` compare the component, ``=`` and ``:`` the column, and `split` says so. ``component.answer``, ``column.answer``,
-``completion.length`` and ``prompt.length`` mean one thing.
+``>`` compare the component, ``=`` and ``:`` the column, and `split` adds a note. ``component.answer``,
+``column.answer``, ``completion.length`` and ``prompt.length`` are unambiguous.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from rewardkit.page.watcher import Watched
 from rewardkit.record.queries import prompts_containing
 
 TEXT = "completion"
-"""The name of the text of a completion in a search."""
+"""The search name of a completion's text."""
 LABEL = "label"
-"""The name of the label of a completion in a search."""
+"""The search name of a completion's label."""
 _COMPARED = ("prompt", "component", "completion", "column")
 _MATCHED = ("prompt", "column", "component", "completion")
-"""The meanings of a name; the first that exists counts: after ``<`` and ``>``, and after ``=`` and ``:``."""
+"""The meanings of a name in order of precedence: in conditions with ``<`` or ``>``, and with ``=`` or ``:``."""
 _WORDS = {
     "prompt": "a number of the prompt",
     "component": "a component",
@@ -39,9 +39,9 @@ _WORDS = {
 
 
 def columns_of(scores: Scores, labels: Labels | None = None) -> dict[str, Column]:
-    """Return the numbers and texts of the completions that a search can name, (n,) each.
+    """Return the columns of the completions that a search can use, (n,) each: numbers and texts.
 
-    If a component has the name of another number, the other number is ``completion.<name>``.
+    If a component and another number have the same name, the other number is ``completion.<name>``.
     """
     completion_columns = _others(scores, labels)
     hidden = {f"completion.{name}": values for name, values in completion_columns.items() if name in scores.components}
@@ -74,7 +74,7 @@ def _of_turns(scores: Scores) -> dict[str, Column]:
 
 
 def plain(query: Filter, columns: Mapping[str, Column]) -> Filter:
-    """Return the filter with the names of `columns_of`: ``component.answer`` is ``answer`` there."""
+    """Return the filter with the column names of `columns_of`: ``component.answer`` becomes ``answer``."""
     renamed = []
     query = _flagged(query, columns)
     for condition in query.conditions:
@@ -86,7 +86,7 @@ def plain(query: Filter, columns: Mapping[str, Column]) -> Filter:
 
 @dataclass(frozen=True)
 class Split:
-    """A filter in two parts, on prompts and on completions, and notes about names that mean several things."""
+    """A filter split into conditions on prompts and on completions, with notes about ambiguous names."""
 
     prompts: Filter
     completions: Filter
@@ -100,14 +100,14 @@ def split(
     scores: Scores,
     labels: Labels | None = None,
 ) -> Split:
-    """Split a filter.
+    """Split a filter into conditions on prompts and on completions.
 
     Args:
         query: the filter as typed.
         prompt_columns: the numbers of the prompts.
         examples: the columns of the dataset. `Split.prompts` calls them ``column.<name>``.
         scores: the scores of the completions.
-        labels: their labels, if the page keeps any.
+        labels: the labels of the completions, if the page keeps labels.
     """
     kinds = {
         "prompt": prompt_columns,
@@ -132,7 +132,7 @@ def split(
 
 
 def _flagged(query: Filter, columns: Mapping[str, Column]) -> Filter:
-    """Return the filter with ``flip=1`` for the word ``flip``, if a reward is tried."""
+    """Return the filter with the word ``flip`` replaced by ``flip=1``, if there is a reward on trial."""
     if FLIP not in columns or FLIP not in query.words:
         return query
     words = tuple(word for word in query.words if word != FLIP)
@@ -140,7 +140,7 @@ def _flagged(query: Filter, columns: Mapping[str, Column]) -> Filter:
 
 
 def _meaning(condition: Condition, kinds: Mapping[str, Mapping[str, Column]]) -> tuple[str, str, list[str]]:
-    """Return the meaning of a name, the name without its prefix, and its other possible meanings; "" if it has none."""
+    """Return the meaning of a condition's name ("" if unknown), the name without its prefix, and its other meanings."""
     prefix, _, rest = condition.name.partition(".")
     if rest in kinds.get(prefix, {}):
         return prefix, rest, []
@@ -161,7 +161,7 @@ def _note(condition: Condition, kind: str, other_kinds: list[str]) -> str:
 
 
 def prompts_with(watched: Watched, query: Filter) -> tuple[Rows, list[str]]:
-    """Return (p,) whether a prompt has such completions, and messages about conditions that could not be applied."""
+    """Return which prompts have completions that match, (p,), and messages about conditions that cannot be applied."""
     scores = watched.scores
     numbers = tuple(clause for clause in query.conditions if clause.name != TEXT)
     columns = columns_of(scores, watched.labels)

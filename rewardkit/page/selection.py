@@ -1,4 +1,4 @@
-"""The steps and the line that a user picked in a graph, a filter of several tabs: ``steps=601-650&by=judge``."""
+"""The steps and the line that a user selects in a graph, which filter several tabs: ``steps=601-650&by=judge``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _STATE = ("steps", "by", "before")
 def parse_steps(text: str) -> Steps | None:
     """Parse steps such as ``"601-650"``. Return None if they are not a range."""
     low, _, high = text.partition("-")
-    # Any limit: two numbers of eleven digits; int() takes quadratic time.
+    # Arbitrary limit, two numbers of eleven digits: int() takes quadratic time.
     if not (low.isascii() and low.isdigit() and high.isascii() and high.isdigit() and len(text) < 24):
         return None
     return (int(low), int(high)) if int(low) <= int(high) else None
 
 
 def format_steps(steps: Steps) -> str:
-    """Return steps as `parse_steps` reads them."""
+    """Format steps so that `parse_steps` can parse them."""
     return f"{steps[0]}-{steps[1]}"
 
 
@@ -39,7 +39,7 @@ def spoken(steps: Steps) -> str:
 
 @dataclass(frozen=True)
 class Selection:
-    """Some steps of a training, the steps to compare them with, and a column of the completions.
+    """A range of training steps, the range to compare it with, and a column of the completions.
 
     Attributes:
         by: ``"total"``, ``"length"``, a component, or a term such as ``"terms/answer"``.
@@ -51,7 +51,7 @@ class Selection:
 
     @classmethod
     def of(cls, address: Address) -> Selection | None:
-        """Read it from an address. By default, the steps are compared with as many steps before them."""
+        """Read the selection from an address. By default, steps are compared with the same number of steps before."""
         steps = parse_steps(address.get("steps"))
         if steps is None:
             return None
@@ -59,33 +59,33 @@ class Selection:
 
     @classmethod
     def latest(cls, scores: Scores, by: str = "total") -> Selection:
-        """Return the last tenth of a training."""
+        """Return a selection of the last tenth of the training."""
         steps = scores.step[scores.training]
         low, high = (int(steps[0]), int(steps[-1])) if len(steps) else (0, 0)
-        # A tenth of the run: any share that leaves as much before it to compare with.
+        # Arbitrary: any share that leaves the same number of steps before it for comparison.
         chosen = high - max((high - low) // 10, 0), high
         return cls(chosen, preceding(chosen), by)
 
     def changes(self, scores: Scores) -> tuple[Integers, Change]:
-        """Return the completions of the steps, (n,) rows, and the contribution of each to the change."""
+        """Return the rows of the selected steps, (n,), and the contribution of each row to the change."""
         values = measured(scores, self.by)
         now, before = rows_in(scores, self.steps), rows_in(scores, self.before)
         return now, change(values[now], scores.prompt[now], values[before], scores.prompt[before])
 
 
 def preceding(steps: Steps) -> Steps:
-    """Return the equally many steps before."""
+    """Return the range of the same length just before `steps`."""
     return steps[0] - (steps[1] - steps[0] + 1), steps[0] - 1
 
 
 def rows_in(scores: Scores, steps: Steps) -> Integers:
-    """Return the rows of training completions of some steps."""
+    """Return the rows of the training completions in `steps`."""
     low, high = np.searchsorted(scores.step, [steps[0], steps[1] + 1])
     return np.asarray(np.flatnonzero(scores.training[low:high]) + low, dtype=np.int64)
 
 
 def in_steps(prompts: Integers, scores: Scores, address: Address) -> Integers:
-    """Return those of the prompts that have a completion in the selected steps; all if none are selected."""
+    """Return the prompts that have a completion in the selected steps; all prompts if no steps are selected."""
     selection = Selection.of(address)
     if selection is None:
         return prompts
@@ -95,13 +95,13 @@ def in_steps(prompts: Integers, scores: Scores, address: Address) -> Integers:
 
 
 def component(by: str, scores: Scores) -> str:
-    """Return the component of a column, or ``""``."""
+    """Return the component that a column belongs to, or ``""``."""
     name = by.removeprefix("terms/")
     return name if name in scores.components and by not in ("total", "length") else ""
 
 
 def columns(scores: Scores) -> dict[str, str]:
-    """Return the columns that a selection can be about, with the text to show."""
+    """Return the columns that a selection can use, name -> text to display."""
     terms = {f"terms/{name}": f"{name} (weighted)" for name in scores.terms}
     return {"total": "Total", **{name: name for name in scores.components}, **terms, "length": "Length"}
 
@@ -116,7 +116,7 @@ def measured(scores: Scores, by: str) -> Floats:
     return scores.total if by == "total" else score_columns.get(by, scores.total)
 
 
-def carried(here: Address, destination: Address) -> Address:
+def keep_selection(here: Address, destination: Address) -> Address:
     """Return `destination` with the selection of `here`, if both tabs show it."""
     if here.tab not in _SHARED or destination.tab not in _SHARED:
         return destination

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rewardkit.page.watcher import Watcher
 
 
-# Access control: rejects requests that name another host, come from another site, or lack the token.
+# Access control: reject requests that name another host, come from another site, or lack the token.
 
 
 Scope = MutableMapping[str, Any]
@@ -54,12 +54,12 @@ _FIXED = {
 
 
 class Guard:
-    """An ASGI app that wraps the real one.
+    """An ASGI app that checks requests before it passes them to `app`.
 
     Args:
         hosts: the allowed names in the Host header.
-        addresses: whether to allow also IP addresses in the Host header.
-        token: the secret that visitors need. It comes in the URL once, and in a cookie from then on.
+        addresses: whether to allow IP addresses in the Host header, too.
+        token: the secret that visitors need. The first request has it in the URL, later ones in a cookie.
     """
 
     def __init__(self, app: App, *, hosts: Iterable[str], addresses: bool = False, token: str | None = None) -> None:
@@ -87,7 +87,7 @@ class Guard:
                 text = "This page needs a token. Open the address that `rewardkit view` printed.\n"
                 await _refuse(scope, receive, send, 401, text)
                 return
-        # Otherwise NiceGUI writes the path prefix that a proxy claims into the page.
+        # Drop forwarding headers: NiceGUI would write a path prefix from them into the page.
         trusted_headers = [
             (name, value) for name, value in scope["headers"] if not name.lower().startswith(b"x-forwarded-")
         ]
@@ -101,7 +101,7 @@ class Guard:
         host = headers.get("host", "")
         if sum(name.lower() == b"host" for name, _ in scope["headers"]) != 1 or not self._allows(_name(host)):
             return (
-                # Misdirected Request: a page of another site that resolves its own name to this address (DNS
+                # Misdirected Request: another site may resolve its own name to this machine's IP address (DNS
                 # rebinding).
                 421,
                 "Unknown host. Open the address that `rewardkit view` printed.\n",
@@ -138,26 +138,26 @@ class Guard:
         return bool(candidate) and hmac.compare_digest(candidate.encode(), str(self._token).encode())
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
-        """Lead to the URL without the token, so that it does not end up in histories and logs.
+        """Redirect to the URL without the token, so that the token does not end up in histories and logs.
 
-        A page does this, since browsers send the cookie only if this site, and not another, asks for the next page.
+        An HTML page redirects, because browsers send the cookie only if the next request comes from this site.
         """
         rest = [(name, value) for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name != "token"]
         path = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
-        # "//host" would lead to another host.
+        # "//host" would redirect to another host.
         to = f"/{path.lstrip('/')}" + (f"?{urlencode(rest)}" if rest else "")
         cookie = f"{self._cookie_name}={self._cookie}; HttpOnly; SameSite=Strict; Path=/"
         await _send_text(send, 200, leading_to(to), "html", {"set-cookie": cookie})
 
 
 def leading_to(url: str) -> str:
-    """Return an HTML page that leads to `url` and stays out of the browser's history."""
+    """Return an HTML page that redirects to `url` and stays out of the browser's history."""
     refresh = f'<meta http-equiv="refresh" content="0;url={html.escape(url)}">'
     return f'<!doctype html><html lang="en">{refresh}<title>rewardkit</title></html>'
 
 
 class _Sender:
-    """Add the security headers, and give the page's own scripts the nonce that they need to run."""
+    """A wrapper of `send` that adds the security headers, and the nonce that the page's own scripts need to run."""
 
     def __init__(self, send: Send, host: str) -> None:
         self._send = send
@@ -180,7 +180,7 @@ class _Sender:
             await self._send(message)
 
     async def _send_page(self, start: Message) -> None:
-        # More than the 128 bits that the standard of content security policies asks for.
+        # 144 bits, more than the 128 bits that the Content Security Policy standard asks for.
         nonce = secrets.token_urlsafe(18)
         # Recorded texts are in the page as JSON with "<" escaped as "&lt;", so these are the page's own scripts.
         body = self._body.replace(b"<script", f'<script nonce="{nonce}"'.encode())
@@ -197,7 +197,10 @@ def _headers(headers: Iterable[tuple[bytes, bytes]], host: str, nonce: str | Non
 
 
 def _policy(host: str, nonce: str | None) -> str:
-    """Allow this server only, and no script without the nonce. NiceGUI compiles templates and needs 'unsafe-eval'."""
+    """Return a content security policy that allows only this server, and only scripts with the nonce.
+
+    NiceGUI compiles templates and needs 'unsafe-eval'.
+    """
     scripts = f"'self' 'nonce-{nonce}' 'unsafe-eval'" if nonce else "'self'"
     return (
         f"default-src 'none'; script-src {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -282,7 +285,7 @@ def serve(
         MissingExtraError: the extra ``view`` is not installed.
         RewardKitError: the server cannot listen on `host`, or `labels` is not a file for labels.
     """
-    # Otherwise NiceGUI creates files in the current folder.
+    # Without this, NiceGUI would create files in the current folder.
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(Path(gettempdir()) / f"rewardkit-view-{os.getpid()}"))
     try:
         import uvicorn
@@ -310,7 +313,7 @@ def serve(
     with ExitStack() as stack:
         if browser:
             opened = _detour(address, stack.enter_context(TemporaryDirectory())) if discreet and token else address
-            # Any time: the server listens already, so an early request waits.
+            # Arbitrary delay: the server is already listening, so an early request only waits.
             threading.Timer(0.5, webbrowser.open, [opened]).start()
         _run(uvicorn.Server(config), listening, watcher)
 
@@ -336,25 +339,25 @@ def _announce(library: Library, folders: Sequence[Path], address: str, output: C
 
 
 def _detour(address: str, folder: str) -> str:
-    """Return the address of a local file that leads to `address` and that only this user can read."""
+    """Return the URL of a local file that redirects to `address` and that only this user can read."""
     file = Path(folder) / "view.html"
     file.write_text(leading_to(address), encoding="utf-8")
     return file.as_uri()
 
 
 def _hosts(host: str) -> set[str]:
-    """Return the names that a Host header may have."""
+    """Return the names that are allowed in a Host header."""
     names = set() if is_loopback(host) else {socket.gethostname(), socket.getfqdn()}
     return {*LOOPBACK, host, *names}
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket on the port, or on a free port if it is taken."""
+    """Return a socket that listens on `port`, or on a free port if it is taken."""
     try:
-        family, _, _, _, where = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+        family, _, _, _, socket_address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
     except (OSError, OverflowError) as error:
         raise RewardKitError(f"--host {host!r} is not an address of this machine: {error}. {_ADVICE}") from None
-    for candidate in (where, (where[0], 0, *where[2:])):
+    for candidate in (socket_address, (socket_address[0], 0, *socket_address[2:])):
         opened = socket.socket(family, socket.SOCK_STREAM)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

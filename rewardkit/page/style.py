@@ -1,4 +1,4 @@
-"""Colors and the style sheet. A component has the same color everywhere. The colors also differ in lightness."""
+"""Colors and the style sheet. A component has the same color everywhere; colors also differ in lightness."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def color_of(name: str, components: Sequence[str]) -> str:
 
 
 def number_of(name: str, components: Sequence[str]) -> int:
-    """Return the number of the color. 0 is the text color. The term ``answer/2`` has the color of ``answer``."""
+    """Return a name's color number; 0 is the text color. The term ``answer/2`` has the color of ``answer``."""
     for candidate in (name, name.split("/")[0], name.split(":")[0]):
         if candidate in components:
             return 1 + list(components).index(candidate) % len(_LIGHT)

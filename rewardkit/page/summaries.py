@@ -1,4 +1,4 @@
-"""A summary of each run for the list: state, steps, last rewards. A few queries read it; the scores stay on disk."""
+"""Summaries for the list of runs: state, steps, last rewards. A few queries suffice; the scores stay on disk."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rewardkit.record.queries import last_written, mean_components, mean_totals
 from rewardkit.record.run import Run, open_run
 
 LAST = 10
-"""The number of last steps to average. Any number: a single step is noise."""
+"""The number of last steps to average. Arbitrary: a single step is noise."""
 _KEPT = 30
-"""The most running runs that stay open, so that only new parts are read."""
+"""The maximum number of running runs to keep open, so that only new parts are read. Arbitrary."""
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The summary of a run. `problem` says why it cannot be read."""
+    """The summary of a run. `problem` is the reason why the run cannot be read; empty if it can."""
 
     problem: str = ""
     state: str = ""
@@ -37,18 +37,18 @@ class Summary:
 
 
 class Summaries:
-    """Reads the summaries of runs, again if a run has changed."""
+    """A cache of run summaries; a summary is read again if its run has changed."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, tuple[object, Summary]] = {}
+        self._by_path: dict[Path, tuple[object, Summary]] = {}
         self._open: dict[Path, Run] = {}
         self._lock = threading.Lock()
 
     def of(self, path: Path) -> Summary:
-        """Return the summary of a run. Does not raise if the run is broken."""
+        """Return the summary of a run. If the run is broken, the summary states the problem."""
         with self._lock:
             signature = _signature(path)
-            cached = self._known.get(path)
+            cached = self._by_path.get(path)
             # A running run becomes "stopped" without any new files.
             if cached is not None and cached[0] == signature and cached[1].state != "running":
                 return cached[1]
@@ -60,7 +60,7 @@ class Summaries:
                 summary = Summary(problem=str(error))
             except Exception as error:
                 summary = Summary(problem=f"Cannot read this run: {type(error).__name__}: {error}")
-            self._known[path] = signature, summary
+            self._by_path[path] = signature, summary
             return summary
 
     def _read(self, path: Path) -> Summary:
@@ -78,7 +78,7 @@ class Summaries:
 
 
 def _summary(run: Run) -> Summary:
-    count, last_step, written = last_written(run)
+    count, last_step, written_at = last_written(run)
     means = mean_totals(run)
     steps = np.array([step for step, _ in means], dtype=np.float64)
     totals = np.array([np.nan if total is None else total for _, total in means], dtype=np.float64)
@@ -87,7 +87,7 @@ def _summary(run: Run) -> Summary:
         title=str(run.info.get("title") or ""),
         last_step=last_step,
         completions=count,
-        written=written.strftime("%Y-%m-%d %H:%M") if written is not None else "never",
+        written=written_at.strftime("%Y-%m-%d %H:%M") if written_at is not None else "never",
         total=Line("total", steps, totals) if len(steps) else None,
         last_total=_mean(totals[-LAST:]),
         components=tuple(mean_components(run, means[-LAST:][0][0])) if means else (),
@@ -100,7 +100,7 @@ def _mean(values: Floats) -> float | None:
 
 
 def _signature(path: Path) -> object:
-    """Return a value that changes when something is written."""
+    """Return a value that changes whenever something is written to the run."""
     signature = []
     for name in ("run.json", "scores", "versions"):
         try:

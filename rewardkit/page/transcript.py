@@ -1,7 +1,7 @@
-"""A conversation as the page shows it: turns with calls, results and shares, every text escaped and cut.
+"""A conversation for display: turns with calls, results and shares, every text escaped and cut.
 
-``transcript_of(messages, completion="It is 18.").turns[0].calls[0].label`` is ``'open(color="red")'``. Results are text
-from outside and may be huge: of each, the page gets its first line and its beginning, and says how long it is.
+``transcript_of(messages, completion="It is 18.").turns[0].calls[0].label`` is ``'open(color="red")'``. Results are
+untrusted text and may be huge: the page gets the first line and the beginning of each result, and the full length.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from rewardkit.page.rendering import pretty_json, rendered
 from rewardkit.record.trajectories import RolloutCell, is_plain
 
 TONES = {"answered": "good", "cut": "warn", "pending": "warn", "silent": "warn"}
-"""The tone of the badge for each reason why a conversation ended."""
+"""The tone of the badge for each reason that a conversation can end."""
 LINE = 140
-"""The most characters of a first line, and of a call. About a line of the page."""
+"""The maximum length of a first line and of a call, in characters: about a line on the page."""
 RESULT = 4_000
-"""The most characters of a result, of arguments, and of thinking. Any limit: a tool may return a whole file."""
+"""The maximum length of a result, of arguments and of thinking, in characters. Arbitrary: a tool may return a whole
+file."""
 MESSAGE = 20_000
-"""The most characters of a message. Any limit, so that a browser stays fast."""
-# Any limits, so that a browser stays fast.
+"""The maximum length of a message, in characters. Arbitrary: it keeps the browser fast."""
+# Arbitrary limits that keep the browser fast.
 MAX_TURNS = 200
 MAX_CALLS = 50
-"""The most turns of a conversation, and the most calls of a turn."""
+"""The maximum number of turns in a conversation, and of calls in a turn."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that can be folded: its first `line`, and the first `shown` of its characters."""
+    """A collapsible text: its first `line`, and its first `shown` characters."""
 
     line: str
     text: str
@@ -46,7 +47,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Share:
-    """The share of a turn in a component: a bar from `low` to `high`, 0 to 1."""
+    """A turn's share of a component's score, as a bar from `low` to `high`, 0 to 1."""
 
     name: str
     value: str
@@ -57,7 +58,7 @@ class Share:
 
 @dataclass(frozen=True)
 class ShownCall:
-    """A call as ``open(color="red")``, with its arguments if the label cuts them, its state and its result."""
+    """A tool call as ``open(color="red")``, with its state, its result, and its arguments if the label cuts them."""
 
     label: str
     state: str
@@ -68,8 +69,12 @@ class ShownCall:
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """A turn. `pieces` is its text, with the differences from the other side; `read` marks the message that rewards
-    read."""
+    """A turn of a conversation.
+
+    Attributes:
+        pieces: the text, with the differences from the other side.
+        read: whether this is the message that rewards read.
+    """
 
     number: int
     pieces: Sequence[tuple[str, bool]]
@@ -89,7 +94,7 @@ class ShownTurn:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A conversation: the reason why it stopped, its turns, and the messages before the first one."""
+    """A conversation: the reason why it stopped, its turns, and the messages before the first turn."""
 
     stop: str
     turns: Sequence[ShownTurn]
@@ -104,7 +109,7 @@ class Transcript:
 
 
 class _Room:
-    """The characters that a conversation may still take on the page."""
+    """The number of characters left for a conversation on the page."""
 
     def __init__(self, characters: int) -> None:
         self.left = characters
@@ -131,16 +136,16 @@ def transcript_of(
     longest: int = 100_000,
     always: bool = False,
 ) -> Transcript | None:
-    """Return the conversation in the recorded cells of a completion; None if it is one message with text.
+    """Return the conversation in the recorded cells of a completion; None if it is a single message with text.
 
     Args:
         messages: the messages, as JSON.
-        rollout: the facts besides the messages, as JSON.
-        completion: the text that rewards read, or its beginning.
-        stop: why it stopped, if that was recorded: messages do not tell that it ran into the token limit.
-        shares: the number of a turn -> its shares.
-        longest: the most characters of the whole.
-        always: return a conversation even if it is one message with text.
+        rollout: the recorded facts besides the messages, as JSON.
+        completion: the text that rewards read, or the beginning of it.
+        stop: why the conversation stopped, if that was recorded; messages do not show whether it hit the token limit.
+        shares: turn number -> the shares of the turn.
+        longest: the maximum length of the whole conversation, in characters.
+        always: return a conversation even for a single message with text.
     """
     parsed_messages = _parsed(messages)
     cell, plain = RolloutCell.read(rollout), read(completion if parsed_messages is None else parsed_messages)
@@ -169,7 +174,7 @@ def transcript_of(
 
 
 def _parsed(messages: str | None) -> Any:
-    """Return the messages in a recorded cell; None if there are none."""
+    """Parse the messages in a recorded cell; return None if there are none."""
     try:
         parsed_messages = json.loads(messages or "null")
     except (ValueError, RecursionError):
@@ -178,13 +183,13 @@ def _parsed(messages: str | None) -> Any:
 
 
 def _marked(trajectory: Trajectory, completion: str) -> int:
-    """Return the turn that rewards read: the last assistant message."""
+    """Return the number of the turn that rewards read: the last assistant message whose text matches `completion`."""
     same = [number for number, turn in enumerate(trajectory.turns) if turn.text[: len(completion)] == completion]
     return same[-1] if same and completion else len(trajectory.turns) - 1
 
 
 def _turn(room: _Room, turn: Turn, bare: Turn, call_index: int, errors: Mapping[int, str] | None) -> ShownTurn:
-    """Return a turn; `bare` is the same turn without the record of its environment."""
+    """Return a turn for display; `bare` is the same turn without the environment's records."""
     visible, thinking = turn.visible, turn.thinking.strip()
     thought = room.passage(thinking) if thinking else None
     excerpt = room.take(visible, MESSAGE)
@@ -205,7 +210,10 @@ def _turn(room: _Room, turn: Turn, bare: Turn, call_index: int, errors: Mapping[
 
 
 def _call(room: _Room, call: ToolCall, bare: ToolCall, mark: str | None) -> ShownCall:
-    """Return a call; `mark` is its error as a function of the user recognized it, empty for none, None if none did."""
+    """Return a call for display.
+
+    `mark` is the error that a user's function recognized in the result: empty for no error, None without a function.
+    """
     call_text = str(call)
     label = one_line(call_text, LINE)
     arguments = None
@@ -224,7 +232,7 @@ def _state(call: ToolCall, bare: ToolCall, mark: str | None) -> tuple[str, str]:
             return "malformed", "bad"
         return ("never ran" if call.ran is False else "no result"), "warn"
     error = call.result.error is not None if mark is None else bool(mark)
-    if bare.result is None:  # the environment knows a result that the messages do not have
+    if bare.result is None:  # the environment recorded a result that is not in the messages
         return ("error, dropped" if error else "ran, result dropped"), ("bad" if error else "warn")
     if error:
         return ("error, did not run" if call.ran is False else "error"), "bad"
@@ -236,13 +244,13 @@ def _plain(value: Any) -> str:
 
 
 def _first_line(text: str) -> str:
-    # Any factor: there may be blank lines first.
+    # Arbitrary factor: the text may begin with blank lines.
     start = text[: 8 * LINE].lstrip()
     return one_line(start.split("\n", 1)[0], LINE)
 
 
 def aligned(left: Transcript | None, right: Transcript | None) -> tuple[Transcript | None, Transcript | None]:
-    """Return both conversations with the words marked in which their turns differ, turn by turn."""
+    """Compare two conversations turn by turn, and return both with the differing words marked."""
     if left is None or right is None:
         return left, right
     left_turns, right_turns = list(left.turns), list(right.turns)
@@ -259,7 +267,7 @@ def as_props(transcript: Transcript, *, render: bool = False) -> dict[str, Any]:
     """Return a transcript as plain lists and dicts for the browser.
 
     Args:
-        render: add the texts as Markdown, and write JSON in arguments and results with line breaks.
+        render: also add the texts as rendered Markdown, and indent JSON in arguments and results.
     """
     props = {**asdict(transcript), "tone": transcript.tone}
     if render:
@@ -276,7 +284,7 @@ def as_props(transcript: Transcript, *, render: bool = False) -> dict[str, Any]:
 
 
 def roles_of(messages: str | None) -> list[tuple[str, str]]:
-    """Return a conversational prompt as (role, text) pairs, unescaped; empty if it is plain text."""
+    """Return the messages of a prompt as (role, text) pairs, unescaped; empty for a plain text prompt."""
     role_texts = []
     parsed_messages = _parsed(messages)
     for message in parsed_messages if isinstance(parsed_messages, list) else ():

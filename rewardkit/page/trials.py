@@ -1,7 +1,7 @@
-"""Tries a reward on the runs that are open: a process scores their completions while the page stays usable.
+"""Try a reward on the open runs: a separate process scores their completions while the page stays usable.
 
-``Trials("new.py:reward").of(watched)`` starts at once. The results are in ``watched.scores.tried``. When the file of
-the reward is saved, all completions are scored again.
+``Trials("new.py:reward").of(watched)`` starts at once. The results are in ``watched.scores.tried``. Whenever the
+reward's file is saved, all completions are scored again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from rewardkit.differences.advantages import gradients
-from rewardkit.differences.process import done_elsewhere
+from rewardkit.differences.process import run_in_children
 from rewardkit.differences.record import Recorded
 from rewardkit.differences.targets import Placed, Target, split_named, target_of
 from rewardkit.differences.trial import Trial as Scoring, TriedPart, read_parts
@@ -27,26 +27,26 @@ from rewardkit.page.scores import Floats, Integers, RowIndex, Rows, Scores
 from rewardkit.tree.evaluation.omission import EXPENSIVE
 from rewardkit.tree.loading import is_file
 
-# The scores of the reward on trial: its totals next to the recorded ones, and the advantages that flip.
+# The scores of the reward on trial: its totals compared with the recorded ones, and the advantages that flip.
 
 
 NEW, CHANGE, FLIP, ADVANTAGE = "new", "change", "flip", "new_advantage"
-"""The new total, its difference from the recorded one, whether the sign of the advantage flips, and the new
-advantage."""
+"""The column names of the new total, its difference from the recorded total, whether the sign of the advantage flips,
+and the new advantage."""
 
 
 @dataclass(frozen=True)
 class TrialScores:
-    """The results for the n completions of a run.
+    """The results of a trial for the n completions of a run.
 
     Attributes:
-        columns: (n,) each, NaN if a completion is not scored (yet).
-        done: (n,) whether the reward was asked.
-        errors: row -> why it could not be scored.
+        columns: (n,) each, NaN for completions that are not scored (yet).
+        done: (n,) whether the reward has been asked to score the completion.
+        errors: row -> the reason why it could not be scored.
         scheduled: whether the reward has schedules, which have their end value here.
-        omitted: components that were left out.
-        inside: the names that are not terms: nothing can be subtracted from the recorded totals, so changes and flips
-            would be wrong, and are not shown.
+        omitted: the components that were left out.
+        inside: the omitted components that are not terms. They cannot be subtracted from the recorded totals, so
+            changes and flips would be wrong and are not shown.
     """
 
     columns: dict[str, Floats]
@@ -58,12 +58,12 @@ class TrialScores:
 
     @property
     def flips(self) -> int:
-        """The number of completions whose advantage flips its sign."""
+        """The number of completions whose advantage changes sign."""
         return int(np.nansum(self.columns[FLIP]))
 
 
 class Results:
-    """The results of a trial, in the order of `scores`, compared with the recorded totals of each group."""
+    """The growing results of a trial, in the order of `scores`, compared with the recorded totals of each group."""
 
     def __init__(self, scores: Scores) -> None:
         self.scores = scores
@@ -77,9 +77,9 @@ class Results:
         self._before: Floats | None = None
 
     def with_parts(self, parts: Sequence[TriedPart]) -> TrialScores:
-        """Add some results, and return all.
+        """Add new results, and return all results.
 
-        Components that were left out of the reward are also subtracted from the recorded totals.
+        Components that the trial leaves out are also subtracted from the recorded totals.
         """
         if not parts:
             return self.found
@@ -91,8 +91,8 @@ class Results:
         is_scored[rows[is_current]] = True
         start = 0
         for part in parts:
-            late = {int(rows[start + row]): why for row, why in part.errors.items()}
-            errors |= {row: why for row, why in late.items() if row >= 0}
+            part_errors = {int(rows[start + row]): reason for row, reason in part.errors.items()}
+            errors |= {row: reason for row, reason in part_errors.items() if row >= 0}
             start += len(part.totals)
         scores, omitted = self.scores, parts[0].omitted
         inside = tuple(name for name in omitted if name in scores.components and name not in scores.terms)
@@ -102,7 +102,7 @@ class Results:
         return self.found
 
     def _compare(self, columns: dict[str, Floats], is_scored: Rows, rows: Integers, omitted: tuple[str, ...]) -> None:
-        """Compare the new totals of `rows` with the recorded ones, and the groups that are complete with them."""
+        """Compare the new totals of `rows` with the recorded ones, and the advantages of groups that are now scored."""
         if self._before is None:
             terms = [self.scores.terms[name] for name in omitted if name in self.scores.terms]
             self._before = self.scores.total - sum(map(np.nan_to_num, terms), start=np.zeros(len(self.scores)))
@@ -118,40 +118,40 @@ class Results:
             columns[ADVANTAGE][members] = comparison.after
 
 
-def tried(scores: Scores, parts: Sequence[TriedPart]) -> TrialScores:
-    """Return all results at once."""
+def combine_parts(scores: Scores, parts: Sequence[TriedPart]) -> TrialScores:
+    """Return the results of all `parts` at once."""
     return Results(scores).with_parts(parts)
 
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
-"""Between two looks at the files. Any number: an editor saves more seldom."""
+"""Seconds between two checks of the files. Arbitrary: an editor saves less often."""
 _REST = 2.0
-"""The least seconds between two updates of the page. Any number: each update is drawn anew."""
+"""The minimum seconds between two updates of the page. Arbitrary: each update is drawn again."""
 _PATIENCE = 5.0
-"""The most seconds to wait for the end of a trial. Any limit: then the trial is killed."""
+"""The maximum seconds to wait for the end of a trial, which is then killed. Arbitrary."""
 _PAUSE = 20.0
-"""The least seconds between two processes for a run that is still being written. Any number: each process imports the
+"""The minimum seconds between two processes for a run that is still being written. Arbitrary: each process imports the
 reward again."""
 
 
 class OpenRun(Protocol):
-    """A run whose completions are scored; its scores may grow."""
+    """A run whose completions are scored. Its scores may grow."""
 
     path: Path
     scores: Scores
 
     def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
-        """Show results next to `scores`. Return whether these are still the scores of this run."""
+        """Show results next to `scores`. Return whether `scores` are still the current scores of this run."""
 
 
 class Trials:
-    """A reward, and its trial on each run.
+    """A reward to try on runs.
 
     Args:
         reward: as in `rewardkit diff`: ``file.py:reward``, ``module:reward``, ``HEAD~1:file.py:reward``, or an object
             that `placed` describes.
-        expensive: whether judges, reward models and tested programs are also asked.
+        expensive: whether to also score judges, reward models and tested programs.
 
     Raises:
         DataError: `reward` is the folder of a run.
@@ -169,20 +169,20 @@ class Trials:
         self._file = _file_of(target)
 
     def of(self, watched: OpenRun) -> Trial:
-        """Start the trial on a run."""
+        """Start a trial of the reward on a run."""
         return Trial(self, watched)
 
     def saved(self) -> tuple[int, int] | None:
-        """Return a value that changes when the file of the reward is saved; None if there is no such file."""
+        """Return a value that changes whenever the reward's file is saved; None if there is no such file."""
         try:
             status = None if self._file is None else self._file.stat()
-        except OSError:  # an editor replaces the file at this moment
+        except OSError:  # an editor may be replacing the file right now
             return None
         return None if status is None else (status.st_mtime_ns, status.st_size)
 
 
 def _file_of(target: Placed) -> Path | None:
-    """Return the file to watch; None for a module or a revision."""
+    """Return the reward's file to watch; None for a module or a revision."""
     if not isinstance(target, Target) or target.revision:
         return None
     source, _ = split_named(target.name)
@@ -193,9 +193,9 @@ class Trial:
     """The trial of a reward on one run.
 
     Attributes:
-        number: increases whenever there is something new to show.
-        problem: why nothing can be scored; "" if it works.
-        found: the results so far; None until the first ones are there.
+        number: a counter that increases whenever there is something new to show.
+        problem: the reason why nothing can be scored; "" if there is no problem.
+        found: the results so far; None until the first results arrive.
     """
 
     def __init__(self, trials: Trials, watched: OpenRun) -> None:
@@ -221,7 +221,7 @@ class Trial:
 
     @property
     def text(self) -> str:
-        """The progress, in a few words."""
+        """The progress of the trial, in a few words."""
         scores = self.found
         if self.problem:
             return "failed"
@@ -235,7 +235,7 @@ class Trial:
 
     @property
     def notes(self) -> list[str]:
-        """The limits of the trial, in sentences."""
+        """The limitations of the trial, in sentences."""
         scores = self.found
         sentences = [self.problem] if self.problem else []
         if scores is not None and scores.scheduled:
@@ -262,28 +262,28 @@ class Trial:
                 if size != tried_at and (tried_at < 0 or time.monotonic() > self._next):
                     tried_at = size
                     self._score()
-            except Exception as error:  # otherwise the page would say "scoring" forever
+            except Exception as error:  # without this, the page would say "scoring" forever
                 _LOG.debug("%s", self._watched.path, exc_info=True)
                 self._fail(f"{type(error).__name__}: {error}")
             self._ended.wait(_SECONDS)
 
     def _restart(self) -> int:
-        """Forget the scores of the earlier reward in the file."""
+        """Drop all results, because the reward's file has changed; return -1, for "nothing tried yet"."""
         self._saved, self._parts, self._results, self._placed = self.trials.saved(), [], None, 0
         self.problem, self.found = "", None
         self.number += 1
         return -1
 
     def _is_saved(self) -> bool:
-        """Whether the file of the reward was saved since it was loaded."""
+        """Return whether the reward's file has been saved since it was loaded."""
         return self.trials.saved() not in (self._saved, None)
 
     def _score(self) -> None:
-        """Score the completions that were not scored, in a process."""
-        self._place()
+        """Score the remaining completions in a separate process."""
+        self._align_results()
         scores = self._watched.scores
-        left = scores.training if self.found is None else scores.training & ~self.found.done
-        if not left.any():
+        remaining = scores.training if self.found is None else scores.training & ~self.found.done
+        if not remaining.any():
             return
         self._busy, self.problem, self._started = True, "", time.monotonic()
         self.number += 1
@@ -292,11 +292,11 @@ class Trial:
                 tempfile.TemporaryDirectory(prefix="rewardkit-", ignore_cleanup_errors=True) as folder,
                 self.trials.target.placed() as location,
             ):
-                since = int(scores.step[left].min())
+                since = int(scores.step[remaining].min())
                 trials, address = self.trials, str(self._watched.path.absolute())
                 task = Scoring(trials.name, location, address, folder, trials.leave_out, since)
                 reader = _Reader(Path(folder))
-                (answer,) = done_elsewhere([task], cancelled=lambda: self._heard(reader))
+                (answer,) = run_in_children([task], cancelled=lambda: self._take_results(reader))
                 if not self._is_over():
                     self._parts += reader.new()
                     if isinstance(answer, RewardKitError):
@@ -307,29 +307,29 @@ class Trial:
             self._busy = False
             self._next = time.monotonic() + _PAUSE
             if not self._is_over():
-                self._place()
+                self._align_results()
             self.number += 1
 
-    def _heard(self, reader: _Reader) -> bool:
-        """Take the results that the process wrote; return whether it is no longer needed."""
+    def _take_results(self, reader: _Reader) -> bool:
+        """Collect the results that the process has written; return whether the process should be canceled."""
         self._parts += reader.new()
         if time.monotonic() > self._next:
             started = time.monotonic()
-            self._place()
+            self._align_results()
             now = time.monotonic()
-            # The longer it takes, the rarer the updates: showing a page costs more than a trial adds to it.
+            # Update less often the longer it takes: drawing a page costs more than the new results are worth.
             self._next = now + max(_REST, 10.0 * (now - started), 0.1 * (now - self._started))
         return self._is_over()
 
     def _is_over(self) -> bool:
         return self._ended.is_set() or self._is_saved()
 
-    def _fail(self, why: str) -> None:
-        self.problem = why
+    def _fail(self, reason: str) -> None:
+        self.problem = reason
         self.number += 1
 
-    def _place(self) -> None:
-        """Put the results next to the recorded scores."""
+    def _align_results(self) -> None:
+        """Show the collected results next to the recorded scores."""
         scores = self._watched.scores
         if self._results is None or self._results.scores.total is not scores.total:
             self._results, self._placed = Results(scores), 0
@@ -343,7 +343,7 @@ class Trial:
 
 
 class _Reader:
-    """Reads the files of a process in turn."""
+    """A reader of the result files that the process writes."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""Two runs, or two windows of one run, over the prompts that both have.
+"""Compare two runs, or two windows of one run, over the prompts that they have in common.
 
 ``TwoRuns.of((left, Window()), (right, Window())).paired("answer").won`` counts the prompts on which `right` is better.
 """
@@ -22,7 +22,7 @@ from rewardkit.report.values import percent
 # Windows: the completions of a run that represent each prompt when two runs are compared.
 
 
-# "601" or "601-650"; twelve digits, so that numbers fit 64 bits.
+# "601" or "601-650"; at most twelve digits, so that numbers fit into 64 bits.
 _STEPS = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")
 KINDS = {"last": "Newest {visit}", "first": "First {visit}", "all": "All steps", "steps": "Steps …"}
 EVALUATIONS = {"eval": "Newest evaluation", "eval-first": "First evaluation"}
@@ -30,7 +30,7 @@ EVALUATIONS = {"eval": "Newest evaluation", "eval-first": "First evaluation"}
 
 @dataclass(frozen=True)
 class Window:
-    """A choice of completions.
+    """A selection of a run's completions.
 
     Attributes:
         kind: a key of `KINDS` or `EVALUATIONS`.
@@ -43,7 +43,7 @@ class Window:
 
     @classmethod
     def parse(cls, text: str) -> Window:
-        """Read ``"last"``, ``"eval"``, ``"200-400"`` or ``"200"``; anything else is the default."""
+        """Parse ``"last"``, ``"eval"``, ``"200-400"`` or ``"200"``; anything else means the default."""
         match = _STEPS.fullmatch(text.strip())
         if match is not None:
             first, last = int(match[1]), int(match[2] or match[1])
@@ -54,7 +54,7 @@ class Window:
         return f"{self.first}-{self.last}" if self.kind == "steps" else self.kind
 
     def rows(self, scores: Scores) -> Rows:
-        """Return (n,) whether a completion is in the window. A run without training has only evaluations."""
+        """Return which completions are in the window, (n,). A run without training has only evaluations."""
         training = scores.training
         if self.kind in EVALUATIONS or not training.any():
             return _visited(scores, ~training, newest=self.kind != "eval-first" and self.kind != "first", steps=True)
@@ -66,14 +66,14 @@ class Window:
 
 
 def kinds_of(scores: Scores) -> dict[str, str]:
-    """Return the kinds of windows that a run has, with their titles."""
+    """Return the kinds of windows that are possible for a run, with their titles."""
     kinds = KINDS if scores.training.any() else {}
     evaluations = EVALUATIONS if not scores.training.all() else {}
     return {kind: title.format(visit=scores.visit_word) for kind, title in {**kinds, **evaluations}.items()}
 
 
 def _visited(scores: Scores, among: Rows, *, newest: bool, steps: bool = False) -> Rows:
-    """Return (n,) whether a completion belongs to the newest (or first) visit of its prompt `among` some rows."""
+    """Return which of the completions in `among` belong to the newest (or first) visit of their prompt, (n,)."""
     rows = np.flatnonzero(among)
     visits = (scores.step if steps else scores.visit)[rows]
     prompts = scores.prompt[rows]
@@ -85,20 +85,20 @@ def _visited(scores: Scores, among: Rows, *, newest: bool, steps: bool = False) 
 
 
 TOTAL = ""
-"""The name of the total; a component may be called "total"."""
+"""The name of the total: empty, because a component may be called "total"."""
 TRIED = "/new"
-"""The name of the total of the reward on trial, which scores both runs."""
+"""The name of the total of the reward on trial, which scores both sides."""
 TIE = 0.01
-"""The largest difference that counts as equal, as a share of the range of the scores."""
+"""The largest difference that counts as equal, as a share of the range of the scores. Arbitrary."""
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One of the runs, as it was when the comparison was made.
+    """One side of a comparison: a run as it was when the comparison was made.
 
     Attributes:
         rows: (k,) the completions in the window.
-        means: the means by name, (prompts of the run,), as far as they were asked for.
+        means: a cache of prompt means by name, (prompts of the run,) each.
     """
 
     watched: Watched
@@ -114,13 +114,13 @@ class Side:
         return cls(watched, window, scores, watched.prompts, np.flatnonzero(window.rows(scores)))
 
     def values(self, name: str) -> Floats:
-        """Return (n,) the totals, a component, or the totals of the reward on trial, of all completions."""
+        """Return the values of all completions, (n,): a component, the total, or the total of the reward on trial."""
         if name == TRIED:
             return self.scores.tried[NEW]
         return self.scores.total if name == TOTAL else self.scores.components[name]
 
     def means_of(self, name: str) -> Floats:
-        """Return the mean of each prompt in the window."""
+        """Return each prompt's mean over its completions in the window."""
         if name not in self.means:
             prompts = self.scores.prompt[self.rows]
             self.means[name] = prompt_means(prompts, self.values(name)[self.rows], len(self.scores.prompt_ids))
@@ -141,7 +141,7 @@ class Side:
         return frozenset(self.scores.versions[code] for code in np.unique(self.scores.version[self.rows]).tolist())
 
     def best_first(self, name: str, prompt: int) -> list[int]:
-        """Return the completions of a prompt in the window, the best one first; those without a score last."""
+        """Return the completions of a prompt in the window, best first; completions without a score come last."""
         rows = self.rows[self.scores.prompt[self.rows] == prompt]
         values = self.values(name)[rows]
         ordered_rows: list[int] = rows[np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")].tolist()
@@ -150,11 +150,11 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class TwoRuns:
-    """Both sides, and the prompts that they have in common.
+    """Two sides to compare, with the prompts that they have in common.
 
     Attributes:
         pairing: the pairing of all prompts.
-        seen: (p,) the pairs with completions in both windows, as places in `pairing`.
+        seen: (p,) the pairs with completions in both windows, as indices into `pairing`.
     """
 
     left: Side
@@ -172,7 +172,7 @@ class TwoRuns:
         return cls(left_side, other, pairing, np.flatnonzero(has_completions))
 
     def is_like(self, other: TwoRuns) -> bool:
-        """Whether the other comparison is of the same completions, maybe with other results of a trial."""
+        """Return whether `other` compares the same completions, possibly with different results of a trial."""
         pairs = ((self.left, other.left), (self.right, other.right))
         return all(side.scores.total is two.scores.total and side.window == two.window for side, two in pairs)
 
@@ -183,7 +183,7 @@ class TwoRuns:
 
     @property
     def same_reward(self) -> bool:
-        """Whether the same versions of the reward scored both windows, so that totals mean the same."""
+        """Whether the same versions of the reward scored both windows, so that totals are comparable."""
         return self.left.rewards == self.right.rewards
 
     @cached_property
@@ -194,16 +194,16 @@ class TwoRuns:
         return [TOTAL, *([TRIED] if all(NEW in side.tried for side in sides) else []), *shared_names]
 
     def only(self, side: Side) -> list[str]:
-        """Return the components that only this side has."""
+        """Return the components of `side` that the other side does not have."""
         return [name for name in side.watched.components if name in side.scores.components and name not in self.names]
 
     def means(self, name: str) -> tuple[Floats, Floats]:
-        """Return (seen,) the means of both sides."""
+        """Return the prompt means of both sides, (seen,) each."""
         left, right = self.pairing.left[self.seen], self.pairing.right[self.seen]
         return self.left.means_of(name)[left], self.right.means_of(name)[right]
 
     def paired(self, name: str, tie: float = TIE) -> Paired:
-        """Compare the seen prompts; differences up to `tie` times the range of the scores count as equal."""
+        """Compare the prompts in `seen`; differences up to `tie` times the range of the scores count as equal."""
         if (name, tie) not in self._paired:
             self._paired[name, tie] = paired(*self.means(name), tie * self._span(name))
         return self._paired[name, tie]
@@ -214,13 +214,13 @@ class TwoRuns:
         return float(finite.max() - finite.min()) if len(finite) else 0.0
 
 
-# The words of a comparison of two runs: ``verdict_of(paired, "second")`` is one or two sentences.
+# Describe a comparison in words: ``verdict_of(paired, "second")`` is one or two sentences.
 
 
 SIDES = "the left side", "the right side"
-"""The names of the sides if both are the same run."""
+"""The names of the sides if both are from the same run."""
 _UNLIKELY = 0.05
-"""The usual level, as for the interval beside it."""
+"""The usual significance level, the same as for the 95 % interval."""
 _NOT_SAME = (
     "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "
     "component below to compare a score that both have, or "
@@ -230,7 +230,7 @@ _TRIED = "New total, which the same reward gave to both."
 
 
 def verdict_of(pairs: Paired, name: str) -> str:
-    """Return a verdict in words: the prompts on which the run `name`, the right side, is better, and the chance."""
+    """Describe on how many prompts the run `name`, the right side, is better, and whether that may be chance."""
     if not pairs.count:
         return "No prompt has a score on both sides."
     subject = name.capitalize() if name in SIDES else name
@@ -257,37 +257,37 @@ def chance_text(chance: float) -> str:
 
 
 def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
-    """Return the limits of a comparison, in sentences."""
+    """Return the limitations of a comparison, in sentences."""
     pairing = two.pairing
     notices = [_NOT_SAME + (_TRIED if TRIED in two.names else _TRY)] if name == TOTAL and not two.same_reward else []
     if pairing.by_text:
         verb = "is" if pairing.by_text == 1 else "are"
         notices.append(f"{prompts(pairing.by_text)} {verb} paired by the text, because the columns differ.")
-    left = [
+    omissions = [
         f"{prompts(count)} only in {one_line(side, 60)}"
         for count, side in zip((pairing.only_left, pairing.only_right), sides, strict=True)
         if count
     ]
     if two.absent:
-        left.append(f"{prompts(two.absent)} without completions in one of the two windows")
+        omissions.append(f"{prompts(two.absent)} without completions in one of the two windows")
     unscored = two.paired(name).unscored
     if unscored:
-        left.append(f"{prompts(unscored)} without a score on one side")
-    if left:
+        omissions.append(f"{prompts(unscored)} without a score on one side")
+    if omissions:
         twice = f" (of {pairing.ambiguous:,} of them, the text occurs several times)" if pairing.ambiguous else ""
-        notices.append(f"Not compared: {', '.join(left)}{twice}.")
+        notices.append(f"Not compared: {', '.join(omissions)}{twice}.")
     shares = [side.unscored(name) for side in (two.left, two.right)]
     if max(shares) > 0.0:
         notices.append(
             f"Means are over the completions with a score: {percent(shares[0])} in {one_line(sides[0], 60)} and "
             f"{percent(shares[1])} in {one_line(sides[1], 60)} have none, for example behind a closed gate."
         )
-    for side, where in zip((two.left, two.right), sides, strict=True):
+    for side, side_name in zip((two.left, two.right), sides, strict=True):
         if only := two.only(side):
-            notices.append(f"Components only in {one_line(where, 60)}: {one_line(', '.join(only), 200)}.")
+            notices.append(f"Components only in {one_line(side_name, 60)}: {one_line(', '.join(only), 200)}.")
     return notices
 
 
 def prompts(count: int) -> str:
-    """Return ``"1 prompt"``, ``"1,024 prompts"``."""
+    """Format a number of prompts: ``"1 prompt"``, ``"1,024 prompts"``."""
     return f"{count:,} prompt{'' if count == 1 else 's'}"

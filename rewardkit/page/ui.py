@@ -66,7 +66,7 @@ class Text(element, component="browser/rewardkit_text.js"):
 
 
 class Rendered(element, component="browser/rewardkit_rendered.js", esm={"rewardkit-nodes": "browser/nodes"}):
-    """A text as Markdown and mathematics: what `rendering.rendered` returns."""
+    """A rendered text with Markdown and mathematics. `nodes` comes from `rendering.rendered`."""
 
     def __init__(self, nodes: Sequence[Node], together: str = "") -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Rendered(element, component="browser/rewardkit_rendered.js", esm={"rewardk
 
 
 class Advantage(element, component="browser/rewardkit_advantage.js"):
-    """The steps to an advantage: what `advantage.Explained.props` returns. Calls `compare` with the key of a dot."""
+    """The steps to an advantage, from `advantage.Explained.props`. A click on a dot calls `compare` with its key."""
 
     def __init__(self, explanation: Row, other: str, compare: Handler) -> None:
         super().__init__()
@@ -83,19 +83,19 @@ class Advantage(element, component="browser/rewardkit_advantage.js"):
 
 
 class Alarm(element, component="browser/rewardkit_alarm.js"):
-    """A line that names the strongest alert of a run and links to `url`; nothing until `show` is called."""
+    """A line that names the strongest alert of a run and links to `url`; hidden until `show` is called."""
 
     def __init__(self, run: str, url: str) -> None:
         super().__init__()
         self.props.update({"alert": "", "run": escape(run), "url": url})
 
     def show(self, alert: str) -> None:
-        """Name an alert, or nothing if it is empty."""
+        """Show the line with the title of an alert; hide it if the title is empty."""
         self.props["alert"] = escape(alert)
 
 
 class Command(element, component="browser/rewardkit_command.js"):
-    """A command for the terminal that can be copied."""
+    """A terminal command with a copy button."""
 
     def __init__(self, command: str) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class Phrase(element, component="browser/rewardkit_phrase.js"):
 
 
 class Transcripts(element, component="browser/rewardkit_transcript.js"):
-    """Two conversations side by side, aligned by turn; each is what `transcript.as_props` returns."""
+    """Two conversations side by side, aligned by turn; each comes from `transcript.as_props`."""
 
     def __init__(self, left: Row, right: Row) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class Transcripts(element, component="browser/rewardkit_transcript.js"):
 
 
 class Changes(element, component="browser/rewardkit_changes.js"):
-    """The lines of two versions of a file: sign, old number, new number, pieces, the number of omitted lines."""
+    """A diff of two versions of a file. A line has a sign, two line numbers, pieces, and a count of omitted lines."""
 
     def __init__(self, lines: Sequence[Sequence[Any]], label: str) -> None:
         super().__init__()
@@ -131,8 +131,8 @@ def column(name: str, label: str, kind: str = "number", **options: Any) -> dict[
     """Return a column of a table.
 
     Args:
-        kind: the kind of its cells: number, text, value, soft, name, badge, bar, spark, link, buttons or check.
-        options: sortable, title, color, width, and swatch: whether the color is shown in the heading.
+        kind: the kind of the cells: number, text, value, soft, name, badge, bar, spark, link, buttons or check.
+        options: sortable, title, color, width, and swatch (whether to show the color in the heading).
     """
     return {"name": name, "label": label, "kind": kind, **options}
 
@@ -154,16 +154,16 @@ class Table(element, component="browser/rewardkit_table.js"):
         empty: str | None = None,
         selected: Mapping[str, str] | None = None,
     ) -> None:
-        """Replace the rows, and the columns, the text of an empty table and the highlight if they are given."""
+        """Replace the rows, and if given, the columns, the text of an empty table, and the highlight."""
         options = {"columns": columns, "empty": empty, "selected": selected}
         replacements = {name: value for name, value in options.items() if value is not None}
         self.props.update({"rows": list(rows), "sort": sort, "descending": descending, **replacements})
 
     def select(self, selected: Mapping[str, str]) -> None:
-        """Move the highlight, in the browser: the rows are neither built nor sent again.
+        """Move the highlight in the browser, without building or sending the rows again.
 
         Args:
-            selected: the name of a button (or any name, if the rows have none) -> the key of the row that has it.
+            selected: button name -> the key of the row to highlight; any name works if rows have no buttons.
         """
         with self.props.suspend_updates():
             self.props["selected"] = dict(selected)
@@ -198,12 +198,12 @@ class Field(element, component="browser/rewardkit_field.js"):
     ) -> None:
         super().__init__()
         self.props.update({"value": value, "hint": hint, "help": tooltip, "main": main, "late": late})
-        # Any limit: what is typed is read at each key.
+        # Arbitrary limit: the text is parsed at each keystroke.
         self.on("typed", lambda arguments: typed(str(arguments.args)[:2_000]))
 
 
 class Choice(element, component="browser/rewardkit_choice.js"):
-    """A menu. `options` maps each value to its text."""
+    """A drop-down menu. `options` maps each value to its text; `chosen` is called with the selected value."""
 
     def __init__(self, value: str, options: Mapping[str, str], chosen: Handler, label: str) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class Choice(element, component="browser/rewardkit_choice.js"):
 
 
 class Checks(element, component="browser/rewardkit_checks.js"):
-    """A menu of check boxes: (name, text, whether it is checked) each. Calls `checked` with a name and on or off."""
+    """A menu of check boxes, each (name, text, whether checked). A change calls `checked` with the name and state."""
 
     def __init__(self, options: Sequence[tuple[str, str, bool]], checked: Handler, label: str, tooltip: str) -> None:
         super().__init__()
@@ -232,12 +232,12 @@ class Slider(element, component="browser/rewardkit_slider.js"):
     def __init__(self, value: int, high: int, moved: Handler, label: str) -> None:
         super().__init__()
         self.props.update({"value": value, "high": high, "label": label})
-        # A dozen messages a second: a slider sends hundreds, and the page looks smooth from about ten.
+        # A dozen messages a second: a slider sends hundreds, but about ten are enough for a smooth page.
         self.on("moved", lambda arguments: moved(int(arguments.args)), throttle=0.08)
 
 
 def box(classes: str = "", tag: str = "div", title: str = "") -> element:
-    """Return an element that contains others."""
+    """Return an element that can contain others."""
     return _titled(element(tag), classes, title)
 
 
@@ -257,14 +257,14 @@ def button(content: str, pressed: Handler, classes: str = "", title: str = "") -
 
 
 def toggle(content: str, pressed: bool, clicked: Handler, classes: str = "", title: str = "") -> Label:
-    """Return a small button that looks pressed or not."""
+    """Return a small button that is shown as pressed or not."""
     label = button(content, clicked, f"small {classes}{' on' if pressed else ''}", title)
     label.props["aria-pressed"] = "true" if pressed else "false"
     return label
 
 
 def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str) -> element:
-    """Return buttons, one of them pressed. Calls `chosen` with the value of another one."""
+    """Return a group of buttons with one pressed. A click on another one calls `chosen` with its value."""
     with box("choices") as frame:
         frame.props.update({"role": "group", "aria-label": label})
         for key, caption in options.items():
@@ -273,14 +273,14 @@ def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str)
 
 
 def details(summary: str, classes: str = "") -> element:
-    """Return an element that unfolds its content."""
+    """Return a collapsible element with a summary line."""
     with box(classes, "details") as frame:
         text(summary, tag="summary")
     return frame
 
 
 def swatch(color: str, classes: str = "", style: str = "") -> None:
-    """Show a color, before the name of the item that has it."""
+    """Show a color sample, for use before the name of an item."""
     box(f"swatch {classes}".rstrip(), "i").style(f"background: {color}{style}")
 
 

@@ -1,6 +1,7 @@
-"""Keeps the open runs in memory and up to date: ``Watcher(library).get("first").scores``.
+"""Keep the open runs in memory and up to date: ``Watcher(library).get("first").scores``.
 
-One thread checks all open runs every two seconds. Pages read arrays that never change: an update replaces them.
+One thread checks all open runs every two seconds. An update replaces arrays and never modifies them, so pages can read
+them without a lock.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("rewardkit")
 SECONDS = 2.0
-"""The pause between checks of a run for new data. Any number: steps of a training take longer, and each check lists
+"""The pause between two checks for new data, in seconds. Arbitrary: training steps take longer, and each check lists
 files."""
 _FORGOTTEN = 120.0
-"""A run that no page has asked for in this time is no longer checked. After ten times as long it is closed."""
+"""Seconds after which a run that no page has asked for is no longer checked; after ten times as long, it is closed.
+Arbitrary."""
 
 T = TypeVar("T")
 
@@ -78,18 +80,18 @@ class Watched:
         return watched
 
     def refresh(self) -> bool:
-        """Read new data. Return whether there was any."""
+        """Read new data, and return whether there was any."""
         with self._lock, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self.run.refresh()
             replaced = self.run.info["id"] != self._id
             changed = self.load(first=replaced)
-            _ = self.prompts  # so that no page has to wait for them
+            _ = self.prompts  # read them now, so that no page has to wait
         self.problem = _messages(caught) or ("" if replaced else self.problem)
         return changed
 
     def load(self, first: bool = False) -> bool:
-        """Update all changed data, or everything if `first`. Return whether anything changed."""
+        """Read all changed data, or everything if `first`; return whether anything changed."""
         run = self.run
         extent, state = extent_of(run), run.state
         if not first and extent == self._extent and state == self.state:
@@ -114,7 +116,7 @@ class Watched:
         return True
 
     def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
-        """Put the (n,) results of a trial next to `scores`. Return whether these are still the scores of this run."""
+        """Add the results of a trial, (n,) each, to `scores`. Return whether `scores` are still the current ones."""
         with self._lock:
             if self.scores.total is not scores.total:
                 return False
@@ -122,7 +124,7 @@ class Watched:
             return True
 
     def cached(self, name: str, make: Callable[[], T]) -> T:
-        """Return the result of `make`, computed once until there is new data."""
+        """Return the result of `make`, cached until there is new data."""
         number, value = self._cached.get(name, (-1, None))
         if number != self.number:
             now = self.number
@@ -132,7 +134,7 @@ class Watched:
         return result
 
     def cached_for_run(self, name: str, make: Callable[[], T]) -> T:
-        """Return the result of `make`, computed once for this run."""
+        """Return the result of `make`, cached for as long as the run is open."""
         result: T = self._lasting.setdefault(name, make()) if name not in self._lasting else self._lasting[name]
         return result
 
@@ -144,7 +146,7 @@ class Watched:
 
     @property
     def prompts(self) -> Prompts:
-        """The prompts of these scores. They are read when they are needed: the first graphs come without them."""
+        """The prompts of the current scores, read on first use, because the first graphs do not need them."""
         scores = self.scores
         with self._reading:
             if self._prompts is None or self._prompts[0] is not scores:
@@ -159,12 +161,12 @@ class Watched:
 
     @property
     def declared(self) -> dict[str, dict[str, Any]]:
-        """The bounds, the kind and the columns of a component, from the newest version that has it."""
+        """Component -> its bounds, kind and columns, from the newest version that has it."""
         return {part["name"]: part for version in self.versions for part in json.loads(version["components"])}
 
 
 class Watcher:
-    """All open runs. On each of them, a reward can be tried."""
+    """The open runs, each with a trial of a reward if `trials` is given."""
 
     def __init__(self, library: Library, trials: Trials | None = None, labels: LabelFile | None = None) -> None:
         self.library = library
@@ -177,10 +179,10 @@ class Watcher:
         threading.Thread(target=self._check, name="rewardkit-viewer", daemon=True).start()
 
     def get(self, name: str) -> Watched:
-        """Return a run. Opens it if necessary.
+        """Return a run, opening it if necessary.
 
         Raises:
-            NotARun: there is no run of this name.
+            NotARun: there is no run with this name.
             RunError: the run cannot be read.
         """
         path = self.library.path(name)
@@ -195,7 +197,7 @@ class Watcher:
         return watched
 
     def prepare(self) -> None:
-        """Load the packages that reading needs, and the run if there is only one, before a page asks for it."""
+        """Import the packages for reading runs, and open the run if there is only one, before a page asks for it."""
         import duckdb  # noqa: F401
         import pyarrow as pa
         import pyarrow.parquet
@@ -203,11 +205,11 @@ class Watcher:
         pa.array([""])  # pyarrow imports pandas, if it is installed, with the first list
         names = self.library.names()
         if len(names) == 1:
-            with suppress(Exception):  # the page will say what is wrong
+            with suppress(Exception):  # the page will show the problem
                 self.get(names[0])
 
     def opened(self, name: str) -> Watched | None:
-        """Return a run if it is already open."""
+        """Return a run if it is already open, else None."""
         return self._open.get(name)
 
     def end(self) -> None:
@@ -218,12 +220,12 @@ class Watcher:
     def _check(self) -> None:
         while not self._ended.wait(SECONDS):
             if self.labels is not None:
-                with suppress(RewardKitError):  # `problem` has it
+                with suppress(RewardKitError):  # the error is in `problem`
                     self.labels.refresh()
             for name, watched in list(self._open.items()):
                 unasked = time.monotonic() - watched.asked
                 being_drawn = time.monotonic() - watched.opened < SECONDS
-                # Any factor: a browser that wakes up again should find its run still open.
+                # Arbitrary factor: a browser that wakes from sleep should still find its run open.
                 if unasked > 10 * _FORGOTTEN:
                     _close(self._open.pop(name, None))
                 elif unasked < _FORGOTTEN and not being_drawn:

@@ -1,1 +1,1 @@
-"""The progress of a training, and the numbers that depend on it."""
+"""Training progress, and the numbers that depend on it."""

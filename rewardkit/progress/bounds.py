@@ -8,7 +8,8 @@ from numbers import Real
 from rewardkit.errors import RewardDefinitionError, RewardTypeError, shorten
 
 TOLERANCE = 1e-9
-"""A value this close to a threshold or a bound counts as reaching it."""
+"""The tolerance for rounding errors: a value this close to a threshold or a bound counts as reaching it. Arbitrary:
+above the rounding errors of floats, and far below differences that matter."""
 
 Bounds = tuple[float, float]
 """The lowest and the highest value, both included; infinite if there is no limit."""

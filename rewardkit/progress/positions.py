@@ -1,4 +1,4 @@
-"""Positions in training: ``0.3`` is 30% of it, ``30`` is step 30, and 0 is both.
+"""Positions in training: ``0.3`` is 30% of training, ``30`` is step 30, and 0 is the start in both units.
 
 ``Passing(0.3, 0.1)`` is 0 until 30% of training, and 1 from 40% on.
 """
@@ -54,7 +54,7 @@ def steps(position: Position, progress: Progress) -> float:
 
 
 def way_done(start: Position, end: Position, progress: Progress) -> float:
-    """Return the share of the way from `start` to `end`, 0.0 to 1.0."""
+    """Return the share of the way from `start` to `end` that is done, 0.0 to 1.0."""
     first, last = steps(start, progress), steps(end, progress)
     if progress.step >= last:
         return 1.0
@@ -64,7 +64,7 @@ def way_done(start: Position, end: Position, progress: Progress) -> float:
 @final
 @dataclass(frozen=True)
 class Passing(Schedule):
-    """0 before a position, 1 after it; rises linearly for `over` in between."""
+    """A schedule that is 0 until `position`, then rises linearly for `over`, and is 1 from there on."""
 
     position: Position
     over: Position = 0

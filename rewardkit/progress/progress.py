@@ -1,4 +1,4 @@
-"""Progress of a training. ``Progress(step=20, max_steps=100).fraction`` is 0.2."""
+"""Training progress: ``Progress(step=20, max_steps=100).fraction`` is 0.2."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Progress:
         max_steps: total optimizer steps, at least 1.
         training: False in evaluation.
         means: component -> its mean over the last training batch of all ranks.
-        states: schedule -> its state, for schedules by performance.
-        epoch: passes over the data so far, such as 1.5; by default as if the whole training is one pass.
+        states: schedule -> its state, for schedules that follow performance.
+        epoch: passes over the data so far, such as 1.5. By default, the whole training counts as one pass.
     """
 
     step: int
@@ -56,7 +56,7 @@ class Progress:
         return min(1.0, self.step / self.max_steps)
 
     def within(self, first: int, last: int) -> Progress:
-        """Return the progress within the part of training from step `first` to step `last`."""
+        """Return the progress relative to the part of training from step `first` to step `last`."""
         return replace(self, step=max(0, self.step - first), max_steps=max(1, last - first))
 
 
@@ -67,4 +67,5 @@ def _progress(
 
 
 END = Progress(1_000_000, 1_000_000, training=False)
-"""The end of a training of unknown length. A function that compares steps with its own numbers also gets this end."""
+"""The end of a training of unknown length. The step is large, so that functions that compare steps with fixed numbers
+also see the end."""

@@ -2,7 +2,7 @@
 
 ``linear(0.0, 1.0, end=0.5)(Progress(step=25, max_steps=100))`` is 0.5. A schedule is a pure function of Progress and
 holds no state. In evaluation (``training=False``, or no Progress) every schedule has its end value, so that evaluation
-curves compare across steps.
+results can be compared across steps.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Schedule(ABC):
-    """A number that depends on training progress. Frozen, hashable, picklable; made by ``rk.schedules``."""
+    """A number that depends on training progress. Frozen, hashable and picklable; made by ``rk.schedules``."""
 
     @property
     @abstractmethod
@@ -38,7 +38,7 @@ class Schedule(ABC):
     @final
     @property
     def parts(self) -> tuple[Schedule, ...]:
-        """The schedules among its fields, also those inside tuples."""
+        """The schedules among the fields of this schedule, including those inside tuples."""
         return tuple(_schedules_in(tuple(getattr(self, field.name) for field in fields(self))))  # type: ignore[arg-type]
 
     @abstractmethod
@@ -52,14 +52,14 @@ class Schedule(ABC):
 
     @abstractmethod
     def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
-        """Return the schedules in this one that first change after the last step, each with the step of that change.
+        """Return the parts of this schedule that first change after the last step, each with the step of the change.
 
-        Only positions in steps can lie there. A schedule that follows performance has none.
+        Only a position given in steps can be after the last step. A schedule that follows performance has no positions.
         """
 
     @final
     def late_parts(self, max_steps: int) -> list[tuple[Schedule, int]]:
-        """Return the result of `late` for a schedule whose parts have their positions in the same training."""
+        """Return the result of `late` for a schedule whose parts have positions in the same training."""
         return [late_part for part in self.parts for late_part in part.late(max_steps)]
 
     @final
@@ -98,7 +98,7 @@ class Schedule(ABC):
 
     @final
     def plot(self, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None) -> Figure:
-        """Return a figure of this schedule during training; arguments are those of ``Reward.plot_schedules``."""
+        """Return a figure of this schedule during training. The arguments are those of ``Reward.plot_schedules``."""
         # Imported by name: plots score trees, so their module is in a layer above this one.
         figure: Figure = importlib.import_module("rewardkit.schedules.plots").plot_schedules(
             self, max_steps, means=means
@@ -129,37 +129,37 @@ def _schedules_in(value: object) -> Iterator[Schedule]:
 Weight = float | Schedule
 
 State = Mapping[str, Any]
-"""The state of a schedule between batches, as JSON: numbers, flags and lists of them."""
+"""The state of a schedule between batches, as JSON: numbers, flags, and lists of both."""
 
 
 SQUARES = "\u00b2"
-"""The suffix of a component's name, among the means, for the mean of its squares."""
+"""The suffix that marks the mean of a component's squares among the means."""
 
 
 class PerformanceSchedule(Schedule):
-    """A schedule that follows the mean of a component. It holds no state: the trainer keeps it and passes it in.
+    """A schedule that follows the mean of a component. The trainer keeps its state and passes it in.
 
     ``at`` reads the state ``progress.states[schedule]``; before the first batch, it uses ``init``.
     """
 
     component: str
     source: Any
-    """The reward, if the user passed one instead of a name: the component must be equal to it."""
+    """The reward that the component must be equal to, if the user passed a reward instead of a name."""
 
     @property
     @abstractmethod
     def highest(self) -> float:
-        """The highest mean that it waits for; minus infinity if it does not wait."""
+        """The highest mean that the schedule waits for; minus infinity if it does not wait for a mean."""
 
     @final
     def describe(self) -> str:
-        """Return a text that identifies it, for fingerprints and checkpoints."""
+        """Return a text that identifies the schedule, for fingerprints and checkpoints."""
         return repr(self)
 
     @final
     @property
     def end_value(self) -> float:
-        """The value after everything that it waits for was reached."""
+        """The value once every level that the schedule waits for has been reached."""
         return self.value(self.settled())
 
     @abstractmethod
@@ -168,14 +168,14 @@ class PerformanceSchedule(Schedule):
 
     @abstractmethod
     def settled(self) -> State:
-        """Return the state for evaluation: everything that it waits for was reached."""
+        """Return the state for evaluation, in which every level that the schedule waits for has been reached."""
 
     @abstractmethod
     def update(self, state: State, means: Mapping[str, float]) -> State:
-        """Return the state after a training batch with these means of the components over all ranks.
+        """Return the state after a training batch in which the components had these means over all ranks.
 
-        ``name + SQUARES`` is the mean of a component's squares. A component without a score in the batch has neither;
-        its state then stays the same.
+        ``name + SQUARES`` is the mean of a component's squares. If a component has no score in the batch, both means
+        are missing, and the state stays the same.
         """
 
     @abstractmethod
@@ -192,7 +192,7 @@ class PerformanceSchedule(Schedule):
 
 
 def following(schedule: Weight) -> Iterator[PerformanceSchedule]:
-    """Yield the schedules by performance inside `schedule`, including itself."""
+    """Yield the schedules that follow performance in `schedule`, including `schedule` itself."""
     if isinstance(schedule, PerformanceSchedule):
         yield schedule
     for part in schedule.parts if isinstance(schedule, Schedule) else ():
@@ -202,7 +202,7 @@ def following(schedule: Weight) -> Iterator[PerformanceSchedule]:
 @final
 @dataclass(frozen=True)
 class Constant(Schedule):
-    """Always the same number."""
+    """A schedule that always has the same value."""
 
     value: float
 
@@ -365,12 +365,12 @@ class Limited(Schedule):
 
 
 def grouped(schedule: Schedule) -> str:
-    """Return the repr of a schedule before a dot: products get parentheses, sums already have them."""
+    """Return the repr of a schedule for use before a dot: products get parentheses, which sums already have."""
     return f"({schedule!r})" if isinstance(schedule, Scaled | Multiplied) else repr(schedule)
 
 
 def call_text(name: str, *arguments: object, **options: object) -> str:
-    """Return the call that creates a schedule: ``linear(0.0, 1.0, end=0.5)``. Arguments may be schedules."""
+    """Return the code that creates a schedule: ``linear(0.0, 1.0, end=0.5)``. Arguments may be schedules."""
     argument_texts = [argument_text(argument) for argument in arguments]
     argument_texts += [f"{option}={argument_text(value)}" for option, value in options.items()]
     return f"{name}({', '.join(argument_texts)})"
@@ -385,14 +385,14 @@ def argument_text(value: object) -> str:
 
 
 def as_weight(value: object, subject: str = "a weight") -> Weight:
-    """Return `value`, a number or a schedule, checked; constant schedules become their number."""
+    """Return `value` as a weight, checked: a number or a schedule. A constant schedule becomes its number."""
     if isinstance(value, Constant):
         return value.value
     return value if isinstance(value, Schedule) else number(value, subject)
 
 
 def weight_now(weight: Weight, progress: Progress | None) -> float:
-    """Return the number that `weight` has at `progress`."""
+    """Return the value of `weight` at `progress`."""
     return weight if isinstance(weight, float) else float(weight(progress))
 
 

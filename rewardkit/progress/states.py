@@ -1,4 +1,4 @@
-"""States of the schedules in a tree, kept outside of the tree by the trainer.
+"""The states of the schedules in a tree, which the trainer keeps outside of the tree.
 
 ``advanced(initial(followers), {"tags": 0.9})`` is the state after a batch in which the tags scored 0.9 on average.
 """
@@ -20,7 +20,7 @@ def initial(followers: Iterable[PerformanceSchedule]) -> States:
 
 
 def advanced(states: States, means: Mapping[str, float]) -> States:
-    """Return the states after a training batch with these means of the components over all ranks."""
+    """Return the states after a training batch in which the components had these means over all ranks."""
     return {follower: follower.update(state, means) for follower, state in states.items()}
 
 
@@ -30,12 +30,12 @@ def saved(states: States) -> dict[str, Any]:
 
 
 def restored(states: States, from_json: Mapping[str, Any]) -> States:
-    """Return `states` with the saved ones restored; a schedule that was not saved keeps its state."""
+    """Return `states` with the saved states restored; a schedule that was not saved keeps its state."""
     return {follower: from_json.get(follower.describe(), state) for follower, state in states.items()}
 
 
 def means(names: Iterable[str], summed: Sequence[Sequence[float]]) -> dict[str, float]:
-    """Return each component's mean and mean of squares, from the sums of all ranks, if there is any."""
+    """Return each scored component's mean and mean of squares, from the sums over all ranks."""
     component_means: dict[str, float] = {}
     for name, (count, total, squares) in zip(names, summed, strict=True):
         if count and math.isfinite(squares):

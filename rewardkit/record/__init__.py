@@ -1,1 +1,1 @@
-"""The record of a run on disk: every completion with its scores, written during training."""
+"""Recorded runs: every completion with its scores, written to disk during training."""

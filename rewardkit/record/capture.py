@@ -1,4 +1,4 @@
-"""Capture of what reward functions print, log and warn about while a batch is scored, with component and row.
+"""Capture the output, log lines and warnings of reward functions while a batch is scored, with component and row.
 
 ::
 
@@ -6,9 +6,9 @@
         table = scorer.score(batch)
     capture.lines  # [Line("no number in ''", kind="print", component="closeness", row=3)]
 
-A line from a function called for one completion has its row; lines from functions over a group or the batch have none.
-The output of functions in worker processes (``timeout=``) is captured when they return; if one is killed, its output is
-lost. Output of a function's own threads or C code is not captured.
+A line from a function that is called for one completion has that completion's row; lines from functions over a group or
+batch have none. The output of a function in a worker process (``timeout=``) is captured when the function returns; if
+the process is killed, the output is lost. Output of a function's own threads or C code is not captured.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from typing import Any, TextIO
 from rewardkit.batch.score import Fault, Outcome
 from rewardkit.record.records import Line
 from rewardkit.tree.evaluation import observers as observing
-from rewardkit.tree.evaluation.observers import Called, aside, running
+from rewardkit.tree.evaluation.observers import Called, running, unattributed
 from rewardkit.tree.results import Raised
 
-# Taps: the output, log lines and warnings of a reward function also go to its observer.
+# Taps: hooks that also send the output, log lines and warnings of a reward function to its observer.
 
 
 _lock = threading.RLock()
@@ -41,8 +41,8 @@ _inside = 0
 
 
 @contextmanager
-def tapped() -> Iterator[None]:
-    """Install the taps within this context; several threads may use it at once."""
+def install_taps() -> Iterator[None]:
+    """Install the taps inside the block. Several threads may do so at once."""
     global _inside
     with _lock:
         if _inside == 0:
@@ -78,7 +78,7 @@ class _Tee:
         return getattr(self.stream, name)
 
 
-# Each tap wraps the current function, and removes itself only if nothing has wrapped it since. A tap that has to stay
+# Each tap wraps the current function, and is removed only if nothing has wrapped the tap since. A tap that has to stay
 # passes everything on.
 
 
@@ -87,8 +87,8 @@ def _install() -> None:
         stream = getattr(sys, name)
         if stream is not None and not isinstance(stream, _Tee):
             setattr(sys, name, _Tee(stream, level))
-    # Not a handler: a root handler misses loggers that do not propagate, and with one installed, logging.basicConfig,
-    # which a function or one of its imports may call, does nothing.
+    # Do not use a handler: a root handler misses loggers that do not propagate, and it disables logging.basicConfig,
+    # which a function or its imports may call.
     if not hasattr(logging.Logger.callHandlers, "tapped"):
         logging.Logger.callHandlers = _logging(logging.Logger.callHandlers)  # type: ignore[method-assign]
     if not hasattr(warnings.showwarning, "tapped"):
@@ -112,7 +112,7 @@ def _logging(original: Callable[..., Any]) -> Callable[..., Any]:
             message, trace = _logged(record)
             if call.observer.heard(call, "log", _level(record.levelno), message, trace):
                 return
-        with aside():  # ignore output of the log handlers
+        with unattributed():  # ignore output of the log handlers
             original(logger, record)
 
     call_handlers.tapped = original  # type: ignore[attr-defined]
@@ -122,7 +122,7 @@ def _logging(original: Callable[..., Any]) -> Callable[..., Any]:
 def _logged(record: logging.LogRecord) -> tuple[str, str | None]:
     try:
         message = record.getMessage()
-    except Exception:  # wrong arguments; the handlers of logging report that
+    except Exception:  # wrong arguments, which logging's handlers report
         message = str(record.msg)
     trace = record.exc_info and record.exc_info[1]
     message = message if record.name == "root" else f"{record.name}: {message}"
@@ -142,7 +142,7 @@ def _warning(original: Callable[..., Any]) -> Callable[..., Any]:
             text = f"{category.__name__}: {message}"
             if call.observer.heard(call, "warning", "warning", text, f"{filename}:{lineno}"):
                 return
-        with aside():
+        with unattributed():
             original(message, category, filename, lineno, *rest, **named)
 
     show.tapped = original  # type: ignore[attr-defined]
@@ -151,29 +151,30 @@ def _warning(original: Callable[..., Any]) -> Callable[..., Any]:
 
 __all__ = ["Capture", "FaultLines", "Line", "wording"]
 
-# Any limits: a reward may print forever, and what it prints is kept in memory until the batch ends.
+# Arbitrary limits: a reward may print without end, and its output is kept in memory until the batch ends.
 MAX_LINES = 1_000
 MAX_CHARACTERS = 200_000
-"""The limits for one batch; further lines are only counted."""
+"""The most lines and characters captured in one batch; further lines are only counted."""
 
-# Any numbers: what a reader looks at, and pauses that a training feels; five times the median is no noise.
+# Arbitrary: five calls are enough for a reader, pauses of 0.1 s slow training down, and 5 times the median is not
+# noise.
 SLOWEST = 5
 SLOW_SECONDS = 0.1
 SLOW_FACTOR = 5.0
 """A call is slow above 0.1 s and 5 times its component's median; the slowest five of a component are listed."""
 
 MAX_KINDS = 200
-"""The most kinds of faults; reasons may quote completions, so they may all differ. Any limit of memory."""
+"""The most kinds of faults. Reasons may quote completions, so all may differ. Arbitrary limit that bounds memory."""
 
 _OUTPUT = "rewardkit_output"
 """The attribute of an exception that carries the captured output of a worker process."""
 
 
 class Capture:
-    """Captures the output of reward functions called within its ``with``; for one batch, safe for several threads.
+    """A context manager that captures the output of reward functions during one batch. Safe for several threads.
 
     Args:
-        quiet: do not also show the output where it would normally go.
+        quiet: do not pass the output on to its normal destination.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -189,14 +190,14 @@ class Capture:
 
     def __enter__(self) -> Capture:
         self._open = True
-        self._within.enter_context(tapped())
+        self._within.enter_context(install_taps())
         self._within.enter_context(observing.observed_by(self))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._within.close()
         with self._lock:
-            self._open = False  # a canceled call may still run and print something
+            self._open = False  # a canceled call may still be running and print
             for line in self._begun.values():
                 self._keep(line)
             self._begun.clear()
@@ -216,7 +217,7 @@ class Capture:
 
     @property
     def durations(self) -> dict[str, list[float]]:
-        """The seconds that each call of a component took."""
+        """Component -> the seconds that each of its calls took."""
         with self._lock:
             return {component: [seconds for seconds, _ in calls] for component, calls in self._times.items()}
 
@@ -235,7 +236,7 @@ class Capture:
             return self._quiet
 
     def _print(self, call: Called, level: str, text: str) -> None:
-        """Join output that arrives in pieces; a line ends at its line break."""
+        """Assemble lines from output that arrives in pieces; a line ends at a line break."""
         key = (call.component, call.row, level)
         begun = self._begun.pop(key, None) or Line("", "print", level, call.component, call.row, time=time.time())
         *lines, rest = self._affordable(text).split("\n")
@@ -246,7 +247,7 @@ class Capture:
             self._begun[key] = replace(begun, message=begun.message + rest)
 
     def _affordable(self, text: str) -> str:
-        """Return as much of `text` as the limit allows; count the lines of the rest."""
+        """Return the start of `text` that fits the character limit; count the lines that are left out."""
         affordable = text[: self._characters]
         self._characters -= len(affordable)
         if len(affordable) < len(text):
@@ -308,7 +309,7 @@ class _WithOutput:
 
 @dataclass(frozen=True)
 class _Elsewhere:
-    """A function that returns its captured output from its worker process."""
+    """A wrapper that runs a function in a worker process and returns the captured output with the result."""
 
     function: Callable[..., Any]
     quiet: bool
@@ -317,7 +318,7 @@ class _Elsewhere:
         capture = Capture(quiet=self.quiet)
         try:
             with capture:
-                function, (call,) = observing.watched(self.function, [arguments], "", [None])
+                function, (call,) = observing.observe_calls(self.function, [arguments], "", [None])
                 returned = function(*call)
         except BaseException as error:
             vars(error)[_OUTPUT] = capture.output
@@ -342,11 +343,9 @@ def _slow(component: str, calls: list[tuple[float, int | None]]) -> list[Line]:
 
 
 class FaultLines:
-    """Turns the faults of a run's batches into lines: each kind has its traceback once, and is only counted later.
+    """A converter of a run's faults into lines: the first line of a kind has the traceback, later lines only a count.
 
-    Each gold answer that cannot be read is a kind.
-
-    Safe to share between threads.
+    Each unreadable gold answer is a kind of its own. Instances can be shared between threads.
     """
 
     def __init__(self) -> None:
@@ -354,7 +353,7 @@ class FaultLines:
         self._lock = threading.Lock()
 
     def of(self, faults: Iterable[Fault]) -> list[Line]:
-        """Return a line for each kind of fault in a batch, with the first row that has it."""
+        """Return a line for each kind of fault in a batch, with the first affected row."""
         with self._lock:
             first: dict[tuple[str, str, str], Fault] = {}
             counts: Counter[tuple[str, str, str]] = Counter()
@@ -384,7 +383,7 @@ class FaultLines:
 
 
 def wording(reason: str) -> str:
-    """Return the words of a reason before its first number, quotation or detail, which faults of one kind share."""
-    # "no number in" of "no number in 'abc'". 60 characters: any limit, for a heading.
+    """Return the words before the first number, quotation or detail in a reason; they identify a kind of fault."""
+    # "no number in 'abc'" becomes "no number in". The limit of 60 characters is arbitrary: it must fit a heading.
     match = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
     return match[0][:60] if match else ""

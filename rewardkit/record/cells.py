@@ -1,6 +1,6 @@
-"""Cells of example columns as JSON: a value that cannot be written is replaced, and the others are kept.
+"""Cells of example columns as JSON: a value that JSON cannot express is replaced, and all others are kept.
 
-``as_json({"answer": 4, "image": np.zeros((336, 336, 3))})`` has the shape, dtype and SHA-256 of the array.
+``as_json({"answer": 4, "image": np.zeros((336, 336, 3))})`` contains the shape, dtype and SHA-256 of the array.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-# The address in a repr differs in each process, and equal cells should be equal text.
+# The memory address in a repr differs between processes, but equal cells should have equal text.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _LARGE = 1000
-"""Arrays with more elements are written as a digest."""
+"""Arrays with more elements are written as a digest. Arbitrary: it limits the size of a cell."""
 _DEEPEST = 100
-"""Deeper JSON cannot be read by every parser."""
+"""The deepest nesting that is written, because some parsers cannot read deeper JSON."""
 _VALUES = (str, bytes, int, bool, type(None))
 
 
 class Cells:
-    """Writes each object once, by its id(); only for one batch, which keeps the objects alive."""
+    """A cache of written cells by id(); only for one batch, which keeps the objects alive."""
 
     def __init__(self) -> None:
         self._written: dict[Hashable, str] = {}
@@ -36,12 +36,12 @@ class Cells:
         return self._written[key]
 
     def row(self, cells: Mapping[str, Any]) -> str:
-        """Return the JSON object of one row."""
+        """Return the cells of one row as a JSON object."""
         return "{" + ", ".join(f"{as_json(name)}: {self.json(value)}" for name, value in cells.items()) + "}"
 
 
 def identity(value: Any) -> Hashable:
-    """Return a key that is the same for two cells only if they are certainly equal; other objects go by id()."""
+    """Return a key that is the same for two cells only if they are certainly equal: the value, or else its id()."""
     return (type(value), value) if type(value) in _VALUES else id(value)
 
 
@@ -82,7 +82,7 @@ def _content(value: Any, above: tuple[int, ...]) -> Any:
         return _array(value, str(value.dtype), above)
     if callable(getattr(value, "detach", None)):  # a tensor
         tensor = value.detach().cpu()
-        if "bfloat16" in str(value.dtype):  # which numpy lacks
+        if "bfloat16" in str(value.dtype):  # numpy has no bfloat16
             tensor = tensor.float()
         return _array(tensor.numpy(), str(value.dtype), above)
     content = getattr(value, "tobytes", None)  # an image: two of the same size have different digests
@@ -91,7 +91,7 @@ def _content(value: Any, above: tuple[int, ...]) -> Any:
 
 
 def _integer(value: int) -> int | str:
-    """Return the number, or its hexadecimal text if it has more digits than Python writes."""
+    """Return the number, or its hexadecimal text if it has too many digits for Python's str()."""
     try:
         str(value)
     except ValueError:
@@ -106,7 +106,7 @@ def _array(values: Any, dtype: str, above: tuple[int, ...]) -> Any:
 
 
 def _keys(items: Mapping[Any, Any]) -> list[str]:
-    """Return a distinct text for each key: ``{"1": a, 1: b}`` has "1" and "1 (int)"."""
+    """Return a distinct text for each key: ``{"1": a, 1: b}`` becomes "1" and "1 (int)"."""
     used_keys = {str(key) for key in items if isinstance(key, str)}
     keys = []
     for key in items:

@@ -1,4 +1,4 @@
-"""A guard around recording: errors are logged and counted, and never reach the training.
+"""A guard for recording code: errors are logged and counted, and never reach the training.
 
 ``with guard(): recorder.record(record)``, where ``guard = Guard("runs/x", "these batches")``.
 """
@@ -17,7 +17,7 @@ _LOG = logging.getLogger("rewardkit")
 
 @final
 class Guard:
-    """Logs the errors of recording: the first, the tenth, the hundredth, ...
+    """A guard that logs recording errors: the first, the tenth, the hundredth, ...
 
     Args:
         path: the path of the run.
@@ -31,7 +31,7 @@ class Guard:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        """Run the block; log an exception instead of raising it."""
+        """Run the block, and log an exception instead of raising it."""
         try:
             yield
         except Exception as error:

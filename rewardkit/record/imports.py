@@ -1,8 +1,9 @@
 """Import of runs that TRL logged without rewardkit: ``import_run("trl_output", into="runs/y")``.
 
-With ``log_completions=True`` TRL writes ``completions/completions_00012.parquet`` at each logging step: prompts,
-completions, rewards and advantages of the last batch before it. Parquet gives all tool calls of a file the same
-arguments, so ``{"k": 2}`` is read back as ``{"k": 2.0, "letter": None}``: arguments that are None are left out.
+With ``log_completions=True``, TRL writes ``completions/completions_00012.parquet`` at each logging step: prompts,
+completions, rewards and advantages of the last batch before that step. Parquet gives all tool calls in a file the same
+arguments, so ``{"k": 2}`` is read back as ``{"k": 2.0, "letter": None}``. Arguments that are None are therefore left
+out.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 _OWN = ("step", "prompt", "completion", "advantage")
 _RAW = "components/"
-"""The prefix of raw components, which rewardkit logs next to the rewards; the rewards are its terms then."""
+"""The prefix of raw components, which rewardkit logs in addition to the rewards; the rewards are then its terms."""
 _NOTE = (
     "Imported from TRL's completions, which give all tool calls of a file the same arguments: arguments that were None "
     "are left out here, and whole numbers may have become fractions (2 as 2.0). An argument that the policy set to "
@@ -50,15 +51,15 @@ def import_run(
     rewards: Sequence[str] | None = None,
     weights: Mapping[str, float] | None = None,
 ) -> Run:
-    """Make a run from the completions that TRL logged.
+    """Create a run from the completions that TRL logged.
 
     ``import_run("trl_output", into="runs/y").scores().df()``. If arguments of tool calls had to be left out (see the
-    module's text), the run says so: ``run.info["note"]``.
+    module docstring), the run has a note: ``run.info["note"]``.
 
     Args:
         source: the trainer's ``output_dir``, or its folder ``completions``.
-        into: a folder that does not have a run yet.
-        rewards: the columns that are rewards; by default, all columns with numbers.
+        into: a folder that does not contain a run yet.
+        rewards: the columns that are rewards; by default, all columns of numbers.
         weights: name of a reward -> its weight in the total; by default 1, as in TRL.
 
     Raises:
@@ -98,7 +99,7 @@ def _paths(source: str) -> list[str]:
 
 
 def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
-    """Return the rewards in the files (columns of numbers that are not TRL's own), and rewardkit's raw components."""
+    """Return the names of the rewards in the files (columns of numbers except TRL's own), and of the raw components."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -122,7 +123,7 @@ def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _records(paths: list[str], raw: list[str], weights: Mapping[str, float]) -> Iterator[tuple[Record, bool]]:
-    """Yield the record of each file, and whether arguments of its tool calls were left out."""
+    """Yield each file's record, and whether arguments of its tool calls were left out."""
     components = raw or list(weights)
     version = Version(
         fingerprint(("imported", tuple(components), tuple(weights.items()))),
@@ -166,7 +167,7 @@ def _record(
 
 
 def _without_none(cells: list[Any]) -> tuple[list[Any], bool]:
-    """Return completions or prompts without the arguments of tool calls that are None, and whether there were any."""
+    """Return completions or prompts without tool-call arguments that are None, and whether any was removed."""
     changed = False
     for message in (message for cell in cells if isinstance(cell, list) for message in cell):
         for call in (message.get("tool_calls") or ()) if isinstance(message, dict) else ():
@@ -180,14 +181,14 @@ def _without_none(cells: list[Any]) -> tuple[list[Any], bool]:
 
 
 def _set(value: Any) -> Any:
-    """Return a value without the fields of objects that are None."""
+    """Return a JSON value without object fields that are None."""
     if isinstance(value, dict):
         return {name: _set(item) for name, item in value.items() if item is not None}
     return list(map(_set, value)) if isinstance(value, list) else value
 
 
 def _numbers(rows: pyarrow.Table, name: str) -> Any:
-    """Return (n,) the numbers of a column, NaN if there is none."""
+    """Return (n,) the numbers of a column; NaN for missing values, or if there is no such column."""
     if name not in rows.column_names:
         return np.full(rows.num_rows, np.nan)
     return np.array([np.nan if value is None else value for value in rows[name].to_pylist()], dtype=np.float64)

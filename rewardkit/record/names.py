@@ -1,6 +1,6 @@
 """Names of columns that contain names of components: ``parts/<component>/<part>``, ``components/Judge``.
 
-DuckDB ignores the case of column names, so no two names may differ only in case:
+DuckDB ignores case in column names, so no two names may differ only in case:
 ``distinct(["terms/Judge", "terms/judge"])`` renames the second to ``terms/judge~10e86c65``.
 """
 
@@ -15,12 +15,12 @@ _KINDS = ("components", "outcomes", "terms", "notes", "parts")
 
 
 def part_column(component: str, part: str) -> str:
-    """Return the column of a part; a ``/`` within either name is written ``%2F``, and ``%`` as ``%25``."""
+    """Return the name of a part's column; a ``/`` within either name is written ``%2F``, and ``%`` as ``%25``."""
     return f"parts/{_escaped(component)}/{_escaped(part)}"
 
 
 def component_and_part(column: str) -> tuple[str, str]:
-    """Return the arguments of `part_column` for its result."""
+    """Return the component and part in a column name made by `part_column`."""
     component, _, part = column.removeprefix("parts/").rpartition("/")
     return _unescaped(component), _unescaped(part)
 
@@ -28,11 +28,11 @@ def component_and_part(column: str) -> tuple[str, str]:
 def distinct(columns: Iterable[str], names: Iterable[str] = ()) -> dict[str, str]:
     """Return column -> unique name, so that no two names differ only in case.
 
-    Of such names, the first in order stays as it is, and the others get ``~`` and a digest of the exact name. A renamed
-    column therefore has the same name in any set of columns.
+    Of names that differ only in case, the first in order is unchanged, and the others get ``~`` and a digest of the
+    exact name. A renamed column therefore has the same name in every set of columns.
 
     Args:
-        names: further names of components and terms in the run.
+        names: more names of components and terms in the run.
     """
     exact_names = {column: _exact(column) for column in columns}
     named: defaultdict[str | None, set[str]] = defaultdict(set)
@@ -58,16 +58,16 @@ def distinct(columns: Iterable[str], names: Iterable[str] = ()) -> dict[str, str
 
 
 def known_names(versions: Iterable[Mapping[str, Any]], kind: str) -> list[str]:
-    """Return the names of ``components`` or ``terms`` in the files of some versions of a reward."""
+    """Return the names of ``components`` or ``terms`` in the version files of a reward."""
     raw_names = (name["name"] if isinstance(name, dict) else name for version in versions for name in version[kind])
     return [name.encode("utf-8", "backslashreplace").decode() for name in raw_names]
 
 
 def selection(files: Mapping[str, Iterable[str]], spelling: Mapping[str, str]) -> str:
-    """Return the query for all rows of Parquet files, with renamed columns.
+    """Return the SQL query for all rows of Parquet files, with renamed columns.
 
     Args:
-        files: address in DuckDB -> columns.
+        files: the file's address in DuckDB -> its columns.
         spelling: column -> new name.
     """
     if all(spelling[column] == column for columns in files.values() for column in columns):
@@ -80,17 +80,17 @@ def selection(files: Mapping[str, Iterable[str]], spelling: Mapping[str, str]) -
 
 
 def literal(text: str) -> str:
-    """Return a text as a literal of SQL."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def quoted(column: str) -> str:
-    """Return the name of a column for SQL."""
+    """Return a column name quoted for SQL."""
     return '"' + column.replace('"', '""') + '"'
 
 
 def _exact(column: str) -> tuple[str, str, str | None] | None:
-    """Return kind, name and part as the reward names them; None for a column of the schema."""
+    """Return the kind, name and part that the reward uses for a column; None for a column of the schema."""
     kind, slash, name = column.partition("/")
     if not slash or kind not in _KINDS:
         return None

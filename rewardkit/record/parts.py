@@ -1,6 +1,6 @@
-"""The files of a run, in a local folder or in any file system that fsspec supports.
+"""The files of a run, in a local folder or any file system that fsspec supports.
 
-``Files.at("runs/x").put("scores/a001-r000-00000000.parquet", data)`` writes the whole file or nothing.
+``Files.at("runs/x").put("scores/a001-r000-00000000.parquet", data)`` writes the file completely or not at all.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import pyarrow
 
 _ROWS = {"scores": 1 << 14, "completions": 1 << 11}
-"""Rows of a row group; small groups find sorted steps and prompts without reading the rest."""
+"""Table -> rows per row group. With small groups, a reader finds sorted steps and prompts without reading the rest."""
 _TEXTS = ("completion", "messages", "rollout", "prompt", "columns", "detail")
-"""Columns that rarely repeat a value, so they get no dictionary."""
+"""Columns whose values rarely repeat, so they get no dictionary."""
 
 _CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created", "ETag", "etag")
-"""The keys under which fsspec's file systems report a change of a file."""
+"""The keys under which fsspec's file systems report that a file has changed."""
 
 _EXTRAS = {name: name for name in ("s3", "gs", "gcs", "abfs", "http", "ssh", "sftp", "smb")}
 _EXTRAS |= {"s3a": "s3", "az": "abfs", "https": "http"}
@@ -33,7 +33,7 @@ _EXTRAS |= {"s3a": "s3", "az": "abfs", "https": "http"}
 
 
 class Stamp(NamedTuple):
-    """The size and time of a file, to detect that another file replaced it."""
+    """The size and modification time of a file, to detect whether it was replaced."""
 
     size: int
     changed: object
@@ -49,11 +49,11 @@ class Files:
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Files:
-        """Return the files at a path or an address such as ``s3://bucket/runs/x``; a text without ``://`` is a path.
+        """Return the files at a path or a URL such as ``s3://bucket/runs/x``. Text without ``://`` is a path.
 
         Raises:
             RewardKitError: the path is not valid UTF-8, or fsspec does not know the protocol.
-            MissingExtraError: fsspec, pyarrow or duckdb is not installed, or the package that fsspec needs here.
+            MissingExtraError: fsspec, pyarrow or duckdb is not installed, or a package that fsspec needs for this URL.
         """
         try:
             import duckdb  # noqa: F401
@@ -67,7 +67,8 @@ class Files:
         except UnicodeEncodeError:
             raise RewardKitError(f"the folder of a run is not valid UTF-8: {shorten(address)}. Rename it") from None
         if "://" not in address:
-            # Absolute, so that a change of the working directory does not matter. fsspec would split the path at "::".
+            # Make the path absolute, so that a change of the working directory does not matter. Do not use url_to_fs,
+            # which would split the path at "::".
             return cls(fsspec.filesystem("file"), os.path.abspath(address), True)
         try:
             system, root = fsspec.core.url_to_fs(address)
@@ -82,21 +83,21 @@ class Files:
 
     @property
     def location(self) -> str:
-        """The path or address to pass to `at` again; it does not depend on the working directory."""
+        """The path or URL of the run, independent of the working directory; it can be passed to `at`."""
         return self.root if self.local else str(self.system.unstrip_protocol(self.root))
 
     def path(self, name: str) -> str:
         return f"{self.root}/{name}"
 
     def address(self, name: str) -> str:
-        """Return the address of a file for DuckDB."""
+        """Return the path or URL of a file for DuckDB."""
         return self.path(name) if self.local else self.system.unstrip_protocol(self.path(name))
 
     def put(self, name: str, data: bytes, *, durable: bool = False) -> None:
-        """Write a whole file or nothing.
+        """Write a file completely or not at all.
 
         Args:
-            durable: return only when the file would survive a power cut.
+            durable: return only once the file would survive a power failure.
         """
         path = self.path(name)
         if not self.local:
@@ -119,7 +120,7 @@ class Files:
             raise
 
     def claim(self, name: str, data: bytes) -> bool:
-        """Write a file that must not exist yet; return False if it exists."""
+        """Write a file if it does not exist yet; return whether it was written."""
         path = self.path(name)
         if not self.local:
             if self.system.exists(path):
@@ -144,7 +145,7 @@ class Files:
             self.system.rm_file(self.path(name))
 
     def names(self, folder: str) -> dict[str, Stamp]:
-        """Return the files in a folder with their stamps; empty if there is no such folder."""
+        """Return name -> stamp for the files in a folder; empty if there is no such folder."""
         if self.local:
             try:
                 with os.scandir(self.path(folder)) as entries:
@@ -174,7 +175,7 @@ class Files:
         """Return the content of a JSON file.
 
         Raises:
-            ValueError: it is not JSON, or nested too deeply.
+            ValueError: the content is not JSON, or nested too deeply.
         """
         try:
             return json.loads(self.get(name))
@@ -209,7 +210,7 @@ def encoded(name: str, table: pyarrow.Table) -> bytes:
 
 
 def decoded(data: bytes) -> pyarrow.Table:
-    """Return the table in the bytes of a Parquet file."""
+    """Return the table from the bytes of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 

@@ -1,6 +1,6 @@
-"""Queries about a run, with rows as results: only `rewardkit.record` names the tables.
+"""Queries on a run that return rows, so that code outside of `rewardkit.record` need not know the tables.
 
-``texts_of(run, [(1, 0, 12, 3)])`` is a list with the text of one completion.
+``texts_of(run, [(1, 0, 12, 3)])`` returns a list with the text of one completion.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     import pyarrow
 
 LONGEST = 100_000
-"""The number of characters of a completion to show at first. Any limit, so that a browser stays fast."""
+"""The characters of a completion that are shown at first. Arbitrary limit: a browser must stay fast."""
 _MESSAGES = 20_000_000
-"""Longer conversations are not read: only their last message is shown. Any limit of memory, in characters."""
+"""The most characters of a conversation that is read; of a longer one, only the last message is shown. Arbitrary limit
+that bounds memory."""
 _SEARCHED = 20_000
-"""The characters of a completion in which a filter searches. Any limit, for the time of a search in a whole run."""
+"""The characters of a completion that a filter searches. Arbitrary limit that bounds the time to search a whole run."""
 _KEY = ", ".join(KEY)
 _ASKED = f"(select {', '.join(f'unnest(?) as {name}' for name in (*KEY, 'place'))}) as asked"
-"""The keys of some completions as a table; `place` is their order."""
+"""An SQL table of the requested keys; `place` is their order."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Completion:
 
 
 def completions(run: Run, prompt_id: str, keys: Sequence[Key], longest: int = LONGEST) -> dict[Key, Completion]:
-    """Return the texts and notes of some completions of a prompt."""
+    """Return key -> completion, with texts and notes, for some completions of a prompt."""
     if not keys:
         return {}
     extra_columns = [name for name in run.completions().columns if name.startswith(("notes/", "parts/"))]
@@ -75,10 +76,10 @@ def _completion(cells: tuple[Any, ...], extras: Mapping[str, Any]) -> Completion
 
 
 def excerpts(run: Run, rows: Sequence[tuple[Key, str]], characters: int = 240) -> dict[Key, str]:
-    """Return the first words of some completions of any prompts: (key, prompt_id) each."""
+    """Return key -> the first `characters` of each completion in `rows`, which has (key, prompt_id) pairs."""
     if not rows:
         return {}
-    # The range of parts and the prompts are redundant, but let DuckDB skip files and row groups.
+    # The conditions on parts and prompts are redundant, but they let DuckDB skip files and row groups.
     batches = [key[2] for key, _ in rows]
     prompts = sorted({prompt for _, prompt in rows})
     where, values = _are([key for key, _ in rows])
@@ -91,19 +92,19 @@ def excerpts(run: Run, rows: Sequence[tuple[Key, str]], characters: int = 240) -
 
 
 def searchable_texts(run: Run, prompt_id: str) -> dict[Key, str]:
-    """Return all completions of a prompt for a search: in lower case and cut to 20,000 characters."""
+    """Return the completions of a prompt for a search: in lower case, and cut to 20,000 characters."""
     query = f"select {_KEY}, lower(left(completion, {_SEARCHED:d})) from completions where prompt_id = ?"
     return {row[:4]: row[4] or "" for row in run.sql(query, [prompt_id]).fetchall()}
 
 
 def texts_of(run: Run, keys: Sequence[Key]) -> list[str]:
-    """Return the texts of some completions, in order; empty if the record has lost one."""
+    """Return the texts of some completions, in order; an empty text if a completion is missing in the record."""
     query = f"select completion from {_ASKED} left join completions using ({_KEY}) order by place"
     return [text or "" for (text,) in run.sql(query, _columns(keys)).fetchall()]
 
 
 def whole_rows(run: Run, keys: Sequence[Key]) -> list[dict[str, Any]]:
-    """Return some completions, in order, with ``prompt`` and ``completion``, their messages and example columns.
+    """Return rows for some completions, in order: prompt and completion, as text and as messages, and example columns.
 
     The messages (``prompt_messages``, ``completion_messages``) and ``columns`` are JSON, or None.
     """
@@ -117,21 +118,22 @@ def whole_rows(run: Run, keys: Sequence[Key]) -> list[dict[str, Any]]:
 
 
 def text_or_messages(row: Mapping[str, Any], name: str) -> Any:
-    """Return the ``prompt`` or the ``completion`` of a row as the trainer passed it: a text, or messages."""
+    """Return the ``prompt`` or ``completion`` of a row as text or as messages, as the trainer passed it."""
     messages = row[f"{name}_messages"]
     return row[name] or "" if messages is None else json.loads(messages)
 
 
 def prompts_containing(run: Run, text: str) -> list[str]:
-    """Return the ids of the prompts that have a completion with `text`, ignoring case."""
+    """Return the ids of the prompts with a completion that contains `text`, ignoring case."""
     query = "select distinct prompt_id from completions where contains(lower(completion), lower(?))"
     return [prompt for (prompt,) in run.sql(query, [text]).fetchall()]
 
 
 def prompts(run: Run) -> list[tuple[str, str, str, str]]:
-    """Return id, text, question and example columns (JSON) of each prompt.
+    """Return (id, text, question, example columns as JSON) for each prompt.
 
-    The question is the last message of a conversation, else the whole prompt: system messages are often all equal.
+    The question is the last message of a conversation, else the whole prompt. System messages are often the same for
+    all prompts.
     """
     question = (
         "case when json_valid(messages) and json_type(messages, '$[#-1].content') = 'VARCHAR' "
@@ -144,20 +146,20 @@ def prompts(run: Run) -> list[tuple[str, str, str, str]]:
 
 
 def prompt_messages(run: Run, prompt_id: str) -> str | None:
-    """Return the messages of a conversational prompt, as JSON; None for a plain text."""
+    """Return the messages of a conversational prompt, as JSON; None for a plain text prompt."""
     query = f"select messages from prompts where prompt_id = ? and length(messages) <= {_MESSAGES:d} limit 1"
     rows = run.sql(query, [prompt_id]).fetchall()
     return rows[0][0] if rows else None
 
 
 def example_columns(run: Run) -> list[str]:
-    """Return the names of the example columns of all prompts, sorted."""
+    """Return the sorted names of the example columns of all prompts."""
     query = "select distinct unnest(cast(json_keys(columns) as varchar[])) from prompts order by 1"
     return [name for (name,) in run.sql(query).fetchall()]
 
 
 def shares_of_turns(run: Run, keys: Sequence[Key]) -> list[tuple[Key, int, str, float]]:
-    """Return the shares of the turns of some completions: key, turn, component, share."""
+    """Return (key, turn, component, share) for each turn share of some completions."""
     if not keys:
         return []
     where, values = _are(keys)
@@ -172,7 +174,7 @@ def shares_of_turns(run: Run, keys: Sequence[Key]) -> list[tuple[Key, int, str, 
 
 @dataclass(frozen=True)
 class Extent:
-    """The progress of a run: its last batch of each (attempt, rank), its completions, and its lines of the log."""
+    """The extent of a run: the last batch of each (attempt, rank), and the number of completions and log lines."""
 
     batches: Mapping[tuple[int, int], int] = field(default_factory=dict)
     completions: int = 0
@@ -180,14 +182,14 @@ class Extent:
 
 
 def extent_of(run: Run) -> Extent:
-    """Return the progress of a run. It changes whenever there are new rows."""
+    """Return the extent of a run, which changes whenever there are new rows."""
     rows = run.sql("select attempt, rank, max(part), count(*) from scores group by attempt, rank").fetchall()
     lines = run.sql("select count(*) from logs").fetchall()[0][0]
     return Extent({(attempt, rank): part for attempt, rank, part, _ in rows}, sum(row[3] for row in rows), lines)
 
 
 def new_scores(run: Run, extent: Extent, before: Extent) -> pyarrow.Table:
-    """Return the scores of all batches that `extent` has and `before` does not."""
+    """Return the scores of all batches that are in `extent` but not in `before`."""
     late = [
         f"(attempt = {attempt:d} and rank = {rank:d} and part > {before.batches.get((attempt, rank), -1):d})"
         for attempt, rank in extent.batches
@@ -196,7 +198,7 @@ def new_scores(run: Run, extent: Extent, before: Extent) -> pyarrow.Table:
 
 
 def mean_metrics(run: Run) -> pyarrow.Table:
-    """Return the mean of each metric at each step: training, name, step, value."""
+    """Return a table with the mean of each metric at each step: training, name, step, value."""
     return run.sql(
         "select training, name, step, avg(value) as value from metrics where isfinite(value) "
         "group by training, name, step order by training, name, step"
@@ -210,14 +212,14 @@ def last_written(run: Run) -> tuple[int, int | None, datetime.datetime | None]:
 
 
 def mean_totals(run: Run) -> list[tuple[int, float | None]]:
-    """Return each training step with its mean total."""
+    """Return (step, mean total) for each training step."""
     query = "select step, avg(total) from scores where training group by step order by step"
     rows: list[tuple[int, float | None]] = run.sql(query).fetchall()
     return rows
 
 
 def mean_components(run: Run, first: int) -> list[tuple[str, float | None]]:
-    """Return each component with its mean over the training steps from `first` on."""
+    """Return (component, mean over the training steps from `first` on) for each component."""
     columns = set(run.scores().columns)
     names = [name for name in run.components if f"components/{name}" in columns]
     if not names:
@@ -228,7 +230,7 @@ def mean_components(run: Run, first: int) -> list[tuple[str, float | None]]:
 
 
 def training_counts(run: Run, since: int | None = None) -> list[tuple[int, int]]:
-    """Return each training step, from `since` on, with its number of completions."""
+    """Return (step, number of completions) for each training step from `since` on."""
     query = "select step, count(*) from scores where training and step >= coalesce(?, step) group by step order by step"
     rows: list[tuple[int, int]] = run.sql(query, [since]).fetchall()
     return rows
@@ -247,7 +249,7 @@ def training_rows(run: Run, first: int, last: int) -> list[dict[str, Any]]:
 
 
 def last_training_rows(run: Run, steps: int) -> list[dict[str, Any]]:
-    """Return all scores of the last training steps, with prompts and completions as in `training_rows`."""
+    """Return all scores of the last `steps` training steps, with prompts and completions as in `training_rows`."""
     return _as_dicts(
         run,
         "select scores.*, completion, completions.messages as completion_messages, prompt, "
@@ -260,7 +262,7 @@ def last_training_rows(run: Run, steps: int) -> list[dict[str, Any]]:
 
 
 def training_scores(run: Run, columns: Sequence[str], limit: int) -> dict[str, Any]:
-    """Return some columns of the first training completions that have a text, in order, as (n,) arrays."""
+    """Return `columns` of the first training completions that have text, in order, as (n,) arrays."""
     chosen = ", ".join(f"scores.{quoted(name)}" for name in columns)
     table: dict[str, Any] = run.sql(
         f"select {chosen} from scores join completions using ({_KEY}) where scores.training "
@@ -270,7 +272,7 @@ def training_scores(run: Run, columns: Sequence[str], limit: int) -> dict[str, A
 
 
 def first_version(run: Run) -> str | None:
-    """Return the fingerprint of the reward with which the training began; None if it is unknown."""
+    """Return the fingerprint of the reward with which the training began; None if unknown."""
     order = "order by step, attempt, rank, part limit 1"
     rows = run.sql(f"select version from scores where training and version is not null {order}").fetchall()
     return rows[0][0] if rows else None
@@ -281,7 +283,7 @@ def first_version(run: Run) -> str | None:
 
 @dataclass(frozen=True)
 class LogQuery:
-    """A query of the log."""
+    """A query on the log."""
 
     words: str = ""
     component: str = ""
@@ -292,6 +294,7 @@ class LogQuery:
     def where(self) -> tuple[str, list[Any]]:
         conditions = ["true"]
         values: list[Any] = []
+        # Arbitrary limit: each word adds a condition, and makes the query slower.
         for word in self.words.casefold().split()[:20]:
             conditions.append("contains(lower(concat_ws(' ', message, detail, component, kind)), ?)")
             values.append(word)
@@ -307,14 +310,14 @@ class LogQuery:
 
 
 def log_size(run: Run, query: LogQuery) -> int:
-    """Return the number of lines that match."""
+    """Return the number of matching log lines."""
     where, values = query.where()
     size: int = run.sql(f"select count(*) from logs where {where}", values).fetchall()[0][0]
     return size
 
 
 def log_page(run: Run, query: LogQuery, offset: int, limit: int) -> list[dict[str, Any]]:
-    """Return some of the lines that match, newest first."""
+    """Return a page of the matching log lines, newest first."""
     where, values = query.where()
     order = "order by step desc, time desc, attempt desc, rank, part desc, row"
     return _as_dicts(
@@ -356,7 +359,7 @@ class Latency:
 
 
 def latencies(run: Run) -> dict[str, Latency]:
-    """Return, per component, how long its calls took: the median, the 95th percentile, and the slowest."""
+    """Return, per component, the median, the 95th percentile and the maximum of its calls' durations."""
     query = "select component, seconds, sum(count) from durations group by all order by component, seconds"
     calls: dict[str, list[tuple[float, int]]] = {}
     for component, seconds, count in run.sql(query).fetchall():
@@ -365,7 +368,7 @@ def latencies(run: Run) -> dict[str, Latency]:
 
 
 def _latency(rows: Sequence[tuple[float, int]]) -> Latency:
-    """Return the quantiles of (seconds, count), in order of seconds."""
+    """Return the quantiles of durations, given (seconds, count) pairs sorted by seconds."""
     ends = list(itertools.accumulate(count for _, count in rows))
     median, most = (rows[bisect_left(ends, share * ends[-1])][0] for share in (0.5, 0.95))
     return Latency(median, most, rows[-1][0])
@@ -375,27 +378,27 @@ def _latency(rows: Sequence[tuple[float, int]]) -> Latency:
 
 
 _MOST_KINDS = 40
-"""The most kinds of a component. Any number, so that a list stays readable."""
+"""The most kinds of notes of a component. Arbitrary: a list must stay readable."""
 _READ = 300
-"""The characters of a note that tell its kind. Any limit: kinds differ at the beginning."""
+"""The characters of a note that determine its kind. Arbitrary limit: kinds differ at the beginning."""
 _KINDS = (
     (r"""("[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’)""", "…"),
-    (r"""(^|[^\pL\pN])'[^']*'""", r"\1…"),  # an apostrophe within a word quotes nothing
+    (r"""(^|[^\pL\pN])'[^']*'""", r"\1…"),  # an apostrophe within a word is not a quotation mark
     (r"[-+−]?\pN+(?:[.,]\pN+)*(?:[eE][-+]?\pN+)?", "#"),
     (r"\s+", " "),
 )
-"""Patterns of text in which notes of one kind may differ, and their substitutes: quoted texts, numbers, white space."""
+"""(pattern, substitute) pairs for the text in which notes of one kind may differ: quotations, numbers, white space."""
 _TRAINED = "(attempt, rank, part) in (select distinct attempt, rank, part from scores where training)"
 
 
 @dataclass(frozen=True, eq=False)
 class NoteKind:
-    """Notes that are the same but for numbers and quoted texts.
+    """Notes that differ only in numbers and quoted text.
 
     Attributes:
-        count: the completions of the training that have such a note.
-        steps: (t,) the steps that have any, in order.
-        counts: (t,) the numbers.
+        count: the number of training completions with such a note.
+        steps: (t,) the steps with such notes, in order.
+        counts: (t,) the number of such notes at each of these steps.
     """
 
     component: str
@@ -416,13 +419,13 @@ class Noted:
 
 
 def note_kinds(run: Run) -> list[NoteKind]:
-    """Return the kinds of notes in the training, the most frequent first."""
+    """Return the kinds of notes on training completions, the most frequent first."""
     kinds = [kind for component in _components_with_notes(run) for kind in _kinds_of(run, component)]
     return sorted(kinds, key=lambda kind: -kind.count)
 
 
 def noted(run: Run, component: str, kind: str, limit: int) -> list[Noted]:
-    """Return the newest completions of the training whose note of `component` is of this kind."""
+    """Return the newest training completions with a note of this kind from `component`."""
     if component not in _components_with_notes(run):
         return []
     query = (
@@ -434,10 +437,11 @@ def noted(run: Run, component: str, kind: str, limit: int) -> list[Noted]:
 
 
 def kind_of(column: str) -> str:
-    """Return the SQL expression of the kind of a note."""
+    """Return the SQL expression for the kind of the note in `column`."""
     expression = column
     for pattern, substitute in _KINDS:
         expression = f"regexp_replace({expression}, {literal(pattern)}, {literal(substitute)}, 'g')"
+    # Arbitrary limit: a kind must fit in a list.
     return f"left(trim({expression}), 160)"
 
 
@@ -464,12 +468,12 @@ def _kinds_of(run: Run, component: str) -> list[NoteKind]:
 
 
 def _are(keys: Sequence[Key]) -> tuple[str, list[int]]:
-    """Return the condition for a few completions, with its parameters."""
+    """Return the SQL condition that selects a few completions, and its parameters."""
     return f"({_KEY}) in ({', '.join(['(?, ?, ?, ?)'] * len(keys))})", [number for key in keys for number in key]
 
 
 def _columns(keys: Sequence[Key]) -> list[list[int]]:
-    """Return the parameters of `_ASKED`, for any number of completions."""
+    """Return the parameters for `_ASKED`, for any number of completions."""
     return [*([key[index] for key in keys] for index in range(len(KEY))), list(range(len(keys)))]
 
 

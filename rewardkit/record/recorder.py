@@ -1,6 +1,6 @@
 """The recorder of a run: ``Recorder("runs/x").record(record)`` queues a batch and returns at once.
 
-A separate thread writes the files. Its errors are logged and counted, but never reach the training.
+A separate thread writes the files. Errors in that thread are logged and counted, but never reach the training.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from rewardkit.record.records import Record, Version
 from rewardkit.record.schema import COMMITTING, SCHEMA, TABLES, Part, is_current, widest, within
 from rewardkit.record.tables import concatenated, tables_of
 
-# Compaction: joins the parts of many batches, so that a long run stays fast to read.
+# Compaction: joins the parts of many batches, so that reading a long run stays fast.
 
 
 _BYTES = 128 << 20
-"""Join earlier if the waiting batches take this many bytes in memory. Any limit of memory."""
+"""The size in memory of the waiting parts from which on they are joined early. Arbitrary limit that bounds memory."""
 
 
 class Compaction:
-    """Joins the parts that one recorder writes."""
+    """The compaction of the parts that one recorder writes."""
 
     def __init__(self, files: Files, every: int) -> None:
         self._files = files
@@ -47,12 +47,12 @@ class Compaction:
         self._size = 0
 
     def add(self, part: Part, size: int) -> None:
-        """Note a new part, whose tables take `size` bytes in memory."""
+        """Add a new part, whose tables take `size` bytes in memory."""
         self._parts.append(part)
         self._size += size
 
     def join_if_full(self) -> None:
-        """Join the waiting parts if there are enough of them."""
+        """Join all waiting parts if there are enough of them."""
         if self._every and (len(self._parts) >= self._every or self._size >= _BYTES):
             self.join_all()
 
@@ -88,7 +88,7 @@ def _data(files: Files, table: str, part: Part) -> bytes | None:
 
 
 def clean_up(files: Files, attempt: int, rank: int, every: int) -> None:
-    """Clean up after earlier attempts of this rank: remove partial and replaced files, join the remaining parts."""
+    """Clean up after earlier attempts of this rank: remove partial and replaced files, and join the remaining parts."""
 
     def mine(table: str) -> list[Part]:
         return [part for part in files.parts(table) if part.attempt < attempt and part.rank == rank]
@@ -114,25 +114,27 @@ def clean_up(files: Files, attempt: int, rank: int, every: int) -> None:
 
 _LOG = logging.getLogger("rewardkit")
 PATIENCE = 0.01
-"""The share of the time between two batches that a training may wait for the disk. Any share that nobody notices."""
+"""The share of the time between two batches for which training may wait for the disk. Arbitrary: too little to
+notice."""
 _WAITING = 8
-"""The most batches that wait for the thread. Any limit of memory: a disk that is slow for longer loses batches."""
+"""The most batches that wait to be written. Arbitrary limit that bounds memory: if the disk is slow for longer, batches
+are lost."""
 _EXIT_SECONDS = 60.0
-"""The time for which the process waits at its end for unwritten batches. Any limit: a disk that is gone must not keep
-the process."""
+"""The time for which the process waits at its end for unwritten batches. Arbitrary limit: a missing disk must not keep
+the process alive."""
 
 _Item = tuple[int, Record]
 
 
 class Recorder:
-    """Records the batches of one rank of one training process.
+    """A recorder of the batches of one rank in one training process.
 
     Args:
-        path: the folder of the run, or an address that fsspec supports.
-        attempt: the number of this training process on the folder; None begins the next attempt.
+        path: the folder of the run, or a URL that fsspec supports.
+        attempt: the number of this training process among those that write to the folder; None begins the next attempt.
         rank: the rank of this process.
         title: a title for the run.
-        compact_every: the number of batches to join into one part; 0 joins none.
+        compact_every: the number of batches to join into one part; 0 to join none.
         patience: the share of the time between two batches that `record` may wait before it drops a batch;
             ``math.inf`` waits as long as necessary.
 
@@ -148,7 +150,7 @@ class Recorder:
         attempt: int | None = None,
         rank: int = 0,
         title: str = "",
-        # Any number: fewer files for readers, and a rewrite that takes a fraction of a second.
+        # Arbitrary: readers open fewer files, and a rewrite takes a fraction of a second.
         compact_every: int = 100,
         patience: float = PATIENCE,
     ) -> None:
@@ -177,11 +179,11 @@ class Recorder:
 
     @property
     def ready(self) -> bool:
-        """Whether the next batch can be queued at once."""
+        """Whether the next batch can be queued without waiting."""
         return not self._queue.full()
 
     def record(self, record: Record) -> None:
-        """Queue one batch; drop it, with a warning, if the disk is too slow.
+        """Queue one batch; if the disk is too slow, drop the batch with a warning.
 
         Raises:
             RewardTypeError: `record` is not a `Record`.
@@ -228,12 +230,12 @@ class Recorder:
         return True
 
     def finish(self, timeout: float | None = None) -> None:
-        """Write all queued batches and mark the training as finished; more batches may follow (an evaluation)."""
+        """Write all queued batches to disk and mark the training as finished; an evaluation may still follow."""
         if os.getpid() == self._process and self.flush(timeout) and self.rank == 0:
             self._guarded(_mark, self.files, "finished")
 
     def close(self, *, finished: bool = True) -> None:
-        """Write all queued batches, and mark the run as finished or stopped."""
+        """Write all queued batches to disk, and mark the run as finished or stopped."""
         with self._lock:
             if os.getpid() != self._process or self._closed:
                 return
@@ -258,7 +260,7 @@ class Recorder:
         self.close(finished=kind is None)
 
     def _write(self) -> None:
-        """Write queued batches until the recorder closes; this is the thread's function."""
+        """Write queued batches until the recorder closes; this function runs in the thread."""
         self._guarded(clean_up, self.files, self.attempt, self.rank, self._every)
         while (item := self._queue.get()) is not None:
             try:
@@ -275,7 +277,7 @@ class Recorder:
     def _guarded(self, step: Any, *arguments: Any) -> None:
         try:
             step(*arguments)
-        except BaseException as error:  # also a panic of a library, or an interrupt
+        except BaseException as error:  # including a library's panic, or an interrupt
             if not isinstance(error, Exception) and threading.current_thread() is not self._thread:
                 raise
             self._failures += 1
@@ -337,7 +339,7 @@ class Recorder:
 
 
 def next_attempt(path: str | os.PathLike[str]) -> int:
-    """Begin the next attempt on the folder of a run and return its number, from 1; call it on the main rank only."""
+    """Begin the next attempt in a run's folder and return its number, from 1; call this on the main rank only."""
     files = _folder(path)
     claimed = [int(name[1:4]) for name in files.names("attempts") if name[:1] == "a" and name[1:4].isdigit()]
     written = [part.attempt for part in files.parts(COMMITTING)]
@@ -356,7 +358,7 @@ def _folder(path: str | os.PathLike[str]) -> Files:
 
 
 def _begin(files: Files, title: str) -> None:
-    """Write run.json if there is none; remove the mark of a finished or stopped training."""
+    """Write run.json if it is missing; remove the mark of a finished or stopped training."""
     try:
         info = files.get_json("run.json")
     except (FileNotFoundError, ValueError):
@@ -381,7 +383,7 @@ def _writer() -> str:
 
 
 def _mark(files: Files, ending: str) -> None:
-    """Write the time at which the run ``finished`` or ``stopped``."""
+    """Write the time at which the run ``finished`` or ``stopped`` to run.json."""
     info = files.get_json("run.json")
     if isinstance(info, dict) and "finished" not in info:
         files.put_json("run.json", {**info, ending: _now()})

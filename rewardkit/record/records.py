@@ -1,4 +1,4 @@
-"""The data of one scored batch for the store: plain references, nothing is computed yet.
+"""The data of one scored batch for the store: references only, without any computation.
 
 ``Record(table, version, step=3)`` is enough; unknown values stay None.
 """
@@ -19,7 +19,7 @@ from rewardkit.errors import RewardKitError, shorten
 from rewardkit.record.trajectories import Trajectories
 
 FOREIGN = ("foreign/own", "foreign/total", "foreign/form")
-"""The columns of completions that were scored again with the gold answers of other prompts, in the order of
+"""The columns for completions that were scored again with the gold answers of other prompts, in the order of
 `Record.foreign`."""
 
 
@@ -27,7 +27,7 @@ FOREIGN = ("foreign/own", "foreign/total", "foreign/form")
 class ComponentDescription:
     """The description of a component: its name, bounds and kind of reward, and the columns that it reads.
 
-    `reads` has the names of example columns, and ``"prompt"`` or ``"example"``.
+    `reads` contains the names of example columns, and ``"prompt"`` or ``"example"``.
     """
 
     name: str
@@ -38,13 +38,13 @@ class ComponentDescription:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a reward; every row that it scored has its `fingerprint`.
+    """One version of a reward. Every row that it scored has the `fingerprint` of the version.
 
     Attributes:
-        reward: its expression.
-        sources: the files that its functions are written in: path -> text.
-        packed: the reward itself, for `pickle`; empty if it cannot be stored.
-        unpacked: why it cannot be stored.
+        reward: the expression of the reward.
+        sources: path -> text, for the files that define its functions.
+        packed: the pickled reward; empty if it cannot be stored.
+        unpacked: the reason why the reward cannot be stored; empty if it can.
     """
 
     fingerprint: str
@@ -56,7 +56,7 @@ class Version:
     unpacked: str = ""
 
     def __post_init__(self) -> None:
-        # What all file systems allow in a name, and no path.
+        # Characters that every file system allows in a name, and that cannot form a path.
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.fingerprint):
             raise RewardKitError(
                 f"the fingerprint names a file: pass 1 to 64 letters, digits, - and _, got {shorten(self.fingerprint)}"
@@ -65,14 +65,14 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Something that happened while a batch was scored: output, a log line, a fault, or a slow call.
+    """An event while a batch was scored: output, a log line, a fault, or a slow call.
 
     Attributes:
         kind: ``print``, ``log``, ``warning``, ``fault`` or ``slow``.
         level: ``debug``, ``info``, ``warning`` or ``error``.
         row: the row of the batch, if the line belongs to one completion.
-        detail: a traceback.
-        count: the number of times in this batch.
+        detail: a traceback, if there is one.
+        count: how often the event occurred in this batch.
         seconds: the duration of a slow call.
         time: seconds since 1970; None for the time of the batch.
     """
@@ -90,7 +90,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """The trainer's metrics of a step (loss, learning rate, ...), which it logs after the batch of that step."""
+    """The trainer's metrics of a step (loss, learning rate, ...), which are logged after the batch of that step."""
 
     step: int
     training: bool
@@ -104,15 +104,16 @@ class Record:
     Attributes:
         completions: n texts or lists of messages, as passed by the trainer.
         completion_ids: n sequences of token ids; only their lengths are recorded.
-        prompt_lengths: n lengths of the prompts in tokens, None for an unknown one.
+        prompt_lengths: the lengths of the n prompts in tokens; None for an unknown length.
         columns: name -> n values of the example columns.
         groups: (n,) the number of each completion's group.
-        advantages: (n,) NaN if unknown.
-        foreign: totals (n,) with the gold answers of the own prompt and of other prompts, and the part of both that
-            reads no column; NaN if a completion was not scored again; None if none was.
+        advantages: (n,) the advantages; NaN if unknown.
+        foreign: three arrays (n,): the total with the completion's own gold answer, the total with gold answers of
+            other prompts, and the part of both that reads no column. NaN for completions that were not scored again;
+            None if none were.
         metrics: numbers of the whole batch.
         logged: the trainer's metrics of earlier steps.
-        trajectories: the numbers of conversations; None if the completions are plain texts.
+        trajectories: the statistics of conversations; None if the completions are plain text.
         durations: component -> the seconds that each call of its function took.
         time: seconds since 1970.
     """
@@ -156,12 +157,12 @@ class Record:
                 raise RewardKitError(f"a record of {size} completions has {len(values)} {name}: pass {size}")
 
     def kept(self) -> Record:
-        """Return a copy that later changes by the caller do not affect; token ids are reduced to their number."""
+        """Return a copy that later changes by the caller do not affect, with only the number of token ids."""
         ids = None if self.completion_ids is None else [range(len(row)) for row in self.completion_ids]
         return replace(
             self,
-            prompts=None if self.prompts is None else list(map(_kept, self.prompts)),
-            completions=None if self.completions is None else list(map(_kept, self.completions)),
+            prompts=None if self.prompts is None else list(map(_copy_value, self.prompts)),
+            completions=None if self.completions is None else list(map(_copy_value, self.completions)),
             completion_ids=ids,
             columns={name: list(values) for name, values in self.columns.items()},
             groups=None if self.groups is None else np.array(self.groups),
@@ -174,7 +175,7 @@ class Record:
         )
 
 
-def _kept(value: Any) -> Any:
+def _copy_value(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [dict(item) if isinstance(item, Mapping) else item for item in value]
     return value

@@ -1,6 +1,7 @@
-"""Reading a recorded run, also while it is being written.
+"""Read a recorded run, even while it is being written.
 
-``rk.open_run("runs/x").sql("select step, avg(total) from scores group by step order by step").df()`` is a curve.
+``rk.open_run("runs/x").sql("select step, avg(total) from scores group by step order by step").df()`` is a learning
+curve.
 """
 
 from __future__ import annotations
@@ -44,20 +45,21 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# The description of a run next to its tables: run.json, and the versions of the reward.
+# The description of a run, stored next to its tables: run.json, and the versions of the reward.
 
 
 _NAMED = 5
-"""The most runs below a folder to name in an error. Any number, so that an error stays readable."""
+"""The most runs below a folder that an error names. Arbitrary: an error must stay readable."""
 
 
-def described(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
-    """Return the content of run.json; if a power cut destroyed it, the minimum that a run needs."""
+def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
+    """Return the content of run.json; if a power failure destroyed it, the minimum that a run needs."""
     try:
         info = files.get_json("run.json")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
         if not files.parts(COMMITTING):
             entries = sorted(os.path.basename(name) for name in _children(files))
+            # Arbitrary number: the error must stay readable.
             listing = ", ".join(entries[:8]) + (", ..." if len(entries) > 8 else "")
             description = f"it contains {listing}" if entries else "nothing is there"
             description = "it is a file, and a run is a folder" if files.system.isfile(files.root) else description
@@ -84,7 +86,7 @@ def described(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
 
 
 def _runs_near(files: Files) -> str:
-    """Suggest runs up to two folders below, or the run that a file belongs to; empty if there are none."""
+    """Return a suggestion: runs up to two folders below, or the run that contains the file; empty if there are none."""
     if not files.local:
         return ""
     root = Path(files.root)
@@ -110,13 +112,13 @@ def versions_of(files: Files) -> list[dict[str, Any]]:
     versions = []
     for name in sorted(files.names("versions")):
         if name.endswith(".json") and not name.startswith("."):
-            with contextlib.suppress(FileNotFoundError, ValueError):  # its rows still have its fingerprint
+            with contextlib.suppress(FileNotFoundError, ValueError):  # its rows still have the fingerprint
                 versions.append(files.get_json(f"versions/{name}"))
     return sorted(filter(_is_version, versions), key=lambda version: (version["first_step"], version["seen"]))
 
 
 def _is_version(content: Any) -> bool:
-    """Whether the content of a version file has the expected form."""
+    """Return whether the content of a version file has the expected form."""
     try:
         names = [component["name"] for component in content["components"]]
         texts = [content["fingerprint"], content["reward"], content["seen"], *names, *content["terms"]]
@@ -128,13 +130,13 @@ def _is_version(content: Any) -> bool:
 
 
 def _sources(version: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files of a version; none if an older rewardkit wrote it, or another program."""
+    """Return the source files of a version; empty if an older rewardkit or another program wrote it."""
     sources = version.get("sources")
     return {str(name): str(text) for name, text in sources.items()} if isinstance(sources, dict) else {}
 
 
 def versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
-    """Return the table ``versions`` of a run."""
+    """Return the run's table ``versions``."""
     import pyarrow as pa
 
     texts = ("fingerprint", "reward", "components", "terms", "sources", "seen")
@@ -151,15 +153,15 @@ def versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-# Superseded rows of resumed trainings: the condition ``superseded(cursor)["scores"]`` is true for them.
+# Superseded rows of resumed trainings: those for which the condition ``superseded(cursor)["scores"]`` is true.
 
 
 _OF_TRAINING = "row(attempt, rank, part) not in (select row(attempt, rank, part) from parts.evaluations)"
-"""The condition for tables without the column ``training``."""
+"""The SQL condition for training batches, for tables without the column ``training``."""
 
 
 def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
-    """Return table -> condition for its superseded rows; empty if there are none."""
+    """Return table -> the SQL condition for its superseded rows; empty if there are none."""
     attempts = cursor.execute(
         """select attempt, first, first + (count(*) filter (not training and step = first) = 0)::int
            from everything.scores join (
@@ -183,34 +185,35 @@ def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
     }
 
 
-# The set of files to read, while others are being written or replaced, or are damaged.
+# Snapshot: the set of files to read while other files are being written or replaced, or are damaged.
 
 
 _TRIES = 20
-"""Any number: a compaction replaces files in milliseconds, so a second look nearly always suffices."""
+"""The most attempts to list the files. Arbitrary: a compaction replaces files in milliseconds, so a second attempt
+nearly always suffices."""
 _File = tuple[str, Part]
 
 
 @dataclass
 class Snapshot:
-    """The parts of a run that a reader knows; `update` reads new ones."""
+    """The parts of a run that a reader has listed; `update` reads new ones."""
 
     files: Files
     wide: dict[str, list[Part]] = field(default_factory=dict)
     narrow: dict[str, list[Part]] = field(default_factory=dict)
-    _held: dict[_File, pyarrow.Table] = field(default_factory=dict)
+    _tables: dict[_File, pyarrow.Table] = field(default_factory=dict)
     _columns: dict[_File, list[str]] = field(default_factory=dict)
     _known: dict[_File, Stamp] = field(default_factory=dict)
     _broken: dict[_File, Stamp] = field(default_factory=dict)
 
     def update(self) -> None:
-        """List the parts, and read the new ones that may be replaced later."""
+        """List the parts, and read new ones, because they may be replaced later."""
         for _ in range(_TRIES):
             listing = self._listed()
             try:
                 while not self._checked(listing):
                     pass
-            except FileNotFoundError:  # they were joined in the meantime
+            except FileNotFoundError:  # parts were joined in the meantime
                 continue
             return
         raise FileNotFoundError(f"{self.files.root}: parts disappear faster than they can be read. Try again")
@@ -231,15 +234,15 @@ class Snapshot:
         return len(self._broken) > before
 
     def columns(self, table: str) -> dict[Part, list[str]]:
-        """Return the wide parts of a table with their columns."""
+        """Return wide part -> columns, for the wide parts of a table."""
         return {part: self._columns[table, part] for part in self.wide[table]}
 
     def tables(self, table: str) -> list[pyarrow.Table]:
-        """Return the narrow parts of a table."""
-        return [self._held[table, part] for part in self.narrow[table]]
+        """Return the data of a table's narrow parts."""
+        return [self._tables[table, part] for part in self.narrow[table]]
 
     def _listed(self) -> dict[str, dict[Part, Stamp]]:
-        """Return the parts of all tables, listed again if a compaction happened in between."""
+        """Return the parts of all tables, listed again if a compaction happened during the listing."""
         for _ in range(_TRIES):
             scores = self.files.parts(COMMITTING)
             listing = {COMMITTING: scores, **{table: self.files.parts(table) for table in TABLES[1:]}}
@@ -249,7 +252,7 @@ class Snapshot:
         return listing
 
     def _checked(self, listing: Mapping[str, Mapping[Part, Stamp]]) -> bool:
-        """Choose the parts and read new ones; return False if one is damaged, so that other parts can be chosen."""
+        """Choose the parts and read new ones; return False if a part is damaged, so that other parts can be chosen."""
         usable = {
             table: [part for part, stamp in parts.items() if self._broken.get((table, part)) != stamp]
             for table, parts in listing.items()
@@ -270,7 +273,7 @@ class Snapshot:
                 self._skip(file, stamp, error)
                 intact = False
         if intact:
-            self._held = {file: rows for file, rows in self._held.items() if file in new}
+            self._tables = {file: rows for file, rows in self._tables.items() if file in new}
             self._columns = {file: columns for file, columns in self._columns.items() if file in new}
             self._known = new
             self.wide = {table: [part for part in parts if part.wide] for table, parts in chosen.items()}
@@ -286,7 +289,7 @@ class Snapshot:
             with self.files.system.open(self.files.path(name)) as opened:
                 self._columns[file] = parquet.read_metadata(opened).schema.names
         else:
-            self._held[file] = decoded(self.files.get(name))
+            self._tables[file] = decoded(self.files.get(name))
 
     def _skip(self, file: _File, stamp: Stamp, error: Exception) -> None:
         table, part = file
@@ -304,23 +307,24 @@ VERSIONS = (
     "(select attempt, rank, part, any_value(version) as version from everything.scores "
     "where version is not null group by all) as batches"
 )
-"""The version of the reward that scored each batch."""
+"""The SQL subquery for the version of the reward that scored each batch."""
 _STILL = 60.0
-"""A run that has not written for this many seconds (or five times its usual pause) has stopped."""
-# Any factor: evaluations and checkpoints are longer pauses than steps.
+"""The seconds without new data after which a run counts as stopped, or five times its usual pause if that is longer.
+Arbitrary: long enough to tell a slow run from a stopped one."""
+# Arbitrary factor: evaluations and checkpoints cause longer pauses than steps.
 _USUAL = 5.0
 _KEPT: list[object] = []
-"""Open connections: DuckDB before 2.0 would close them although relations still use them."""
+"""Connections that must stay open: DuckDB before 2.0 would close them while relations still use them."""
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
-    """Open the run recorded in a folder, or at an address that fsspec supports.
+    """Open the run recorded in a folder, or at a URL that fsspec supports.
 
-    ``rk.open_run("runs/x").scores().df()`` has a row per completion.
+    ``rk.open_run("runs/x").scores().df()`` has one row per completion.
 
     Raises:
         NotARun: there is no run.
-        RunError: a newer rewardkit wrote it.
+        RunError: a newer rewardkit wrote the run.
         MissingExtraError: the extra ``store`` is not installed.
     """
     return Run(Files.at(path))
@@ -329,7 +333,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
 class Run:
     """A recorded run: its tables as DuckDB relations (``.df()``, ``.pl()``, ``.to_arrow_table()``, ``.fetchall()``).
 
-    It does not change after it is opened; call `refresh` to see newer data.
+    The data does not change after the run is opened; call `refresh` to read newer data.
     """
 
     def __init__(self, files: Files) -> None:
@@ -351,7 +355,7 @@ class Run:
                 )
             self._connection.register_filesystem(files.system)
         self._connection.execute("create schema parts; create schema everything")
-        with contextlib.suppress(duckdb.Error):  # older versions do not have this setting
+        with contextlib.suppress(duckdb.Error):  # older DuckDB versions lack this setting
             self._connection.execute("set parquet_metadata_cache = true")
         self._sources: dict[str, object] = {}
         self.refresh()
@@ -364,7 +368,7 @@ class Run:
         import duckdb
 
         with self._lock:
-            info = described(self.files, self._migrations)
+            info = read_info(self.files, self._migrations)
             if info["id"] != self.info["id"]:  # another run replaced this one
                 self._snapshot = Snapshot(self.files)
             self.info = info
@@ -382,8 +386,8 @@ class Run:
     def sql(self, query: str, parameters: Iterable[Any] | None = None) -> duckdb.DuckDBPyRelation:
         """Run a query over the tables.
 
-        They are called ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``durations`` and
-        ``versions``. They have no superseded rows; ``everything.scores`` and so on also have those. Put names with a
+        The tables are ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``durations`` and
+        ``versions``. They leave out superseded rows, which ``everything.scores`` and so on include. Put names with a
         slash in double quotes: ``run.sql('select step, avg("components/number") from scores group by step')``.
 
         Raises:
@@ -401,7 +405,7 @@ class Run:
             return self._executed(query, parameters)
 
     def scores(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return a row per completion: step, total, components, terms, outcomes.
+        """Return one row per completion: step, total, components, terms, outcomes.
 
         Args:
             training: True for training batches, False for evaluations, None for both.
@@ -412,12 +416,12 @@ class Run:
     def completions(
         self, prompt: str | None = None, step: int | None = None, *, superseded: bool = False
     ) -> duckdb.DuckDBPyRelation:
-        """Return the texts of all completions, or of those of one prompt or one step.
+        """Return the texts of all completions, or of the completions of one prompt or one step.
 
-        ``run.completions(run.prompts().fetchall()[0][0]).df()`` has those of one prompt.
+        ``run.completions(run.prompts().fetchall()[0][0]).df()`` has the completions of one prompt.
 
         Args:
-            prompt: the id of a prompt: ``prompt_id`` in `scores` and `prompts`.
+            prompt: the id of a prompt, ``prompt_id`` in `scores` and `prompts`.
             step: the number of a step.
             superseded: also return rows of steps that a resumed training trained again.
 
@@ -444,6 +448,7 @@ class Run:
             raise RunError(
                 f"{shorten(prompt)} is the text of a prompt, but completions() takes its id: pass {matches[0][0]!r}"
             )
+        # Arbitrary limit: the ids are only read for suggestions in an error.
         prompt_ids = [known_id for (known_id,) in self.sql("select prompt_id from prompts limit 100000").fetchall()]
         raise RunError(
             f"{self.files.root} has no prompt with the id {shorten(prompt)}.{near_miss(prompt, prompt_ids)} "
@@ -451,12 +456,12 @@ class Run:
         )
 
     def prompts(self) -> duckdb.DuckDBPyRelation:
-        """Return a row per prompt: its id, text and example columns."""
+        """Return one row per prompt: id, text and example columns."""
         return self._table("prompts", {}, True)
 
     def metrics(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
         """Return the numbers of whole batches: name, value, and the current version of the reward."""
-        # Metrics of a step without a batch belong to the last step that has one.
+        # Metrics of a step without a batch belong to the last step with a batch.
         return self._cursor.sql(
             "select metrics.*, batches.version from "
             f"({_selected('metrics', {'training': training}, superseded)}) as metrics asof left join "
@@ -473,9 +478,9 @@ class Run:
         )
 
     def turns(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return a row for each turn of a completion that a component gave a share: turn (from 0), component, share.
+        """Return one row per share that a component gave to a turn: turn (from 0), component, share.
 
-        The shares of one completion sum to its raw score. Join them with `scores` by attempt, rank, part and row.
+        The shares of one completion sum to its raw score. Join the rows with `scores` by attempt, rank, part and row.
 
         Args:
             superseded: also return rows of steps that a resumed training trained again.
@@ -483,7 +488,7 @@ class Run:
         return self._table("turns", {}, superseded)
 
     def durations(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return the durations of the calls of each component: component, seconds (two digits), count.
+        """Return the durations of each component's calls: component, seconds (two digits), count.
 
         Args:
             superseded: also return rows of steps that a resumed training trained again.
@@ -491,15 +496,15 @@ class Run:
         return self._table("durations", {}, superseded)
 
     def versions(self) -> duckdb.DuckDBPyRelation:
-        """Return a row per version of the reward."""
+        """Return one row per version of the reward."""
         return self._cursor.sql("select * from versions order by first_step, seen")
 
     def version(self, fingerprint: str) -> dict[str, Any]:
-        """Return the description of a version of the reward; empty if it is unknown."""
+        """Return the description of a version of the reward; empty if unknown."""
         return next((entry for entry in self._versions if entry["fingerprint"] == fingerprint), {})
 
     def packed(self, fingerprint: str) -> bytes | None:
-        """Return a version of the reward as bytes for `pickle`, which runs code; None if it could not be stored."""
+        """Return a version of the reward as pickled bytes, or None if it was not stored. Unpickling runs code."""
         if not self.version(fingerprint):
             return None
         try:
@@ -517,8 +522,8 @@ class Run:
             training: compare training batches; False compares evaluations.
 
         Returns:
-            A relation with the columns step, name, left (this run), right (the other; null if a run has no value), and
-            left_rows, right_rows: the number of rows behind each mean.
+            A relation with the columns step, name, left (this run), right (the other run; null if a run has no value),
+            and left_rows and right_rows, the number of rows behind each mean.
         """
         import duckdb
 
@@ -553,14 +558,16 @@ class Run:
         for ending in ("finished", "stopped"):
             if ending in self.info:
                 return ending
-        written = [at for (at,) in self.sql("select distinct epoch_us(time) from scores order by 1").fetchall()]
-        if not written:
-            written = [1e6 * _seconds(self.info["created"])]
-        # The pauses of late: evaluations and longer completions change them.
-        recent = written[-100:]
+        timestamps = [
+            timestamp for (timestamp,) in self.sql("select distinct epoch_us(time) from scores order by 1").fetchall()
+        ]
+        if not timestamps:
+            timestamps = [1e6 * _seconds(self.info["created"])]
+        # Use recent pauses only: evaluations and longer completions change their length.
+        recent = timestamps[-100:]
         pauses = [(after - before) / 1e6 for before, after in itertools.pairwise(recent)]
         patience = max(_STILL, _USUAL * statistics.median(pauses) if pauses else 0.0)
-        return "running" if time.time() - written[-1] / 1e6 < patience else "stopped"
+        return "running" if time.time() - timestamps[-1] / 1e6 < patience else "stopped"
 
     @property
     def _cursor(self) -> duckdb.DuckDBPyConnection:
@@ -590,7 +597,7 @@ class Run:
         return list(dict.fromkeys(column[len(prefix) :] for column in spelling.values()))
 
     def _build(self) -> None:
-        """Define the tables of the snapshot, all in one transaction."""
+        """Define all tables of the snapshot in one transaction."""
         cursor = self._connection.cursor()
         try:
             cursor.execute("begin")
@@ -639,7 +646,7 @@ class Run:
         return glob.escape(address) if self.files.local else address
 
     def _migrate(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Read the whole of an older run and migrate it to the current version."""
+        """Read an older run completely, and migrate it to the current version."""
         tables: dict[str, pyarrow.Table] = {}
         for name in TABLES:
             wide = [decoded(self.files.get(f"{name}/{part.name}")) for part in self._snapshot.wide[name]]
@@ -659,7 +666,7 @@ def _seconds(moment: object) -> float:
 
 
 def _is_old_duckdb() -> bool:
-    """Whether DuckDB is older than 2.0: relations do not keep their connection, and fsspec files may hang."""
+    """Return whether DuckDB is older than 2.0: relations do not keep their connection, and fsspec files may hang."""
     import duckdb
 
     return int(duckdb.__version__.split(".")[0]) < 2
@@ -679,14 +686,14 @@ def _literal(value: object) -> str:
     return literal(str(value))
 
 
-# Comparison of two runs: the same numbers at the same steps.
+# Comparison of two runs: the same numbers at the same steps, side by side.
 
 
 _NUMBERS = ("total", "length", "characters", "turns", "calls", "repeated_calls", "tool_errors")
 
 
 def _means(run: Run, training: bool) -> pyarrow.Table:
-    """Return the columns step, name, mean, count."""
+    """Return the means of a run as a table with the columns step, name, mean, count."""
     numbers = [name for name in run.scores().columns if _is_number(name)]
     kind = "training" if training else "not training"
     each = " union all ".join(

@@ -1,7 +1,7 @@
-"""The format of a recorded run on disk: tables, columns, names of parts.
+"""The format of a recorded run on disk: tables, columns, and the names of parts.
 
-``scores/a001-r000-00000012.parquet`` holds batch 12 of rank 0, written by the first training process on this folder;
-``scores/a001-r000-00000000-00000099.parquet`` holds batches 0 to 99 after they were joined.
+``scores/a001-r000-00000012.parquet`` holds batch 12 of rank 0, written by the first training process in this folder;
+``scores/a001-r000-00000000-00000099.parquet`` holds batches 0 to 99, joined.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 SCHEMA = 4
-"""The version of this format."""
+"""The current version of the format."""
 
 KEY = ("attempt", "rank", "part", "row")
 """The columns that together identify a completion."""
@@ -86,21 +86,21 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "turns": {**_KEY, "step": "int64", "turn": "int32", "component": "string", "share": "float64"},
     "durations": {**_BATCH, "step": "int64", "component": "string", "seconds": "float64", "count": "int32"},
 }
-"""Table -> column -> type of the columns in every part; further columns have the names of components."""
+"""Table -> column -> type, for the columns that every part has; additional columns are named after components."""
 
 COMMITTING = "scores"
-"""The table whose part is written last; without that part, the batch was not recorded."""
+"""The table whose part is written last; without this part, the batch counts as not recorded."""
 
 TABLES = tuple(COLUMNS)
 
-# "a001-r000-00000012.parquet", or "-00000012-00000111" for parts that were joined; at least so many digits, so that
-# names sort as numbers.
+# "a001-r000-00000012.parquet", or "-00000012-00000111" for joined parts. The minimum number of digits makes names sort
+# like numbers.
 _NAME = re.compile(r"a(\d{3,})-r(\d{3,})-(\d{8,})(?:-(\d{8,}))?\.parquet")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """The batches `first` to `last` of one process: one file in the folder of each table."""
+    """The batches `first` to `last` of one process, stored as one file in the folder of each table."""
 
     attempt: int
     rank: int
@@ -109,7 +109,7 @@ class Part:
 
     @classmethod
     def read(cls, name: str) -> Part | None:
-        """Return the part that a file name denotes; None if it is not the name of a part."""
+        """Return the part that a file name denotes; None if the name is not that of a part."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None
@@ -123,17 +123,17 @@ class Part:
 
     @property
     def wide(self) -> bool:
-        """Whether it was joined from several parts."""
+        """Whether the part was joined from several parts."""
         return self.last > self.first
 
     def covers(self, other: Part) -> bool:
-        """Whether this part contains all batches of `other`."""
+        """Return whether this part contains all batches of `other`."""
         same = (self.attempt, self.rank) == (other.attempt, other.rank)
         return same and self.first <= other.first and other.last <= self.last
 
 
 def widest(parts: Iterable[Part]) -> list[Part]:
-    """Return `parts`, sorted, without those that another part covers."""
+    """Return `parts`, sorted, without parts that another part covers."""
     outermost: list[Part] = []
     for part in sorted(set(parts), key=lambda part: (part.attempt, part.rank, part.first, -part.last)):
         if not outermost or not outermost[-1].covers(part):
@@ -154,7 +154,7 @@ def within(parts: Iterable[Part], committed: Iterable[Part]) -> list[Part]:
     return widest(inside)
 
 
-# Migrations from older versions of the schema, while reading: the files on disk do not change.
+# Migrations from older versions of the schema. They apply while reading, and the files on disk do not change.
 
 
 Tables = dict[str, "pyarrow.Table"]
@@ -163,19 +163,20 @@ Migration = Callable[[Tables, Info], tuple[Tables, Info]]
 
 
 def only_added(tables: Tables, info: Info) -> tuple[Tables, Info]:
-    """Migrate to a version that has more tables and columns: the reader fills them with null."""
+    """Migrate to a version that only has more tables and columns, which the reader fills with null."""
     return tables, info
 
 
 MIGRATIONS: Mapping[int, Migration] = {1: only_added, 2: only_added, 3: only_added}
 """Version -> the migration to the next version.
 
-Version 2 added trajectories; 3 durations and lengths of prompts; 4 scores with the gold answers of other prompts.
+Version 2 added trajectories; version 3 durations and prompt lengths; version 4 scores with the gold answers of other
+prompts.
 """
 
 
 def is_current(info: Info, migrations: Mapping[int, Migration] | None = None, to: int = SCHEMA) -> bool:
-    """Return whether the files of a run can be read and continued as they are."""
+    """Return whether the files of a run can be read and continued without a migration."""
     steps = MIGRATIONS if migrations is None else migrations
     return all(steps.get(version) is only_added for version in range(int(info["schema"]), to))
 
@@ -183,7 +184,7 @@ def is_current(info: Info, migrations: Mapping[int, Migration] | None = None, to
 def migrated(
     tables: Tables, info: Info, migrations: Mapping[int, Migration] | None = None, to: int = SCHEMA
 ) -> tuple[Tables, Info]:
-    """Return the tables and run.json of an older version in the form of the current one."""
+    """Return the tables and run.json of an older version in the form of version `to`."""
     steps = MIGRATIONS if migrations is None else migrations
     for version in range(int(info["schema"]), to):
         tables, info = steps[version](dict(tables), dict(info))

@@ -1,7 +1,7 @@
-"""The Arrow tables of a Record.
+"""The Arrow tables for a Record.
 
-``tables_of(record, attempt=1, rank=0, part=12, known_prompts=set())["scores"].num_rows`` is the number of its
-completions.
+``tables_of(record, attempt=1, rank=0, part=12, known_prompts=set())["scores"].num_rows`` is the number of completions
+in the batch.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _OUTCOMES = [str(outcome) for outcome in Outcome]
 def tables_of(
     record: Record, *, attempt: int, rank: int, part: int, known_prompts: set[str]
 ) -> dict[str, pyarrow.Table]:
-    """Return the tables of one batch, without empty ones except the table that commits it.
+    """Return the tables of one batch, without empty tables except the one that commits the batch.
 
     Args:
-        known_prompts: the prompts that were written before; the prompts of this batch are added.
+        known_prompts: the ids of prompts written earlier; the prompts of this batch are added.
     """
     size = len(record.table)
     step = part if record.step is None else record.step
@@ -85,7 +85,7 @@ def _trajectories(record: Record) -> Columns:
 
 
 def _turns(record: Record, batch: Columns) -> pyarrow.Table:
-    """Return a row for each share of a turn."""
+    """Return the table ``turns``, with one row for each turn share."""
     rows = [
         (row, turn, name, float(share))
         for name, column in record.table.components.items()
@@ -96,7 +96,7 @@ def _turns(record: Record, batch: Columns) -> pyarrow.Table:
 
 
 def _durations(record: Record, batch: Columns) -> pyarrow.Table:
-    """Return the durations of the calls of each component in seconds, to two significant digits, with counts."""
+    """Return the table ``durations``: the seconds of each component's calls, to two significant digits, with counts."""
     rows = [(name, *rounded) for name, seconds in record.durations.items() for rounded in _rounded(seconds)]
     return _table("durations", {**batch, **_transposed(("component", "seconds", "count"), rows)}, len(rows))
 
@@ -106,12 +106,12 @@ def _transposed(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Column
 
 
 def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
-    """Return the values to two significant digits, in order, and the count of each."""
-    # A clock that did not move gives 0, which has no logarithm.
+    """Return (seconds rounded to two significant digits, count) pairs, sorted."""
+    # A coarse clock can give 0, which has no logarithm.
     values = np.maximum(np.asarray(seconds, dtype=np.float64), 1e-9)
     exponents = np.floor(np.log10(values)).astype(np.int64) - 1
     mantissas = np.rint(values * 10.0**-exponents).astype(np.int64)
-    # Mantissas are below 1,000, so one integer holds both.
+    # Mantissas are below 1,000, so one integer can hold exponent and mantissa.
     codes, counts = np.unique(exponents * 1_000 + mantissas, return_counts=True)
     rounded: Counter[float] = Counter()
     for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
@@ -121,7 +121,7 @@ def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
 
 
 def _runs(record: Record) -> Numbers:
-    """Return the groups if the trainer did not pass them: runs of the same prompt."""
+    """Return (n,) the groups if the trainer did not pass them: runs of rows with the same prompt."""
     prompts = list(map(identity, record.prompts or [None] * len(record.table)))
     starts = [row > 0 and prompts[row] != prompts[row - 1] for row in range(len(prompts))]
     return np.cumsum(starts, dtype=np.int64)
@@ -160,33 +160,33 @@ def _logs(record: Record) -> Columns:
 
 
 def _prompts(record: Record, step: int, known_prompts: set[str]) -> tuple[list[str], Columns]:
-    """Return the prompt id of each row (n,), and the table of the new prompts."""
+    """Return the prompt id of each row (n,), and the columns of the table of new prompts."""
     prompts = list(record.prompts if record.prompts is not None else [None] * len(record.table))
     values = {name: list(column) for name, column in record.columns.items()}
     cells = Cells()
-    written: dict[Hashable, str] = {}
+    prompt_ids: dict[Hashable, str] = {}
     ids: list[str] = []
     new: Columns = {name: [] for name in COLUMNS["prompts"]}
     for row, (prompt, *row_cells) in enumerate(zip(prompts, *values.values(), strict=True)):
         key = tuple(map(identity, (prompt, *row_cells)))
-        if key not in written:
+        if key not in prompt_ids:
             columns = cells.row(dict(zip(values, row_cells, strict=True)))
             text = prompt if isinstance(prompt, str) else cells.json(prompt)
-            written[key] = hashlib.sha256(writable(f"{text}\0{columns}").encode()).hexdigest()[:16]
-            if written[key] not in known_prompts:
-                known_prompts.add(written[key])
+            prompt_ids[key] = hashlib.sha256(writable(f"{text}\0{columns}").encode()).hexdigest()[:16]
+            if prompt_ids[key] not in known_prompts:
+                known_prompts.add(prompt_ids[key])
                 messages = None if prompt is None or isinstance(prompt, str) else text
-                prompt_row = (written[key], _text(prompt, row), messages, columns, step)
+                prompt_row = (prompt_ids[key], _text(prompt, row), messages, columns, step)
                 for name, value in zip(new, prompt_row, strict=True):
                     new[name].append(value)
-        ids.append(written[key])
+        ids.append(prompt_ids[key])
     return ids, new
 
 
 def _text(prompt: Any, row: int) -> str:
     try:
         return prompt_text(prompt, row)
-    except Exception:  # not a known form of prompt: store its JSON
+    except Exception:  # unknown form of prompt: store its JSON
         return as_json(prompt)
 
 
@@ -200,7 +200,7 @@ def _microseconds(seconds: float) -> int:
 
 
 def _table(name: str, columns: Mapping[str, Any], size: int) -> pyarrow.Table:
-    """Return a table with the columns of the schema, then the others: numbers as float64, the rest as text."""
+    """Return a table with the columns of the schema, then other columns: numbers as float64, the rest as text."""
     import pyarrow as pa
 
     fixed = COLUMNS[name]
@@ -228,21 +228,21 @@ def _array(values: Any, kind: pyarrow.DataType, size: int) -> pyarrow.Array:
 
 
 def arrow_type(kind: str) -> pyarrow.DataType:
-    """Return the Arrow type for the name of a type in the schema."""
+    """Return the Arrow type for a type name in the schema."""
     import pyarrow as pa
 
     return pa.timestamp("us", "UTC") if kind.startswith("timestamp") else pa.type_for_alias(kind)
 
 
 def empty(name: str) -> pyarrow.Table:
-    """Return a table without rows."""
+    """Return the table `name` of the schema without rows."""
     import pyarrow as pa
 
     return pa.table({column: pa.nulls(0, arrow_type(kind)) for column, kind in COLUMNS[name].items()})
 
 
 def concatenated(tables: Iterable[pyarrow.Table], spelling: Mapping[str, str] | None = None) -> pyarrow.Table:
-    """Return all rows of tables whose columns may differ; missing columns are null.
+    """Return the rows of several tables, whose columns may differ; missing columns are null.
 
     Args:
         spelling: column -> new name; by default from `distinct`.

@@ -1,7 +1,7 @@
-"""Trajectories in the record: the numbers of each conversation, and the facts about it besides its messages.
+"""Trajectories in the record: statistics of each conversation, and facts that its messages do not contain.
 
-``Trajectories.of(batch).calls`` is ``array([3, 0])`` if the first of two completions called tools three times; it is
-None for a batch of plain texts.
+``Trajectories.of(batch).calls`` is ``array([3, 0])`` if the first of two completions called tools three times.
+``Trajectories.of(batch)`` is None for a batch of plain text.
 """
 
 from __future__ import annotations
@@ -24,29 +24,30 @@ from rewardkit.record.cells import as_json
 from rewardkit.text.thinking import visible_text
 
 MAX_NAMES = 64
-"""The most names of tools of one completion, and the most characters of a name: a policy may invent both."""
+"""The most tool names per completion, and the most characters of a name. Arbitrary limit: a policy may invent names of
+any number and length."""
 
-# What no name of a tool has: it could break a table or a path.
+# Characters that normal tool names do not have, and that could break a table or a path.
 _UNUSUAL = re.compile(r"[^\w.:/-]+")
 
 
 @final
 @dataclass(frozen=True)
 class Trajectories:
-    """The record of n trajectories besides their messages.
+    """The recorded facts about n trajectories, apart from their messages.
 
     Attributes:
-        turns: (n,) assistant messages.
-        calls: (n,) tool calls.
-        repeated: (n,) calls that repeat an earlier one: the same tool with equal arguments.
-        errors: (n,) results with an error and malformed calls; 0 if the environment broke.
-        stops: n reasons why it ended: answered, cut, pending or silent.
+        turns: (n,) the number of assistant messages.
+        calls: (n,) the number of tool calls.
+        repeated: (n,) the number of calls that repeat an earlier call: the same tool with equal arguments.
+        errors: (n,) the number of results with an error and of malformed calls; 0 if the environment broke.
+        stops: n reasons why the trajectory ended: answered, cut, pending or silent.
         broken: n reasons why the environment broke, empty if it did not.
-        tools: the calls of each tool, for each row.
-        malformed: (n,) 1 if the last message begins like a call that the trainer did not read, or no one can read.
-        plain: True if no row is more than one message with text.
-        records: the calls that its environment recorded, for each row, or None; None if none recorded.
-        marks: for each row, if errors are recognized by a function of the user: the place of a call -> its error.
+        tools: for each row, tool name -> the number of calls.
+        malformed: (n,) 1 if the last message begins like a call that the trainer did not read, or that is unreadable.
+        plain: True if every row is just one message with text.
+        records: for each row, the calls that its environment recorded, or None; None if no environment recorded calls.
+        marks: for each row, the position of a call -> its error; None unless a user's function recognizes errors.
     """
 
     turns: Numbers
@@ -63,34 +64,35 @@ class Trajectories:
 
     @classmethod
     def of(cls, batch: Batch) -> Trajectories | None:
-        """Read a batch; None if all of its completions are plain texts."""
+        """Return the record of a batch; None if all of its completions are plain text."""
         rollouts = batch.rollouts
         facts = rollouts.environments, rollouts.records, rollouts.trajectories
         if set(map(type, batch.completions)) <= {str} and all(entry is None for entry in facts):
             return None
         if all(entry is None for entry in facts) and all(map(_is_message, batch.completions)):
             return cls._of_messages([completion[0]["content"] for completion in batch.completions], rollouts)
-        read = [batch.trajectory(row) for row in range(len(batch))]
+        trajectories = [batch.trajectory(row) for row in range(len(batch))]
         broken = tuple(rollouts.broken.get(row, "") for row in range(len(batch)))
         return cls(
-            turns=np.array([len(entry.turns) for entry in read], dtype=np.int64),
-            calls=np.array([len(entry.calls) for entry in read], dtype=np.int64),
-            repeated=np.array([_repeated(entry) for entry in read], dtype=np.int64),
+            turns=np.array([len(entry.turns) for entry in trajectories], dtype=np.int64),
+            calls=np.array([len(entry.calls) for entry in trajectories], dtype=np.int64),
+            repeated=np.array([_repeated(entry) for entry in trajectories], dtype=np.int64),
             errors=np.array(
-                [0 if why else entry.errors for entry, why in zip(read, broken, strict=True)], dtype=np.int64
+                [0 if reason else entry.errors for entry, reason in zip(trajectories, broken, strict=True)],
+                dtype=np.int64,
             ),
-            stops=tuple(entry.stop for entry in read),
+            stops=tuple(entry.stop for entry in trajectories),
             broken=broken,
-            tools=tuple(_tools(entry) for entry in read),
-            malformed=np.array([is_malformed(entry) for entry in read], dtype=np.int64),
-            plain=rollouts.environments is None and all(map(is_plain, read)),
+            tools=tuple(_tools(entry) for entry in trajectories),
+            malformed=np.array([is_malformed(entry) for entry in trajectories], dtype=np.int64),
+            plain=rollouts.environments is None and all(map(is_plain, trajectories)),
             records=None if rollouts.records is None else tuple(rollouts.records),
-            marks=None if rollouts.is_error is None else tuple(map(_marks, read)),
+            marks=None if rollouts.is_error is None else tuple(map(_marks, trajectories)),
         )
 
     @classmethod
     def _of_messages(cls, texts: Sequence[str], rollouts: RolloutInfo) -> Trajectories:
-        """Return what `of` reads in messages with text alone, fast: most trainings have no others."""
+        """Return the result of `of` for messages with text only: a fast path, because most trainings have no others."""
         none = np.zeros(len(texts), dtype=np.int64)
         cut = [False] * len(texts) if rollouts.cut is None else [rollouts.cut[row] for row in range(len(texts))]
         return cls(
@@ -107,7 +109,7 @@ class Trajectories:
         )
 
     def part(self, start: int, stop: int) -> Trajectories:
-        """Return the rows from `start` up to `stop`."""
+        """Return the rows from `start` to `stop` (excluded)."""
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         of_rows = {name: value[start:stop] for name, value in values.items() if name != "plain" and value is not None}
         return replace(self, **of_rows)
@@ -120,12 +122,12 @@ class Trajectories:
             "repeated_calls": self.repeated,
             "tool_errors": self.errors,
             "stop": list(self.stops),
-            "broken": [bool(why) for why in self.broken],
+            "broken": [bool(reason) for reason in self.broken],
             "tools": [" ".join(tools) for tools in self.tools],
         }
 
     def rollouts(self) -> list[str | None]:
-        """Return for each row, as JSON for `RolloutCell`, the facts besides its messages; None if there are none."""
+        """Return each row's facts that its messages lack, as JSON for `RolloutCell`; None if there are none."""
         return [self._rollout(row) for row in range(len(self.turns))]
 
     def _rollout(self, row: int) -> str | None:
@@ -143,12 +145,12 @@ class Trajectories:
 @final
 @dataclass(frozen=True)
 class RolloutCell:
-    """The record of a completion besides its messages.
+    """The recorded facts about a completion, apart from its messages.
 
     Attributes:
-        records: the calls that the environment recorded; None if it recorded none.
-        errors: the place of a call -> its error; None if errors were recognized as usual.
-        broken: why the environment broke, empty if it did not.
+        records: the calls that the environment recorded; None if it does not record calls.
+        errors: the position of a call -> its error; None if errors were recognized by the default rule.
+        broken: the reason why the environment broke; empty if it did not.
     """
 
     records: tuple[CallRecord, ...] | None = None
@@ -157,7 +159,7 @@ class RolloutCell:
 
     @classmethod
     def read(cls, text: str | None) -> RolloutCell:
-        """Read a cell of the column ``rollout``; anything that is not one says nothing."""
+        """Read a cell of the column ``rollout``; return an empty RolloutCell if it is not a valid cell."""
         try:
             content = json.loads(text or "{}")
             records, errors = content.get("records"), content.get("errors")
@@ -171,7 +173,7 @@ class RolloutCell:
 
 
 def is_plain(trajectory: Trajectory) -> bool:
-    """Return whether a trajectory is one message with text: there is nothing to see but the text."""
+    """Return whether a trajectory is just one message with text."""
     if trajectory.opening or len(trajectory.turns) > 1:
         return False
     return not any(turn.calls or turn.results or turn.heard for turn in trajectory.turns)
@@ -181,7 +183,7 @@ _MESSAGE = {"role", "content"}
 
 
 def is_malformed(trajectory: Trajectory) -> bool:
-    """Return whether the last message begins like a tool call that the trainer did not read, or no one can read."""
+    """Return whether the last message begins like a tool call that the trainer did not read, or that is unreadable."""
     if not trajectory.turns or trajectory.turns[-1].calls:
         return False
     return _is_malformed(trajectory.turns[-1].text, trajectory.calls_are_run)
@@ -194,7 +196,7 @@ def _is_malformed(text: str, calls_are_run: bool) -> bool:
 
 
 def _is_message(completion: Any) -> bool:
-    """Return whether a completion is one message of the policy with text, and nothing else."""
+    """Return whether a completion is just one assistant message with text."""
     if type(completion) is not list or len(completion) != 1 or type(completion[0]) is not dict:
         return False
     message = completion[0]
@@ -202,7 +204,7 @@ def _is_message(completion: Any) -> bool:
 
 
 def tool_name(name: str) -> str:
-    """Return the name of a tool in a form that suits logs and tables: short, without blanks and control characters."""
+    """Return a tool's name in a form for logs and tables: short, without blanks and control characters."""
     return _UNUSUAL.sub("_", name[:MAX_NAMES]) or "?"
 
 

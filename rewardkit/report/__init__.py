@@ -1,1 +1,1 @@
-"""Reports: one document of tables, lists, code and verdicts, shown on a terminal, in a comment and in a browser."""
+"""Reports: documents of tables, lists, code and verdicts, for a terminal, a pull request comment and a browser."""

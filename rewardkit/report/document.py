@@ -1,4 +1,4 @@
-"""A report as one document: paragraphs, tables, facts, code and parts, shown as text, Markdown or a page.
+"""A report as one document: paragraphs, tables, facts, code and sections, rendered as text, Markdown or HTML.
 
 ::
 
@@ -6,7 +6,7 @@
     print(document.text())
     Path("report.html").write_text(document.html())
 
-Blocks hold plain text, which a model or a stranger may have written: each form makes it harmless.
+Blocks hold plain text, which a model or a stranger may have written. Each output format escapes it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from rewardkit.batch.table_text import visible
 from rewardkit.report.values import middle_cut, quoted, repr_of
 
 WIDTH = 110
-"""Characters of a line on a terminal. Any width that terminals have."""
+"""Characters per line on a terminal. Arbitrary: a common terminal width."""
 LIMIT = 60_000
-"""The most bytes of a comment. GitHub allows 65,536 characters; the rest is left for others."""
+"""The maximum size of a comment in bytes. GitHub allows 65,536 characters; the rest leaves room for other text."""
 _COMMENTED = 1_500
-"""The most characters of a completion. Any limit: a comment has room for about forty."""
+"""The maximum length of a completion in a comment, in characters. Arbitrary: a comment has room for about forty."""
 _LEFT_OUT = "The rest is too long for a comment."
-# All that Markdown may read as markup; "." and digits only make lists at the start of a line.
+# All characters that Markdown may read as markup, except "." and digits, which only make lists at the start of a line.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
 
 Kind = Literal["held", "unfinished", "broken", "skipped"]
-"""The meaning of a verdict or a mark, which decides its color."""
+"""The meaning of a verdict or a mark; it determines the color."""
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; ``"soft"`` is less important, ``"note"`` is a remark about the report."""
+    """A paragraph. The kind ``"soft"`` is for less important text, ``"note"`` for a remark about the report."""
 
     text: str
     kind: Literal["", "soft", "note"] = ""
@@ -46,7 +46,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result in one sentence."""
+    """The result of a report in one sentence."""
 
     text: str
     kind: Kind
@@ -54,10 +54,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Name:
-    """A name that a user gave: of a reward, a component, a file.
+    """A name that a user chose for a reward, a component or a file.
 
     Attributes:
-        anchor: the part of the page that it leads to.
+        anchor: the anchor of the section to link to; empty for no link.
     """
 
     text: str
@@ -66,7 +66,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Mark:
-    """A word with a color."""
+    """A colored word."""
 
     text: str
     kind: Kind
@@ -74,7 +74,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Bar:
-    """Shares as a bar on the page: (``"right"``, ``"tied"`` or ``"wrong"``, count)."""
+    """A stacked bar on the page. Each share is a pair: ``"right"``, ``"tied"`` or ``"wrong"``, and its count."""
 
     shares: Sequence[tuple[str, int]]
 
@@ -84,11 +84,11 @@ Cell = str | Name | Mark | Bar
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells.
+    """A table as rows of cells.
 
     Attributes:
-        head: the names of the columns; empty for none.
-        left: the number of columns with words; the others are numbers, aligned on the right.
+        head: the names of the columns; empty for a table without a header.
+        left: the number of leading columns with words, left-aligned; the others are numbers, right-aligned.
     """
 
     rows: Sequence[Sequence[Cell]]
@@ -98,11 +98,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Quote:
-    """A completion, a cell of the data, or a traceback: foreign text that may be long, or any other value.
+    """A quoted value, such as a completion, a cell of the data or a traceback, which may be long and untrusted.
 
     Attributes:
-        limit: the most characters on a terminal, where it is one line.
-        line: the text for a terminal, if not its repr.
+        limit: the maximum number of characters on a terminal, which shows the value on one line.
+        line: the text for a terminal; by default the repr of the value.
     """
 
     value: Any
@@ -112,10 +112,10 @@ class Quote:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with values.
+    """A list of names with values.
 
     Attributes:
-        width: the least width of the names on a terminal.
+        width: the minimum width of the names on a terminal.
     """
 
     rows: Sequence[tuple[str, str | Quote]]
@@ -124,14 +124,14 @@ class Facts:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines that keep their breaks and are never wrapped."""
+    """Preformatted text: lines keep their breaks and are never wrapped."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Card:
-    """One finding or one completion: a title and its content, without gaps."""
+    """One finding or one completion: a title and its content, without empty lines between blocks."""
 
     title: str
     blocks: Sequence[Block]
@@ -139,7 +139,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Fold:
-    """Details that the page shows on a click."""
+    """Collapsed details, which the page shows when you click the title."""
 
     title: str
     blocks: Sequence[Block]
@@ -148,10 +148,10 @@ class Fold:
 
 @dataclass(frozen=True)
 class Part:
-    """A part with a title; parts in parts have smaller ones.
+    """A section with a title; nested sections have smaller titles.
 
     Attributes:
-        anchor: the anchor to which `Name` links; unique on a page.
+        anchor: the anchor that a `Name` links to; unique on a page.
     """
 
     title: str
@@ -164,10 +164,10 @@ Block = Paragraph | Verdict | Table | Facts | Code | Card | Fold | Part
 
 @dataclass(frozen=True)
 class Document:
-    """A report.
+    """A report as a sequence of blocks.
 
     Attributes:
-        title: the title of the page.
+        title: the title of the HTML page.
     """
 
     title: str
@@ -178,21 +178,21 @@ class Document:
         return text_of(self.blocks)
 
     def markdown(self) -> str:
-        """Return a comment for a pull request: at most 60,000 bytes, without foreign markup; "" if there is nothing."""
+        """Return a pull request comment: at most 60,000 bytes, with all foreign markup escaped; "" without blocks."""
         return markdown_of(self.blocks)
 
     def html(self) -> str:
-        """Return a self-contained page: no scripts, nothing fetched, everything escaped."""
+        """Return a self-contained HTML page: no scripts, no external resources, all text escaped."""
         from rewardkit.report.html import page_of
 
         return page_of(self.title, self.blocks)
 
 
-# For a terminal: control characters are spelled out, so no completion can act on the screen.
+# Terminal output. Control characters are spelled out, so a completion cannot control the terminal.
 
 
 def text_of(blocks: Sequence[Block]) -> str:
-    """Return the blocks as text, with an empty line between two of them."""
+    """Return the blocks as text, separated by empty lines."""
     return "\n".join(_text_lines(blocks, ""))
 
 
@@ -213,7 +213,7 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
 
 
 def wrapped(text: str, indent: str = "", further: str | None = None) -> list[str]:
-    """Return the lines of a paragraph; `further` indents the second line and those after it."""
+    """Return the wrapped lines of a paragraph; `further` is the indent after the first line, by default `indent`."""
     return textwrap.wrap(
         visible(text),
         WIDTH,
@@ -263,17 +263,17 @@ def _text_cell(cell: Cell) -> str:
     return cell if isinstance(cell, str) else "" if isinstance(cell, Bar) else cell.text
 
 
-# As Markdown: completions are written by a model, and names by anyone. All are in code spans and fenced blocks that
-# they cannot end, so they are neither markup nor mentions.
+# Markdown output. A model writes the completions, and anyone may have chosen the names. Both go into code spans and
+# fenced blocks that their text cannot close, so they are neither markup nor mentions.
 
 
 def markdown_of(blocks: Sequence[Block]) -> str:
-    """Return the blocks as far as they fit; "" if there are none."""
+    """Return the blocks as Markdown, as many as fit into a comment; "" if there are none."""
     parts: list[str] = []
-    left = LIMIT - len(_LEFT_OUT) - 2
+    bytes_left = LIMIT - len(_LEFT_OUT) - 2
     for text in _markdown_blocks(blocks, 3):
-        left -= len(text.encode()) + 2
-        if left < 0:
+        bytes_left -= len(text.encode()) + 2
+        if bytes_left < 0:
             parts.append(_LEFT_OUT)
             break
         parts.append(text)
@@ -281,17 +281,17 @@ def markdown_of(blocks: Sequence[Block]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return `text` escaped, so that it adds no markup and mentions no one."""
+    """Return `text` escaped, so that it contains no markup and mentions no one."""
     return _unlinked(_MARKUP.sub(r"\\\1", visible(text)))
 
 
 def _unlinked(text: str) -> str:
-    """Return `text` without mentions, issue numbers and addresses: GitHub links them in any text."""
+    """Return `text` with mentions, issue numbers and URLs broken up, because GitHub links them in any text."""
     return text.replace("@", "@\u200b").replace("://", ":\u200b//").replace("#", "#\u200b")
 
 
 def code(text: str) -> str:
-    """Return `text` as a code span, also within a table."""
+    """Return `text` as a code span, which also works inside a table."""
     escaped = visible(text).replace("|", "\\|") or " "
     mark = "`" * (_longest_run(escaped) + 1)
     pad = " " if escaped[0] == "`" or escaped[-1] == "`" else ""
@@ -299,7 +299,7 @@ def code(text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return `text` as a block of code that it cannot end."""
+    """Return `text` as a fenced code block that the text cannot close."""
     escaped = "\n".join(map(visible, text.split("\n")))
     mark = "`" * max(3, _longest_run(escaped) + 1)
     return f"{mark}text\n{escaped}\n{mark}"
@@ -310,7 +310,7 @@ def _longest_run(text: str) -> int:
 
 
 def _markdown_blocks(blocks: Sequence[Block], level: int) -> Iterator[str]:
-    """Yield the text of each block; a card or a fold is one text, so that it is left out as a whole."""
+    """Yield the Markdown of each block; a card or a fold is a single text, so it is kept or left out as a whole."""
     for block in blocks:
         match block:
             case Paragraph(text, kind):

@@ -1,4 +1,4 @@
-"""A report as a page: one self-contained file, without scripts and without anything to fetch.
+"""A report as an HTML page: one self-contained file, without scripts or external resources.
 
 Text that a policy wrote is escaped; as a second defense, a content security policy forbids everything but the page's
 own style sheet.
@@ -32,13 +32,13 @@ from rewardkit.report.document import (
 from rewardkit.report.values import middle_cut, repr_of
 
 _LONGEST = 4_000
-"""The most characters of a text. Any limit, so that a page stays readable."""
+"""The maximum length of a text, in characters. Arbitrary: it keeps the page readable."""
 _PARAGRAPHS = {"": "", "soft": ' class="soft"', "note": ' class="soft small"'}
 
 
 def page_of(title: str, blocks: Sequence[Block]) -> str:
-    """Return a whole page."""
-    # One style sheet, dark or light by the reader's own setting.
+    """Return a complete HTML page."""
+    # One style sheet for dark and light mode; the reader's browser setting decides.
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -54,7 +54,7 @@ def page_of(title: str, blocks: Sequence[Block]) -> str:
 
 
 def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
-    """Yield the elements of the blocks, with headings from `level` on."""
+    """Yield the HTML elements of the blocks; the outermost sections have headings of `level`."""
     for block in blocks:
         match block:
             case Paragraph(text, kind):
@@ -108,7 +108,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _bar(shares: Sequence[tuple[str, int]]) -> str:
-    """Draw shares side by side; widths are attributes because the page's policy forbids styles in tags."""
+    """Return an SVG bar of `shares`; widths are attributes because the page's policy forbids inline styles."""
     total = sum(count for _, count in shares)
     if not total:
         return ""
@@ -129,7 +129,7 @@ def _value(value: str | Quote) -> str:
 
 
 def _text(text: str) -> str:
-    """Return `text` as HTML on one line: without markup, and with invisible characters spelled out."""
+    """Return `text` as one line of HTML: escaped, cut if it is long, with invisible characters spelled out."""
     return escape(visible(middle_cut(text, _LONGEST)))
 
 

@@ -1,4 +1,4 @@
-"""Numbers and texts as all reports write them, and plain values for JSON.
+"""Format numbers and texts for reports, and convert values to plain JSON.
 
 ``percent(0.625)`` is ``62.5 %``; ``middle_cut("a" * 500, 30)`` keeps the beginning and the end.
 """
@@ -34,12 +34,12 @@ def decimal(value: float | None) -> str:
 
 
 def short(value: float | None, digits: int = 3) -> str:
-    """Format a number of any size with a few digits: ``1``, ``0.125``, ``1.2e+06``."""
+    """Format a number of any size with `digits` significant digits: ``1``, ``0.125``, ``1.2e+06``."""
     return UNKNOWN if value is None else f"{value:.{digits}g}"
 
 
 def counted(count: int, noun: str) -> str:
-    """Return ``1 group`` or ``2 groups``."""
+    """Return a count with its noun, singular or plural: ``1 group``, ``2 groups``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -56,18 +56,18 @@ def middle_cut(text: str, limit: int) -> str:
     """Cut the middle of a text longer than `limit`, and state the length of the missing part."""
     if len(text) <= limit:
         return text
-    # Two thirds for the head, which says what it is; the rest for the end, where the answer is.
+    # Two thirds for the beginning, which shows what the text is about; the rest for the end, where the answer is.
     head, tail = limit * 2 // 3, limit // 3
     return f"{text[:head]} [... {len(text) - head - tail:,} characters ...] {text[-tail:]}"
 
 
 def quoted(value: Any, limit: int) -> str:
-    """Return the repr of a value on one line, with its middle cut and control characters spelled out."""
+    """Return the repr of a value on one line, cut in the middle to `limit`, with control characters spelled out."""
     return visible(repr(middle_cut(value, limit)) if isinstance(value, str) else middle_cut(repr_of(value), limit))
 
 
 def repr_of(value: Any) -> str:
-    """Return the repr of a value, also of one whose repr raises."""
+    """Return the repr of a value, or a placeholder if its repr raises."""
     try:
         return repr(value)
     except Exception as error:

@@ -124,7 +124,7 @@ class _Reader:
     def _next(self) -> str:
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
-    def _taken(self, characters: str) -> str:
+    def _take(self, characters: str) -> str:
         """Consume and return the next token if it is one of the characters of `characters`."""
         token = self._next()
         if not token or token not in characters:
@@ -134,13 +134,13 @@ class _Reader:
 
     def _sum(self) -> Fraction:
         value = self._product()
-        while sign := self._taken("+-"):
+        while sign := self._take("+-"):
             value = _OPERATIONS[sign](value, self._product())
         return value
 
     def _product(self) -> Fraction:
         value = self._factor()
-        while sign := self._taken("*/"):
+        while sign := self._take("*/"):
             factor = self._factor()
             if sign == "/" and factor == 0:
                 raise ValueError("divides by zero")
@@ -148,15 +148,15 @@ class _Reader:
         return value
 
     def _factor(self) -> Fraction:
-        sign = -1 if self._taken("+-") == "-" else 1
-        if not self._taken("("):
+        sign = -1 if self._take("+-") == "-" else 1
+        if not self._take("("):
             return sign * self._number()
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
         value = self._sum()
         self.depth -= 1
-        if not self._taken(")"):
+        if not self._take(")"):
             token = self._next()
             raise ValueError(
                 f"an operator or ')' is missing before {shorten(token, 40)}" if token else "')' is missing"

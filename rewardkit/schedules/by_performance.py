@@ -1,7 +1,7 @@
 """Schedules by performance: ``when_reached("tags", level=0.9)`` is 0 until the policy masters the tags, then 1.
 
-They read the mean of a component over the training batches of all ranks. The adapter of the trainer saves their
-state, a plain mapping, in checkpoints and restores it. Evaluation never changes it.
+These schedules read the mean of a component over the training batches of all ranks. The trainer's adapter saves their
+state, a plain mapping, in checkpoints and restores it. Evaluation never changes the state.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rewardkit.tree.reward import Reward
 @final
 @dataclass(frozen=True)
 class Reached(PerformanceSchedule):
-    """0 until the mean over a window reaches a level, then 1."""
+    """A schedule that is 0 until the mean over a window reaches a level, then 1."""
 
     component: str
     level: float
@@ -54,7 +54,7 @@ class Reached(PerformanceSchedule):
         reached = state["reached"] or streak >= self.patience
         if self.fall_back is not None and mean < self.fall_back - TOLERANCE:
             reached = False
-        # Counted in whole batches, so that rounding errors do not add up.
+        # Count whole batches, so that rounding errors do not add up.
         position = min(max(state["way"] + (1 if reached else -1), 0), self.over)
         return {"recent": recent, "held": streak, "reached": reached, "way": position}
 
@@ -77,7 +77,7 @@ class Reached(PerformanceSchedule):
 @final
 @dataclass(frozen=True)
 class Tracking(PerformanceSchedule):
-    """Moves from 0 to 1 as the exponential average of a component moves from `low` to `high`."""
+    """A schedule that moves from 0 to 1 as the exponential average of a component moves from `low` to `high`."""
 
     component: str
     low: float
@@ -126,7 +126,7 @@ class Tracking(PerformanceSchedule):
 
 def when_reached(
     component: Any,
-    # Any numbers: nearly learned, and a mean that one lucky batch does not move.
+    # Arbitrary: a level that is nearly learned, and a window that one lucky batch does not move much.
     level: float = 0.9,
     window: int = 20,
     *,
@@ -140,18 +140,18 @@ def when_reached(
 
         accuracy * rk.schedules.when_reached("tags", level=0.9, window=20)
 
-    Use it as a weight, a threshold, or the ``until`` of a stage. In evaluation it is 1. It needs a trainer that passes
-    its state (not asynchronous GRPO).
+    Use it as a weight, a threshold, or the ``until`` of a stage. In evaluation, it is 1. The schedule needs a trainer
+    that passes its state (not asynchronous GRPO).
 
     Args:
         component: the name of a component of the tree, or the reward itself. It is scored on all completions, even
             behind a closed gate or at weight zero.
         level: the level that the mean over the last `window` generation batches of all ranks must reach, within 1e-9.
-        window: the number of batches, at least 1. The level cannot be reached before there are that many.
+        window: the number of batches, at least 1. The level cannot be reached in fewer batches.
         patience: the number of batches in a row in which the mean must be at the level, at least 1.
-        fall_back: a mean below this returns it to 0; by default it never returns. Must be below `level`; the distance
-            between them prevents switching back and forth (hysteresis).
-        over: the number of batches in which it moves from 0 to 1, or back, at least 1.
+        fall_back: a mean below this value returns the schedule to 0; by default, it never returns. Must be below
+            `level`; the distance between them prevents switching back and forth (hysteresis).
+        over: the number of batches in which the schedule moves from 0 to 1, or back, at least 1.
 
     Raises:
         RewardDefinitionError: a number is out of range, or `component` is a reward with a generated name.
@@ -168,12 +168,12 @@ def when_reached(
     return Reached(_name(component, "when_reached"), reached, counts[0], counts[1], back, counts[2], _source(component))
 
 
-# A half-life of ten batches: any number that is steadier than single batches and follows within an epoch.
+# The default half-life of ten batches is arbitrary: steadier than single batches, and it follows within an epoch.
 def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: float = 10.0) -> Schedule:
     """Return a schedule that follows a component: 0 up to an average of `low`, 1 from `high`, linear in between.
 
     ``1.0 - 0.9 * rk.schedules.track("tags", 0.5, 1.0)`` fades a weight from 1.0 to 0.1 as the policy learns the tags.
-    Before the first batch it is 0; in evaluation it is 1.
+    Before the first batch, it is 0; in evaluation, it is 1.
 
     Args:
         component: the component, as in `when_reached`.

@@ -1,6 +1,7 @@
 """Schedules by time: ``linear(0.0, 1.0, start=0.1, end=0.5)`` rises between 10% and 50% of training.
 
-A position is a fraction of training (float, 0.0 to 1.0) or an optimizer step (int, at least 2); 0 is both.
+A position is a fraction of training (float, 0.0 to 1.0) or an optimizer step (int, at least 2); 0 is the start in both
+units.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from rewardkit.progress.positions import Passing, Position, checked_order, check
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import Constant, Schedule, as_weight, call_text
 
-# Positions in ascending order with a value each, as ``piecewise`` and ``join`` take them.
+# Ascending positions, each with a value, for ``piecewise`` and ``join``.
 
 
 def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: str) -> list[tuple[Position, Any]]:
-    """Return the arguments of the schedule called `where` as (position, value) pairs.
+    """Return `points`, an argument of the function `where`, as checked (position, value) pairs.
 
     Raises:
-        RewardTypeError: they are not pairs.
+        RewardTypeError: `points` are not pairs.
         RewardDefinitionError: positions are invalid, out of order, or of both kinds.
     """
     try:
@@ -47,13 +48,13 @@ def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: st
     return checked
 
 
-# Schedules made of other schedules: one after another, repeated, delayed, or the extreme of several.
+# Schedules made of other schedules: in sequence, repeated, delayed, or the extreme of several.
 
 
 @final
 @dataclass(frozen=True)
 class Joined(Schedule):
-    """Schedules one after another, each from its own position."""
+    """Several schedules in sequence, each from its own position on."""
 
     pieces: tuple[tuple[Position, Schedule], ...]
 
@@ -71,7 +72,7 @@ class Joined(Schedule):
         piece = max(0, bisect.bisect_right(starts, progress.step) - 1)
         if piece + 1 < len(starts):
             return self.pieces[piece][1].at(progress.within(starts[piece], starts[piece + 1]))
-        if starts[piece] >= progress.max_steps:  # training ends before it starts
+        if starts[piece] >= progress.max_steps:  # training ends before this piece starts
             return self.end_value
         return self.pieces[piece][1].at(progress.within(starts[piece], progress.max_steps))
 
@@ -92,7 +93,7 @@ class Joined(Schedule):
 @final
 @dataclass(frozen=True)
 class Cycled(Schedule):
-    """A schedule that starts again with every period."""
+    """A schedule that starts again in every period."""
 
     schedule: Schedule
     period: Position
@@ -109,7 +110,7 @@ class Cycled(Schedule):
         if progress.step >= progress.max_steps:
             return self.end_value
         period = steps(self.period, progress)
-        # Ends of periods that are shares of a run are met in spite of rounding.
+        # The tolerance keeps the ends of periods exact despite rounding, if the period is a fraction of training.
         cycle_index = math.floor((progress.step + 1e-9) / period)
         first, last = first_step(cycle_index * period), first_step((cycle_index + 1) * period)
         return self.schedule.at(progress.within(first, last))
@@ -163,12 +164,12 @@ class Extreme(Schedule):
 
 def first_step(step: float) -> int:
     """Return the first whole step at or after `step`."""
-    # A place such as 0.3 * 10 is 3, not the step after it.
+    # A product such as 0.3 * 10 means step 3, not the step after it.
     return math.ceil(step - 1e-9)
 
 
 def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule:
-    """Return one schedule after another: ``join({0.0: 1.0, 0.3: linear(1.0, 0.2), 0.8: 0.2})``.
+    """Return several schedules in sequence: ``join({0.0: 1.0, 0.3: linear(1.0, 0.2), 0.8: 0.2})``.
 
     Args:
         pieces: position -> schedule or number, in ascending order from 0; only fractions or only steps. Positions
@@ -189,7 +190,7 @@ def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule
 def cycle(schedule: Schedule, period: Position) -> Schedule:
     """Return `schedule` repeated: ``cycle(cosine(1.0, 0.1), period=0.25)`` falls four times.
 
-    At the end of training, and in evaluation, it has the value at the end of a period.
+    At the end of training, and in evaluation, the schedule has the value at the end of a period.
 
     Args:
         schedule: its positions are relative to a period: 0.0 is its start, 1.0 its end.
@@ -229,7 +230,7 @@ def after(position: Position, *, over: Position = 0) -> Schedule:
 
     Args:
         position: a fraction of training (float) or a step (int).
-        over: the time from 0 to 1; the same kind of number.
+        over: the duration of the change from 0 to 1, in the same unit as `position`.
 
     Raises:
         RewardDefinitionError: `position` or `over` is invalid.
@@ -240,7 +241,8 @@ def after(position: Position, *, over: Position = 0) -> Schedule:
 def maximum(*schedules: float | Schedule) -> Schedule:
     """Return the highest of several schedules or numbers.
 
-    ``maximum(when_reached("tags"), after(0.7))`` is 1 when the level is reached, at the latest at 70% of training.
+    ``maximum(when_reached("tags"), after(0.7))`` becomes 1 when the level is reached, or at 70% of training at the
+    latest.
 
     Raises:
         RewardDefinitionError: there are no schedules.
@@ -251,7 +253,7 @@ def maximum(*schedules: float | Schedule) -> Schedule:
 def minimum(*schedules: float | Schedule) -> Schedule:
     """Return the lowest of several schedules or numbers.
 
-    ``minimum(when_reached("tags"), after(0.2))`` is 1 when the level is reached, but not before 20% of training.
+    ``minimum(when_reached("tags"), after(0.2))`` becomes 1 when the level is reached, but not before 20% of training.
 
     Raises:
         RewardDefinitionError: there are no schedules.
@@ -270,14 +272,14 @@ def _schedule(value: float | Schedule, subject: str) -> Schedule:
 
 
 class Curve(ABC):
-    """The path of a value between two ends: ``curve(way, initial, target)``."""
+    """The path of a value between two ends: ``curve(fraction, initial, target)``."""
 
     name: ClassVar[str]
-    """The name of the function that makes a schedule with this curve."""
+    """The name of the public function that makes a schedule with this curve."""
 
     @property
     def options(self) -> dict[str, float]:
-        """The arguments of that function alone."""
+        """The arguments that only that function has."""
         return {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod
@@ -288,7 +290,7 @@ class Curve(ABC):
 @final
 @dataclass(frozen=True)
 class LinearCurve(Curve):
-    """In a straight line."""
+    """A straight line."""
 
     name: ClassVar[str] = "linear"
 
@@ -299,7 +301,7 @@ class LinearCurve(Curve):
 @final
 @dataclass(frozen=True)
 class HalfCosine(Curve):
-    """Slow, fast, slow."""
+    """Half a cosine: slow, fast, slow."""
 
     name: ClassVar[str] = "cosine"
 
@@ -310,7 +312,7 @@ class HalfCosine(Curve):
 @final
 @dataclass(frozen=True)
 class Power(Curve):
-    """The rest of the way to a power: above 1 fast at first, below 1 slow at first."""
+    """The remaining way, raised to a power: above 1, the curve starts fast; below 1, it starts slowly."""
 
     name: ClassVar[str] = "polynomial"
 
@@ -323,12 +325,12 @@ class Power(Curve):
 @final
 @dataclass(frozen=True)
 class Geometric(Curve):
-    """By equal factors in equal times."""
+    """A geometric curve: equal factors in equal times."""
 
     name: ClassVar[str] = "exponential"
 
     def __call__(self, fraction: float, initial: float, target: float) -> float:
-        # In logarithms, because the ratio of the two ends may be out of range.
+        # Use logarithms, because the ratio of the two ends may overflow.
         return math.copysign(math.exp(LinearCurve()(fraction, math.log(abs(initial)), math.log(abs(target)))), target)
 
 
@@ -350,7 +352,7 @@ class Logistic(Curve):
 @final
 @dataclass(frozen=True)
 class Ramp(Schedule):
-    """From one value to another along a curve."""
+    """A schedule that moves from one value to another along a curve."""
 
     initial: float
     target: float
@@ -390,7 +392,7 @@ class Ramp(Schedule):
 @final
 @dataclass(frozen=True)
 class Piecewise(Schedule):
-    """Passes through points, with steps or lines between them."""
+    """A schedule through given points, with steps or straight lines between them."""
 
     points: tuple[tuple[Position, float], ...]
     interpolation: Literal["linear", "constant"]
@@ -446,7 +448,7 @@ def linear(initial: float, final: float, *, start: Position = 0.0, end: Position
         initial: the value until `start`.
         final: the value from `end` on, and in evaluation.
         start: the start of the change: a fraction of training (float, 0.0 to 1.0) or a step (int, at least 2).
-        end: the position at which it reaches `final`; the same kinds of numbers.
+        end: the position at which the schedule reaches `final`, in the same format as `start`.
 
     Raises:
         RewardDefinitionError: a value is not finite, or a position is invalid.
@@ -467,8 +469,8 @@ def polynomial(
 ) -> Schedule:
     """Return ``(initial - final) * (1 - way)**power + final``: fast at first, then slower.
 
-    ``polynomial(1.0, 0.0)`` is 0.25 halfway. This is the polynomial decay of learning rates. The other arguments are
-    those of `linear`.
+    ``polynomial(1.0, 0.0)`` is 0.25 halfway. ``way`` is the share of the change that is done. This is the polynomial
+    decay of learning rates. The other arguments are those of `linear`.
 
     Args:
         power: above 0; 1 is a straight line, below 1 it starts slowly and ends fast.
@@ -483,7 +485,9 @@ def polynomial(
 
 
 def exponential(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
-    """Return equal factors in equal times from `initial` to `final`: ``exponential(1.0, 0.01)`` is 0.1 halfway.
+    """Return a geometric change from `initial` to `final`: ``exponential(1.0, 0.01)`` is 0.1 halfway.
+
+    The value changes by equal factors in equal times.
 
     Arguments are those of `linear`.
 
@@ -499,7 +503,7 @@ def exponential(initial: float, final: float, *, start: Position = 0.0, end: Pos
     return _ramp("exponential", Geometric(), first, last, start, end)
 
 
-# A steepness of 10: before it is stretched, the curve is within 1 % of its ends at both ends.
+# The default steepness of 10 brings the unstretched curve within 1% of its limits at both ends.
 def sigmoid(
     initial: float, final: float, *, steepness: float = 10.0, start: Position = 0.0, end: Position = 1.0
 ) -> Schedule:
@@ -515,7 +519,7 @@ def sigmoid(
         RewardDefinitionError: as in `linear`, or `steepness` is below 1e-6.
     """
     checked = number(steepness, "sigmoid: steepness")
-    # Below it, the curve is a line to the last digits; at 0 it would be 0 / 0.
+    # Below 1e-6, the curve is a straight line to the last digit; at 0, it would be 0 / 0.
     if checked < 1e-6:
         raise RewardDefinitionError(f"sigmoid: steepness must be above 0 (at least 1e-6), got {checked:g}")
     return _ramp("sigmoid", Logistic(checked), initial, final, start, end, steepness=(checked, 10.0))
@@ -543,7 +547,7 @@ def warm_up(end: Position, weight: float | Schedule = 1.0) -> Schedule:
     """Return a straight line from 0 to `weight`: ``accuracy * warm_up(0.1)``.
 
     Args:
-        end: the position at which it reaches `weight`: a fraction of training (float) or a step (int).
+        end: the position at which the schedule reaches `weight`: a fraction of training (float) or a step (int).
         weight: a number or a schedule.
 
     Raises:

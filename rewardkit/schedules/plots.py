@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Course:
-    """Numbers over the steps of a training, (steps + 1,) each."""
+    """The weights and gauges of a reward at each training step, (steps + 1,) each."""
 
     weights: dict[str, Floats]
     gauges: dict[str, Floats]
@@ -37,7 +37,7 @@ class _Course:
 def weights_over_training(
     reward: Reward, max_steps: int, *, means: Mapping[str, Sequence[float]] | None
 ) -> dict[str, Floats]:
-    """Return what ``reward.weights_over_training(...)`` does."""
+    """Return the weight of each term at each step; see ``Reward.weights_over_training``."""
     scorer = Scorer(reward)
     count = _checked_steps(max_steps, "weights_over_training")
     component_means = _checked_means(means, _followers(reward), "weights_over_training")
@@ -53,7 +53,7 @@ def weights_over_training(
 
 
 def _followers(reward: Reward | Schedule) -> list[PerformanceSchedule]:
-    """Return the schedules by performance behind weights, thresholds and stages (not those of a normalization)."""
+    """Return the schedules that follow performance in weights, thresholds and stages (not those of a normalization)."""
     schedules = (
         [reward]
         if isinstance(reward, Schedule)
@@ -110,7 +110,7 @@ def _columns(points: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
 
 
 def _weights_at(scorer: Scorer, progress: Progress) -> dict[str, float]:
-    """Return the current weight of each term if nothing abstains and every gate is open."""
+    """Return the current weight of each term, assuming that nothing abstains and every gate is open."""
     names = {node: name for name, node in scorer.names.terms}
     weights = dict.fromkeys(scorer.terms, 0.0)
     stack = [(scorer.reward, 1.0)]
@@ -146,7 +146,7 @@ def plot_schedules(
     *,
     means: Mapping[str, Sequence[float]] | None,
 ) -> Figure:
-    """Return what ``reward.plot_schedules(...)`` and ``schedule.plot(...)`` do."""
+    """Return a figure of the schedules; see ``Reward.plot_schedules`` and ``Schedule.plot``."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
@@ -160,8 +160,8 @@ def plot_schedules(
     if low.weights:
         panels.append(("weight", low.weights, high.weights))
     for kind in sorted({name.split(" of ")[0] for name in low.gauges}):
-        inside = [name for name in low.gauges if name.startswith(f"{kind} of ")]
-        panels.append((kind, {n: low.gauges[n] for n in inside}, {n: high.gauges[n] for n in inside}))
+        gauge_names = [name for name in low.gauges if name.startswith(f"{kind} of ")]
+        panels.append((kind, {n: low.gauges[n] for n in gauge_names}, {n: high.gauges[n] for n in gauge_names}))
     if not panels:
         raise RewardDefinitionError(
             f"plot_schedules: {reward!r} has no weights, because nothing in it trains. Pass a reward with a term"
@@ -190,7 +190,7 @@ def plot_schedules(
 
 
 def _label(name: str) -> str:
-    """Return `name` for a legend, which hides names with a leading underscore and reads dollars as formulas."""
+    """Return `name` escaped for a legend, which hides names with a leading underscore and reads dollars as formulas."""
     escaped = name.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
 
@@ -198,7 +198,7 @@ def _label(name: str) -> str:
 def _courses(
     reward: Reward | Schedule, scorer: Scorer | None, max_steps: int, means: Mapping[str, Sequence[float]]
 ) -> list[_Course]:
-    """Return one course, or the two extremes if the means that schedules follow are unknown."""
+    """Return the course of the schedules; the lowest and the highest one if a mean that they follow is unknown."""
     followers = _followers(reward)
     driven = [follower for follower in followers if follower.component in means]
     open_ends = [follower for follower in followers if follower.component not in means]

@@ -1,1 +1,1 @@
-"""Replay: a reward over completions that were saved: read, scored on all cores, written, summed up."""
+"""Replay: read saved completions, score them with a reward on all cores, write the scores, and summarize them."""

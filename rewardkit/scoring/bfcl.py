@@ -1,4 +1,4 @@
-"""bfcl_rows: the questions of the Berkeley Function Calling Leaderboard as rows, with their right calls as JSON.
+"""bfcl_rows: the questions of the Berkeley Function Calling Leaderboard as rows, with the correct calls as JSON.
 
 ``bfcl_rows("BFCL_v4_simple_python.json")[0]["calls"]`` is ``[{"name": "calculate_triangle_area", "arguments":
 {"base": 10, "height": 5, "unit": {"optional": "units"}}}]``. BFCL is by Yan, Mao, Ji, Zhang, Patil, Stoica and
@@ -16,7 +16,7 @@ from typing import Any
 from rewardkit.errors import DataError, shorten
 from rewardkit.scoring.files import lines_of
 
-# The functions of BFCL as tools: its schema ``{"type": "dict"}`` becomes ``{"type": "object"}``.
+# BFCL's functions as tools: the schema ``{"type": "dict"}`` becomes ``{"type": "object"}``.
 
 
 _TYPES = {
@@ -42,14 +42,14 @@ _FILES = {
     "VehicleControlAPI": "vehicle_control",
     "WebSearchAPI": "web_search",
 }
-"""Class of functions -> their file."""
+"""Class of functions -> the name of its file."""
 
 
 def functions_of(location: str, line: Mapping[str, Any], folder: Path) -> dict[str, Mapping[str, Any]]:
-    """Return the functions of a question by name: its own, or those of its classes, from their files.
+    """Return the functions of a question by name: those in its line, or those of its classes, read from files.
 
     Raises:
-        DataError: it names no functions, or their file is not there.
+        DataError: the question names no functions, or the file with its functions is missing.
     """
     listed = line.get("function")
     if listed is None:
@@ -64,7 +64,7 @@ def functions_of(location: str, line: Mapping[str, Any], folder: Path) -> dict[s
 
 
 def tool(function: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a function of BFCL as a tool in OpenAI's schema."""
+    """Return a BFCL function as a tool in OpenAI's schema."""
     description = {name: function[name] for name in ("name", "description") if name in function}
     return {"type": "function", "function": {**description, "parameters": _schema(function.get("parameters") or {})}}
 
@@ -102,28 +102,29 @@ def _documented(location: str, name: str, folder: Path) -> list[Any]:
 
 _ANSWERS = "possible_answer"
 _NEW_FUNCTIONS = "I have updated some more functions you can choose from. What about now?"
-"""The user's message of BFCL in a turn that only adds missing functions."""
+"""BFCL's user message for a turn that only adds missing functions."""
 _ABSENT = object()
 
 
 def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) -> list[dict[str, Any]]:
-    """Return a file of questions of the Berkeley Function Calling Leaderboard as rows for ``rk.tool_calls("calls")``.
+    """Return questions of the Berkeley Function Calling Leaderboard as rows for ``rk.tool_calls("calls")``.
 
     The columns:
 
-    - ``id``: as in the file.
+    - ``id``: the question's id in the file.
     - ``prompt``: the chat messages of the first turn.
-    - ``tools``: the functions as JSON text, in OpenAI's schema. Types get their names in JSON Schema; functions keep
-      theirs (some have dots, which some endpoints refuse).
-    - ``calls``: the right calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. Several allowed values
-      of an argument are ``{"any_of": [...]}``, one that may be left out is ``{"optional": value}``. It is ``[]`` if no
-      call is right, and None if BFCL has no answers because any call is right (``live_relevance``).
+    - ``tools``: the functions as JSON text, in OpenAI's schema. Types are renamed to their JSON Schema names. Functions
+      keep their names (some contain dots, which some endpoints refuse).
+    - ``calls``: the correct calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. Several allowed values
+      of an argument are ``{"any_of": [...]}``, and an argument that may be left out is ``{"optional": value}``. The
+      cell is ``[]`` if no call is correct, and None if BFCL has no answers because every call is correct
+      (``live_relevance``).
     - ``turns``, only with several turns: JSON text, a list of ``{"messages": [...]}`` for each turn, with ``"tools"``
-      if the turn brings more functions. Then ``calls`` is a list of lists, one for each turn.
+      if the turn adds functions. Then ``calls`` is a list of lists, one for each turn.
 
-    Values stay as they are. BFCL ignores case, spaces and ``,./-_*^`` when it compares texts, so that "1.5" equals
-    "15"; this is not copied. An empty text among the allowed values means that the argument may be left out; for an
-    argument that the schema requires it is a value.
+    Values are unchanged. BFCL ignores case, spaces and ``,./-_*^`` when it compares strings, so that "1.5" equals "15";
+    this is not copied. An empty string among the allowed values means that the argument may be left out; for an
+    argument that the schema requires, it is a value.
 
     Args:
         question_path: such as ``BFCL_v4_parallel.json``, one JSON object per line. Questions with several turns need
@@ -131,7 +132,7 @@ def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) 
         answer_path: the possible answers; by default the file of the same name in ``possible_answer`` next to it.
 
     Raises:
-        DataError: a line cannot be read, a question has no answer, or the answers are texts and not calls.
+        DataError: a line cannot be read, a question has no answer, or the answers are text and not calls.
         OSError: there is no such file.
     """
     path = Path(question_path)
@@ -226,7 +227,7 @@ def _allowed(values: Any, *, required: bool = False) -> Any:
 
 
 def _literal(value: Any) -> Any:
-    """Return an allowed value; the values inside an object are allowed values again."""
+    """Return an allowed value; the values inside an object are themselves lists of allowed values."""
     if isinstance(value, Mapping):
         allowed = {name: _allowed(item) for name, item in value.items()}
         return {name: item for name, item in allowed.items() if item is not _ABSENT}
@@ -234,7 +235,7 @@ def _literal(value: Any) -> Any:
 
 
 def _spelled(location: str, text: str, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a call that is written in Python, such as ``cd(folder='temp')``."""
+    """Return a call that is written in Python syntax, such as ``cd(folder='temp')``."""
     try:
         call = ast.parse(text.strip(), mode="eval").body
         if not isinstance(call, ast.Call):

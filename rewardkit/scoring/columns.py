@@ -1,4 +1,4 @@
-"""The columns of the data that a reward reads, and their names: chunks of rows become work for a `Scorer`.
+"""The columns that a reward reads, and their names in the data. Turns chunks of rows into work for a `Scorer`.
 
 ``Columns.of(reward, ["text", "answer"], {"completion": "text"}).work(chunk)`` holds completions and answers only.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.batch.batch import RESERVED, Batch, Numbers
-from rewardkit.batch.equality import alike, equality
+from rewardkit.batch.equality import equality, number_equal_rows
 from rewardkit.errors import DataError, near_miss
 from rewardkit.scoring.parts import Chunk
 from rewardkit.scoring.scores import Scores, Work, score
@@ -23,19 +23,20 @@ from rewardkit.tree.reward import Reward, bindings, walk
 
 _STOPS = ("stop_reason", "finish_reason")
 _CUT = ("length", "max_tokens", "model_length", "max_output_tokens")
-"""The values that OpenAI, Anthropic and inspect_ai write in these columns if a completion hit the token limit."""
+"""The values in `_STOPS` columns by which OpenAI, Anthropic and inspect_ai mark a completion that hit the token
+limit."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of some data, for one reward.
+    """The columns of a data set, mapped for one reward.
 
     Attributes:
         reward: the reward.
-        there: the columns of the data.
-        sources: our name -> the column of the data.
+        there: the names of the columns in the data.
+        sources: our name -> the column in the data.
         apart: columns that separate groups with the same prompt, such as the step.
-        data: the name of the data in errors.
+        data: the name of the data in error messages.
     """
 
     reward: Reward
@@ -80,7 +81,7 @@ class Columns:
         return Scorer(self.reward)
 
     def column(self, name: str) -> str | None:
-        """Return the column of the data for `name`, or None."""
+        """Return the column in the data for `name`, or None."""
         source = self.sources.get(name, name)
         return source if source in self.there else None
 
@@ -101,7 +102,7 @@ class Columns:
 
     @functools.cached_property
     def compares(self) -> bool:
-        """Whether the completions of a prompt are scored together."""
+        """Whether the reward scores the completions of a prompt together."""
         return any(node.facts.together == "group" for node, _, _ in walk(self.reward))
 
     @functools.cached_property
@@ -116,17 +117,17 @@ class Columns:
 
     @functools.cached_property
     def common(self) -> list[str]:
-        """The columns of the data in which completions of one group agree."""
+        """The columns that identify a group."""
         named, _ = asked_for(self.reward)
         common_names = [name for name in ("prompt", *sorted(named)) if self.column(name) is not None]
         return [*(self.sources.get(name, name) for name in common_names), *self.apart]
 
     def batches(self, chunks: Iterable[Chunk], most: int) -> Iterator[tuple[Chunk, Work]]:
-        """Yield all rows in batches, about `most` at a time; if the reward compares, groups stay whole.
+        """Yield all rows in batches of about `most`; if the reward compares completions, groups stay whole.
 
         Args:
-            chunks: consecutive rows; each chunk but the last one has `most` rows.
-            most: completions scored at once.
+            chunks: consecutive rows; each chunk except the last has `most` rows.
+            most: the number of completions scored at once.
         """
         if not self.compares:
             for chunk in chunks:
@@ -146,12 +147,12 @@ class Columns:
     def scores(
         self, chunks: Iterable[Chunk], most: int, score: Callable[[Scorer, Work], Scores] = score
     ) -> Iterator[tuple[Chunk, Scores]]:
-        """Yield all rows with their scores, in the batches of `batches`.
+        """Yield all rows with their scores, batch by batch (see `batches`).
 
         A row that cannot be scored does not affect the others.
 
         Args:
-            score: scores the rows of a batch.
+            score: the function that scores the rows of a batch.
 
         Raises:
             RunStopped: every other row would also fail: a wrong key, a quota that is used up.
@@ -160,7 +161,7 @@ class Columns:
             yield chunk, score(self.scorer, work)
 
     def work(self, chunk: Chunk, sizes: tuple[int, ...] | None = None) -> Work:
-        """Return the input of a `Scorer` for these rows; `sizes` are those of their groups."""
+        """Return the input of a `Scorer` for the rows of `chunk`; `sizes` are the sizes of their groups."""
 
         def values(name: str) -> list[Any] | None:
             source = self.column(name)
@@ -192,17 +193,17 @@ class Columns:
             )
 
     def _sizes(self, chunk: Chunk) -> tuple[int, ...]:
-        """Return the sizes of the runs of rows that belong to one group."""
+        """Return the size of each group, a run of consecutive rows."""
         starts = np.zeros(len(chunk) + 1, dtype=np.bool_)
         starts[[0, -1]] = True
-        rows = alike([equality(chunk.column(name)) for name in self.common], len(chunk))
+        rows = number_equal_rows([equality(chunk.column(name)) for name in self.common], len(chunk))
         starts[1:-1] = np.diff(rows) != 0
         sizes = np.diff(np.flatnonzero(starts))
         self._check_apart(rows[starts[:-1]], sizes)
         return tuple(sizes.tolist())
 
     def _check_apart(self, prompts: Numbers, sizes: Numbers) -> None:
-        """Raise a DataError if a prompt with a single completion comes again: a whole group may, in another epoch."""
+        """Raise a DataError if a prompt with a single completion recurs; a whole group may recur in a later epoch."""
         _, inverse, counts = np.unique(prompts, return_inverse=True, return_counts=True)
         alone = (sizes == 1) & (counts[inverse] > 1)
         alone[-1:] = False  # the last group may continue

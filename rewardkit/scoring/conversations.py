@@ -1,7 +1,7 @@
 """Conversations as completions: ``split_row({"messages": [...]})`` has a ``prompt`` and a ``completion``.
 
 ``[system, user, assistant, tool, assistant]`` splits into the prompt ``[system, user]`` and the completion
-``[assistant, tool, assistant]``. Three spellings are read: OpenAI's chat messages, the items of its Responses API
+``[assistant, tool, assistant]``. Three formats are read: OpenAI's chat messages, the items of its Responses API
 (``{"type": "function_call", ...}``), and ShareGPT (``{"from": "gpt", "value": ...}``).
 """
 
@@ -14,13 +14,13 @@ from typing import Any
 Message = Mapping[str, Any]
 
 COLUMNS = ("messages", "conversations", "conversation", "trajectory", "traj", "items")
-"""Columns that hold whole conversations, in the order in which they are looked for."""
+"""Columns that may hold whole conversations, in the order in which they are tried."""
 
 _ASSISTANT = ("assistant", "model", "ai")
 _OPENING = ("system", "developer", "user")
-"""Roles that never start a completion: their text at its start belongs to the prompt."""
+"""Roles that never start a completion: their messages at the start of a conversation belong to the prompt."""
 _OF_THE_CALLER = ("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call")
-"""Calls of the Responses API whose results are separate items. The others run at the provider."""
+"""Calls of the Responses API whose results are separate items. All other calls run at the provider."""
 _RESULTS = ("output", "outputs", "results", "result")
 _SHAREGPT = {
     "system": "system",
@@ -40,30 +40,30 @@ _SHAREGPT = {
 
 
 def split_row(row: Mapping[str, Any], column: str | None = None) -> Mapping[str, Any]:
-    """Return a row whose conversation is split into prompt and completion; other rows as they are.
+    """Return a row with its conversation split into prompt and completion; rows without one are returned unchanged.
 
     Args:
         row: a row of a data file.
-        column: the column of the conversations, which keeps its name; by default "completion", else the first of
+        column: the column of the conversations, which keeps its name. By default "completion", else the first of
             `COLUMNS`, else "input" and "output" of the Responses API.
     """
     name = column or ("completion" if row.get("completion") is not None else None)
     if name is not None:
         prompt = row.get("prompt")
         if type(row.get(name)) is str and not (type(prompt) is str and prompt.lstrip().startswith("[")):
-            return row  # texts, as most rows are
+            return row  # plain text, as in most rows
         row = _unpacked(row, name)
         messages = messages_of(row.get(name))
-        return row if messages is None else _placed(row, name, name, messages)
+        return row if messages is None else _add_messages(row, name, name, messages)
     for name in COLUMNS:
         messages = messages_of(_parsed(row.get(name)))
         if messages is not None:
-            return _placed(row, name, "completion", [*_system(row, messages), *messages])
+            return _add_messages(row, name, "completion", [*_system(row, messages), *messages])
     return _response(row)
 
 
 def messages_of(value: Any) -> Sequence[Message] | None:
-    """Return a conversation as chat messages; None if it is none. Chat messages are returned as they are."""
+    """Return a conversation as chat messages, or None if `value` is not one. Chat messages are returned unchanged."""
     if not isinstance(value, (list, tuple)) or not value or not all(isinstance(item, Mapping) for item in value):
         return None
     if all("role" in item and item.get("type", "message") == "message" for item in value):
@@ -77,13 +77,13 @@ def messages_of(value: Any) -> Sequence[Message] | None:
 
 
 def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """Return the messages before the first one of the assistant, and the rest."""
-    first = next((at for at, message in enumerate(messages) if message.get("role") in _ASSISTANT), len(messages))
+    """Return the messages before the first assistant message, and the rest."""
+    first = next((index for index, message in enumerate(messages) if message.get("role") in _ASSISTANT), len(messages))
     return list(messages[:first]), list(messages[first:])
 
 
 def _system(row: Mapping[str, Any], messages: Sequence[Message]) -> list[Message]:
-    """Return the system message that a row has in a separate column, as Anthropic and LLaMA-Factory write it."""
+    """Return the system message from a separate column of the row, as in the formats of Anthropic and LLaMA-Factory."""
     system_prompt = row.get("system")
     has_system = messages[0].get("role") in ("system", "developer")
     return (
@@ -93,8 +93,8 @@ def _system(row: Mapping[str, Any], messages: Sequence[Message]) -> list[Message
     )
 
 
-def _placed(row: Mapping[str, Any], source: str, target: str, messages: Sequence[Message]) -> Mapping[str, Any]:
-    """Return the row with the completion in `target` and, if it has none yet, the prompt."""
+def _add_messages(row: Mapping[str, Any], source: str, target: str, messages: Sequence[Message]) -> Mapping[str, Any]:
+    """Return the row with the completion in `target`, and with the prompt if the row has no prompt yet."""
     has_prompt = row.get("prompt") is not None
     prompt: list[Message] = []
     completion = messages
@@ -107,9 +107,9 @@ def _placed(row: Mapping[str, Any], source: str, target: str, messages: Sequence
 
 
 def _unpacked(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a row with its messages, if a table holds both prompt and completion as JSON text.
+    """Return the row with prompt and completion parsed as messages, if both are JSON text.
 
-    A completion alone may be JSON because the policy wrote it, but no policy writes the prompt.
+    If only the completion is JSON, the policy may have written it. The policy never writes the prompt.
     """
     prompt = row.get("prompt")
     prompt_messages = messages_of(_parsed(prompt)) if isinstance(prompt, str) else None
@@ -118,7 +118,7 @@ def _unpacked(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _parsed(value: Any) -> Any:
-    """Return a cell of a table that may hold JSON text."""
+    """Return the parsed value of a cell if it is a JSON list as text; else the cell."""
     if not isinstance(value, str) or not value.lstrip().startswith("["):
         return value
     try:
@@ -128,7 +128,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _response(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Split the ``input`` and ``output`` of a response: other data has texts there."""
+    """Split the ``input`` and ``output`` of the Responses API; return the row unchanged if they are just text."""
     output = messages_of(row.get("output"))
     if output is None:
         return row
@@ -158,16 +158,16 @@ def _calls(value: Any) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
-        return value  # a call that cannot be read stays a call
+        return value  # an unreadable call is kept as it is
 
 
 def _is_item(kind: str) -> bool:
-    """Whether only items of responses have this type."""
+    """Return whether only items of the Responses API have this type."""
     return kind == "reasoning" or kind.endswith(("_call", "_call_output"))
 
 
 def _of_items(items: Sequence[Message]) -> list[Message]:
-    """Return the items of responses as chat messages: one turn is all that the policy says between two results."""
+    """Return items of the Responses API as chat messages; a turn is all output of the policy between two results."""
     messages: list[Message] = []
     turn: dict[str, Any] | None = None
     for item in items:
@@ -204,7 +204,7 @@ def _call_of(kind: str, item: Message) -> Message:
 
 
 def _result_of(item: Message) -> Message:
-    """Return the result of a tool that ran at the provider: it comes with the call, or is not shown."""
+    """Return the result of a tool that ran at the provider. It comes with the call; empty if it is not included."""
     result = {"role": "tool", "tool_call_id": item.get("call_id") or item.get("id")}
     if item.get("error") is not None:
         return {**result, "content": item["error"], "is_error": True}

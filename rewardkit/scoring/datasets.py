@@ -1,7 +1,7 @@
-"""Score a dataset where it is: ``rk.score_dataset(dataset, reward)`` returns it with columns of scores.
+"""Score a dataset in its own format: ``rk.score_dataset(dataset, reward)`` returns it with columns of scores.
 
-It takes what people have: a dataset of Hugging Face or of Ray, a table of pandas, polars or Arrow. None of them is
-imported before you pass one.
+Datasets can be from Hugging Face or Ray, and tables from pandas, polars or Arrow. None of these libraries is imported
+before you pass such an object.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# Scored tables: an Arrow table in, the same rows with their scores out; every engine scores with this.
+# TableScorer: takes an Arrow table and returns the same rows with their scores. Every engine uses it.
 
 
 @final
 @dataclass(frozen=True)
 class TableScorer:
-    """Scores Arrow tables. It can be pickled if the reward can.
+    """A scorer for Arrow tables. It can be pickled if the reward can.
 
     Attributes:
-        reward: the reward; `rewardkit.scoring.processes.one_reward` loads one by name.
-        sources: our name -> the column of the table.
+        reward: the reward; `rewardkit.scoring.processes.one_reward` loads a reward by name.
+        sources: our name -> the column in the table.
         apart: columns that separate groups with the same prompt, such as the step.
-        batch: completions scored at once.
-        conversations: whether the rows hold conversations to split; None to look at the first row of each table.
+        batch: the number of completions scored at once.
+        conversations: whether the rows hold conversations to split; None to decide by the first row of each table.
     """
 
     reward: Reward
@@ -61,7 +61,7 @@ class TableScorer:
         return self.scorer.components
 
     def columns(self, names: Collection[str]) -> Columns:
-        """Return the columns that the reward reads, of a table with columns of these names; ``.needed`` lists them.
+        """Return the columns that the reward reads from a table with the columns `names`; ``.needed`` lists them.
 
         Raises:
             DataError: there is no column of completions, or a column in `sources` is missing.
@@ -70,14 +70,14 @@ class TableScorer:
         return Columns.of(self.reward, names, self.sources, group_columns=self.apart)
 
     def __call__(self, table: pyarrow.Table) -> pyarrow.Table:
-        """Return the table with our columns; a column with the name of one of ours becomes ``input/<name>``.
+        """Return the table with our columns added; a column with a conflicting name becomes ``input/<name>``.
 
         Conversations are split into the columns ``prompt`` and ``completion``, as JSON. If the reward compares the
-        completions of a prompt, the rows of each group must be next to each other, and all be in this table.
+        completions of a prompt, the rows of each group must be adjacent, and all in this table.
 
         Raises:
-            DataError: two columns have the same name, the completions of a prompt are apart, or as `columns`.
-            BindingError: as `columns`.
+            DataError: two columns have the same name, the completions of a prompt are not adjacent, or as in `columns`.
+            BindingError: as in `columns`.
             RunStopped: every other row would also fail: a wrong key, a quota that is used up.
         """
         import pyarrow as pa
@@ -87,12 +87,14 @@ class TableScorer:
         return pa.Table.from_arrays(columns, schema=Tables.of(schema, self.components).schema)
 
     def scores(self, table: pyarrow.Table) -> pyarrow.Table:
-        """Return only our columns; raise the same errors as a call. Columns that the reward does not read may be
-        absent."""
+        """Return only our columns.
+
+        Columns that the reward does not read may be missing. Raises the same errors as calling the scorer.
+        """
         return self._scored(self._read(table)[0])
 
     def _read(self, table: pyarrow.Table) -> tuple[Chunk, pyarrow.Schema]:
-        """Return the rows, and the schema in which they are written."""
+        """Return the rows of the table, and the schema for writing them."""
         table = table.replace_schema_metadata(None)
         check_names(table.column_names, "the table")
         completion = self.sources.get("completion")
@@ -117,16 +119,17 @@ class TableScorer:
 
 _GROUP = "rewardkit/group"
 _BLOCKS = 4
-"""Blocks per core of a Ray dataset whose rows were brought together by prompt. Any number above one, so that no core
-waits at the end for a large block."""
+"""Blocks per core of a Ray dataset whose rows were grouped by prompt. Arbitrary, above one: no core should wait for a
+large block at the end."""
 _ROWS = 4096
-"""Rows of a Ray dataset that an actor scores at a time. Any size: large enough that handing them out costs little."""
+"""Rows of a Ray dataset that an actor scores at a time. Arbitrary size: large enough that the cost of handing them out
+is small."""
 
 
 def score_dataset(
     dataset: Any, reward: RewardLike | Sequence[Any], *, columns: Mapping[str, str] | None = None, **options: Any
 ) -> Any:
-    """Return `dataset` with the scores of its completions in new columns, as ``rewardkit score`` writes them.
+    """Return `dataset` with the scores of its completions in new columns, the same as those of ``rewardkit score``.
 
     ::
 
@@ -134,25 +137,25 @@ def score_dataset(
         rk.score_dataset(table, rk.number("answer"))["total"]      # 1.0, 0.0
 
     The new columns are ``total``, ``components/<name>``, ``outcomes`` (of components that were not scored, as JSON),
-    ``notes`` (as JSON) and ``error``. A row that cannot be scored has only an ``error``; it affects no other. A column
-    of yours with one of these names becomes ``input/<name>``.
+    ``notes`` (as JSON) and ``error``. A row that cannot be scored has only an ``error`` and does not affect other rows.
+    A column of yours with one of these names becomes ``input/<name>``.
 
-    A Ray dataset is scored when it is consumed, by a pool of actors that each hold a core. If the reward compares the
-    completions of a prompt, its rows are first brought together by prompt, which changes their order. In all other
-    tables, the completions of a prompt must be next to each other.
+    A Ray dataset is scored when it is consumed, by a pool of actors that use one core each. If the reward compares the
+    completions of a prompt, the rows are first grouped by prompt, which changes their order. In all other tables, the
+    completions of a prompt must be adjacent.
 
     Args:
-        dataset: a `Dataset`, `DatasetDict` or `IterableDataset` of Hugging Face, a ``ray.data.Dataset``, a data frame
-            of pandas or polars, or a table of Arrow.
+        dataset: a `Dataset`, `DatasetDict` or `IterableDataset` from Hugging Face, a ``ray.data.Dataset``, a pandas or
+            polars data frame, or an Arrow table.
         reward: the reward, as for ``rk.score``.
-        columns: our name -> yours, if they differ: ``{"completion": "text", "answer": "solution"}``.
-        options: for a Ray dataset, arguments of its ``map_batches``, such as ``num_cpus=0.5`` or ``compute=`` with the
+        columns: our name -> your name, if they differ: ``{"completion": "text", "answer": "solution"}``.
+        options: for a Ray dataset, arguments for ``map_batches``, such as ``num_cpus=0.5`` or ``compute=`` with the
             size of the pool.
 
     Raises:
-        DataError: there is no column of completions, two columns have the same name, or the completions of a prompt
-            are not next to each other.
-        BindingError: the reward reads a column that is not there.
+        DataError: there is no column of completions, two columns have the same name, or the completions of a prompt are
+            not adjacent.
+        BindingError: the reward reads a column that the dataset does not have.
         RunStopped: every row would fail: a wrong key, a quota that is used up.
     """
     scorer = TableScorer(tree_of(reward, "a reward to score with"), dict(columns or {}))
@@ -169,7 +172,7 @@ def score_dataset(
 
 
 def _kind(dataset: Any) -> str:
-    """Return the library of a dataset, and for those of Hugging Face the class."""
+    """Return the name of a dataset's library; for Hugging Face datasets, the name of the class."""
     for base in type(dataset).__mro__:
         library = base.__module__.partition(".")[0]
         if library == "datasets":
@@ -216,7 +219,7 @@ def _of_polars(frame: Any, scorer: TableScorer) -> Any:
 
 
 def _scores(table: Any, scorer: TableScorer) -> Any:
-    """Return our columns for a table of Arrow or polars."""
+    """Return our columns for an Arrow or polars table."""
     arrow("scoring a data frame")
     names = list(getattr(table, "column_names", None) or table.columns)
     check_names(names, "the table")
@@ -225,7 +228,7 @@ def _scores(table: Any, scorer: TableScorer) -> Any:
 
 
 def _needed(names: Sequence[str], scorer: TableScorer) -> Sequence[str]:
-    """Return the columns to read: all of them if the completions are in conversations."""
+    """Return the columns to read: all columns if the completions are in conversations."""
     completion = scorer.sources.get("completion", "completion")
     if completion in names:
         return scorer.columns(names).needed
@@ -277,13 +280,13 @@ def _of_ray(dataset: Any, scorer: TableScorer, **options: Any) -> Any:
         _Actor,
         batch_size=size,
         batch_format="pyarrow",
-        fn_constructor_args=(packed(replace(scorer)),),  # with the functions of a script or notebook
+        fn_constructor_args=(packed(replace(scorer)),),  # includes functions from a script or notebook
         **options,
     )
 
 
 def _numbered(table: Any, common: Sequence[str]) -> Any:
-    """Return the table with a column that is equal in the rows of one group."""
+    """Return the table with an added column that has the same value in all rows of a group."""
     import pyarrow as pa
 
     cells = zip(*(values_of(table[name]) for name in common), strict=True)
@@ -293,7 +296,7 @@ def _numbered(table: Any, common: Sequence[str]) -> Any:
 
 @final
 class _Actor:
-    """Scores the blocks of a Ray dataset."""
+    """A Ray actor that scores the blocks of a dataset."""
 
     def __init__(self, scorer: bytes) -> None:
         self._scorer: TableScorer = pickle.loads(scorer)

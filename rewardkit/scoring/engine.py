@@ -1,7 +1,7 @@
-"""The engine: scores parts in one process or several, in order, and puts them together.
+"""The engine: scores parts of the data in one or several processes, and combines the results in order.
 
-Each process reads the parts that it scores and encodes their rows for the output. Between processes travel the place of
-a part, one way, and the sums of its rows, the other way.
+Each process reads the parts that it scores and encodes the rows for the output. Processes exchange only the location of
+a part in one direction, and the sums over its rows in the other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, final
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.output import Output
 from rewardkit.scoring.parts import Chunk, Part, first_apart, regrouped, whole_groups
-from rewardkit.scoring.processes import Workers, alone, one_reward
+from rewardkit.scoring.processes import Workers, one_reward, score_in_process
 from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import Saved
@@ -24,7 +24,7 @@ from rewardkit.scoring.writers import Writer, writer_of
 from rewardkit.tree.evaluation.scorer import Scorer
 
 _FIRST_ROWS = 512
-"""Rows that are scored first, to see how long the others will take. As many as a batch has by default."""
+"""The number of rows scored first, to estimate how long the rest will take: the default batch size."""
 
 Tick = Callable[[int], None]
 
@@ -38,8 +38,8 @@ class Job:
         target: the reward, by name.
         there, sources, apart, data: as in `Columns`.
         batch: completions scored at once.
-        writer: the writer of the rows; None if only their sums are wanted.
-        folder: the folder in which other processes put encoded parts.
+        writer: the writer of the rows; None if only the report is needed.
+        folder: the folder in which other processes save encoded parts.
     """
 
     target: str
@@ -52,7 +52,7 @@ class Job:
     folder: Path | None = None
 
     def __call__(self, item: tuple[int, Part]) -> tuple[ReplayReport, Any, Any]:
-        """Score a part in another process: return its report, its file, and its description for the output."""
+        """Score a part in a worker process; return the part's report, file, and description for the output."""
         number, part = item
         columns = _columns(self.target, self.there, self.sources, self.apart, self.data)
         report, data, about = self.scored(columns, part)
@@ -69,7 +69,7 @@ class Job:
         score: Callable[[Scorer, Work], Scores] = score,
         tick: Tick | None = None,
     ) -> tuple[ReplayReport, Any, Any]:
-        """Score a part in this process: return its report, its bytes, and its description for the output."""
+        """Score a part in this process; return the part's report, bytes, and description for the output."""
         report = ReplayReport()
         names = columns.needed if self.writer is None else None
 
@@ -104,16 +104,16 @@ def score_saved(
     Args:
         target: the reward, as ``path.py:name`` or ``module:name``, which other processes load.
         saved: the completions.
-        columns: those of them that the reward reads.
+        columns: the columns that the reward reads.
         out: a .jsonl, .csv or .parquet file, which appears when it is complete.
-        workers: the processes; by default as many as there are cores, if there are some seconds of work.
+        workers: the worker processes; by default one per core, if there are at least a few seconds of work.
         batch: completions scored at once.
-        resume: continue what an interrupted command began to write.
-        options: the options that must be the same when it is resumed, besides the data and the reward.
-        tick: called with the number of rows that are scored.
+        resume: continue the output of an interrupted command.
+        options: options that must be unchanged to resume, in addition to the data and the reward.
+        tick: called with the number of rows scored so far.
 
     Raises:
-        DataError: the output cannot be written, or it is another one that should be resumed.
+        DataError: the output cannot be written, or cannot be resumed because something has changed.
         RunStopped: every other row would also fail: a wrong key, a quota that is used up.
     """
     job = Job(target, tuple(saved.columns), tuple(columns.sources.items()), saved.apart, saved.name, batch)
@@ -121,7 +121,7 @@ def score_saved(
     with workers or Workers(None) as shared:
         if out is None:
             report = ReplayReport()
-            for part_report, _, _ in _scored(job, columns, parts, shared, saved.size, report, tick):
+            for part_report, _, _ in _score_parts(job, columns, parts, shared, saved.size, report, tick):
                 report.extend(part_report)
             return report
         components = columns.scorer.components
@@ -136,21 +136,21 @@ def score_saved(
         with Output.opened(out, writer, about, resume=resume) as output:
             job = Job(**{**job.__dict__, "writer": writer, "folder": output.folder})
             left = (part for number, part in enumerate(parts) if number >= output.parts)
-            for part_report, data, notes in _scored(job, columns, left, shared, saved.size, output.report, tick):
+            for part_report, data, notes in _score_parts(job, columns, left, shared, saved.size, output.report, tick):
                 output.append(data, notes, part_report)
             output.finish()
             return output.report
 
 
 def _parts(saved: Saved, columns: Columns, batch: int) -> Iterator[Part]:
-    """Return the parts, cut where the reward allows it."""
+    """Return the parts of `saved`, cut only at rows where the reward allows it."""
     parts: Iterable[Part] = first_apart(saved.parts(), _FIRST_ROWS)
-    if columns.compares:  # prompts that come again are noticed within a part, so it must not be too small
+    if columns.compares:  # recurring prompts are detected only within a part, so a part must not be too small
         return whole_groups(regrouped(parts, _FIRST_ROWS), columns.common)
     return regrouped(parts, batch) if columns.sees_batches else iter(parts)
 
 
-def _scored(
+def _score_parts(
     job: Job,
     columns: Columns,
     parts: Iterator[Part],
@@ -159,7 +159,7 @@ def _scored(
     report: ReplayReport,
     tick: Tick | None,
 ) -> Iterator[tuple[ReplayReport, Any, Any]]:
-    """Yield the result of each part: in this process, until more are worthwhile, then in others."""
+    """Yield the result of each part: scored in this process, and in others once that is worthwhile."""
     show = tick or _ignore
     show(report.rows)
     if columns.waits:
@@ -173,7 +173,7 @@ def _scored(
         workers.worthwhile((time.perf_counter() - started) / part.rows * (size - before - part.rows))
 
     def rescue(item: tuple[int, Part]) -> tuple[ReplayReport, Any, Any]:
-        return job.scored(columns, item[1], score=lambda _, work: alone(job.target, work))
+        return job.scored(columns, item[1], score=lambda _, work: score_in_process(job.target, work))
 
     for result in workers.elsewhere(job, enumerate(parts), rescue):
         yield result

@@ -1,6 +1,6 @@
 """Rows of data files: ``for place, row in rows_of(Path("solutions.jsonl"))`` reads one row at a time.
 
-Each row comes with its place, ``"solutions.jsonl, line 3"``, for error messages.
+Each row comes with its location, ``"solutions.jsonl, line 3"``, for error messages.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import IO, Any
 
 from rewardkit.errors import DataError, MissingExtraError, shorten
 
-# Addresses of data: local paths, and addresses that fsspec reads (``s3://bucket/data/*.parquet``).
+# Addresses of data: local paths, and URLs that fsspec reads (``s3://bucket/data/*.parquet``).
 
 
 def is_remote(address: str) -> bool:
-    """Whether fsspec reads it."""
+    """Return whether `address` is a URL that fsspec reads, not a local path."""
     return "://" in address
 
 
 def ending(address: str) -> str:
-    """Return the suffix in lower case: ``".parquet"``."""
+    """Return the file suffix of `address` in lower case: ``".parquet"``."""
     return os.path.splitext(address)[1].lower()
 
 
@@ -34,7 +34,7 @@ def opened(address: str) -> IO[bytes]:
     """Open a file for reading bytes.
 
     Raises:
-        MissingExtraError: fsspec, which reads addresses, is not installed.
+        MissingExtraError: fsspec, which reads URLs, is not installed.
         OSError: there is no such file.
     """
     if not is_remote(address):
@@ -45,7 +45,7 @@ def opened(address: str) -> IO[bytes]:
 
 
 def size_of(address: str) -> int:
-    """Return the size of a file in bytes; raise what `opened` raises."""
+    """Return the size of a file in bytes; raise the same errors as `opened`."""
     if not is_remote(address):
         return os.stat(address).st_size
     system, path = _system(address)
@@ -53,7 +53,7 @@ def size_of(address: str) -> int:
 
 
 def expanded(address: str) -> list[str]:
-    """Return the addresses that a pattern (``*``, ``?``, ``[...]``) matches, sorted; without one, the address itself.
+    """Return the sorted addresses that match a pattern (``*``, ``?``, ``[...]``), or just an address without one.
 
     Raises:
         DataError: no file matches.
@@ -85,19 +85,20 @@ def _system(address: str) -> tuple[Any, str]:
 Row = Mapping[str, Any]
 
 _PARQUET_ROWS = 512
-"""As many as a batch has by default."""
+"""The rows of a Parquet file decoded at once: the default batch size."""
 _LONGEST_LINE = 64 << 20
-"""Any limit: a file without line breaks is not read as a whole only to find out what it is."""
+"""The most bytes of the first line that `holds_lines` reads. Arbitrary limit: a file without line breaks must not be
+read as a whole just to detect the format."""
 _PARQUET_BYTES = 1 << 20
-"""The amount of a column that is read at once; without it, a large row group would be in memory as a whole."""
+"""The bytes of a column that are read at once; without this limit, a large row group would be in memory as a whole."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def rows_of(path: str | Path) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of a .jsonl, .json, .csv or .parquet file, each with its place.
+    """Yield (location, row) for each row of a .jsonl, .json, .csv or .parquet file.
 
-    The cells of a .csv file are text. A .json file is read as a whole, other files row by row; it is a list of objects,
-    or has an object per line.
+    The cells of a .csv file are text. A .json file, which is a list of objects or has one object per line, is read as a
+    whole; other files are read row by row.
 
     Raises:
         DataError: the file has another suffix, or a row cannot be read.
@@ -115,10 +116,10 @@ def rows_of(path: str | Path) -> Iterator[tuple[str, Row]]:
 
 
 def checked_row(location: str, row: Any) -> Row:
-    """Return `row`.
+    """Return `row` if it is a mapping.
 
     Raises:
-        DataError: it is not a mapping.
+        DataError: `row` is not a mapping.
     """
     if type(row) is not dict and not isinstance(row, Mapping):
         hint = " For a pandas table, pass table.to_dict('records')." if isinstance(row, str) else ""
@@ -127,7 +128,7 @@ def checked_row(location: str, row: Any) -> Row:
 
 
 def parquet_file(path: str | Path) -> Any:
-    """Open a ``pyarrow.parquet.ParquetFile``, which reads a few pages at a time.
+    """Open a file as a ``pyarrow.parquet.ParquetFile`` that reads a few pages at a time.
 
     Raises:
         DataError: the file is not a Parquet file.
@@ -161,13 +162,13 @@ def _table(address: str) -> Iterator[tuple[str, Any]]:
 
 
 def lines_of(path: str | Path) -> Iterator[tuple[str, Any]]:
-    """Yield the values of a file with one JSON value per line, each with its place.
+    """Yield (location, value) for each line of a file with one JSON value per line.
 
     Raises:
         DataError: a line is not JSON, or not UTF-8.
         OSError: there is no such file.
     """
-    # In bytes, because a JSON string may contain U+2028 or a lone carriage return.
+    # Split bytes, not text, because a JSON string may contain U+2028 or a lone carriage return.
     with opened(os.fspath(path)) as file:
         for number, line in enumerate(file, start=1):
             text = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
@@ -176,14 +177,14 @@ def lines_of(path: str | Path) -> Iterator[tuple[str, Any]]:
 
 
 def holds_lines(address: str) -> bool:
-    """Whether a .json file has a JSON object in each line."""
+    """Return whether a .json file has one JSON object per line."""
     with opened(address) as file:
         first, second = file.readline(_LONGEST_LINE).removeprefix(BYTE_ORDER_MARK), file.read(1)
     return first.endswith(b"\n") and first[:1] == b"{" and bool(second) and _is_json(first)
 
 
 def is_blank(line: bytes) -> bool:
-    """Whether a line has only white space."""
+    """Return whether a line contains only white space."""
     return line[:1] != b"{" and not line.decode(errors="replace").strip()
 
 
@@ -191,11 +192,11 @@ def parsed(line: bytes, location: str) -> Any:
     """Return the value of a line of JSON.
 
     Raises:
-        DataError: it is not JSON, or not UTF-8.
+        DataError: the line is not JSON, or not UTF-8.
     """
     try:
         return _parser()(line)
-    except ValueError:  # some JSON it refuses: lone surrogates, deep nesting
+    except ValueError:  # jiter refuses some JSON: lone surrogates, deep nesting
         pass
     text = _decoded(line, location, first=False)
     try:
@@ -206,7 +207,7 @@ def parsed(line: bytes, location: str) -> Any:
 
 @functools.cache
 def _parser() -> Callable[[bytes], Any]:
-    """Return the parser of jiter, which gives the same results as `json`, four times as fast; without it, `json`."""
+    """Return jiter's parser, which gives the same results as `json` four times as fast; if jiter is missing, `json`."""
     try:
         import jiter
     except ImportError:
@@ -256,13 +257,13 @@ def _cells(address: str) -> Iterator[tuple[str, Any]]:
 def csv_rows(
     name: str, lines: Iterable[str], longest: int, header: Sequence[str] = ()
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the rows of lines of CSV, each with its place.
+    """Yield (location, row) for each row of CSV data.
 
     Args:
-        name: the name of the file, for errors.
-        lines: the lines with their ends.
-        longest: the most characters of a cell.
-        header: the names of the columns; by default, they are in the first row.
+        name: the name of the file, for error messages.
+        lines: the lines, including the line ends.
+        longest: the most characters in a cell.
+        header: the names of the columns; by default, the first row.
 
     Raises:
         DataError: the lines are not CSV, or not UTF-8.
@@ -283,11 +284,11 @@ def csv_rows(
 
 
 def _cells_of(name: str, lines: Iterable[str], longest: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not empty, each with the number of its last line."""
+    """Yield the number of the last line and the cells of each row that is not empty."""
     rows = csv.reader(lines, strict=True)
     longest = max(csv.field_size_limit(), longest)  # a completion may exceed the default of 131,072
     while True:
-        limit = csv.field_size_limit(longest)  # for the whole process, so only while we read
+        limit = csv.field_size_limit(longest)  # set for the whole process, so only while we read
         try:
             cells = next(rows, None)
         except csv.Error as error:

@@ -1,8 +1,8 @@
-"""The output while it grows: a hidden folder next to it, from which an interrupted command can continue.
+"""The growing output file: it is kept in a hidden folder next to its path, so that an interrupted command can continue.
 
-``.scored.jsonl.partial/`` has the file so far, the entries at its end about each part, and a manifest, which is
-replaced at most once a second, after both are on the disk. What the manifest does not count is cut off when it is
-resumed.
+``.scored.jsonl.partial/`` has the file so far, the notes about each part for the end of the file, and a manifest. The
+manifest is replaced at most once a second, after both are on disk. On resume, everything that the manifest does not
+cover is cut off.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.writers import Writer
 
 _SECONDS = 1.0
-"""Between two writes of what is finished. Any number: an interruption loses at most the last second."""
+"""The seconds between two saves of finished parts. Arbitrary: an interruption loses at most the last second."""
 _MANIFEST, _FILE, _NOTES, _LOCK = "manifest.json", "file", "notes", "lock"
 
 
 @final
 class Output:
-    """A file that appears when all of its parts are there.
+    """An output file that appears at its path when all parts are written.
 
     Attributes:
-        folder: holds the unfinished file; parts may also be put there.
-        parts: the number of parts that are in it.
-        report: the report of their rows.
+        folder: the folder with the unfinished file; other processes may save parts in it.
+        parts: the number of parts written so far.
+        report: the report of the rows written so far.
     """
 
     def __init__(self, path: Path, writer: Writer, about: Mapping[str, Any]) -> None:
@@ -55,11 +55,11 @@ class Output:
         Args:
             path: the path of the file.
             writer: the writer of its rows.
-            about: the facts that must be the same for the file to be continued: a name, and values that JSON can hold.
+            about: name -> JSON value, for settings that must be unchanged to resume the file.
             resume: continue an unfinished file, if there is one.
 
         Raises:
-            DataError: the file cannot be written, another command writes it, or it cannot be continued.
+            DataError: the file cannot be written, another command is writing it, or it cannot be resumed.
         """
         output = cls(path, writer, about)
         try:
@@ -75,7 +75,7 @@ class Output:
             raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
 
     def append(self, data: Any, about: Any, report: ReplayReport) -> None:
-        """Add the next part: its bytes, or the path of a file with them, which is removed."""
+        """Append the next part: its bytes, or the path of a file with the bytes, which is then deleted."""
         note = self._writer.note(about, self._file.tell())
         if isinstance(data, Path):
             with data.open("rb") as part:
@@ -86,12 +86,12 @@ class Output:
         self._notes.write(len(note).to_bytes(8, "big") + note)
         self.parts += 1
         self.report.extend(report)
-        self._counted = self._count()  # in one step: an interruption before it leaves the parts before this one
+        self._counted = self._count()  # one assignment: if interrupted earlier, only the previous parts count
         if time.monotonic() - self._saved > _SECONDS:
             self._save()
 
     def finish(self) -> None:
-        """Write the end of the file, and put it into its place."""
+        """Write the end of the file, and move the file to its path."""
         self._notes.flush()
         self._file.write(self._writer.closing(list(_read_notes(self.folder / _NOTES))))
         self._flush(self._file)
@@ -101,7 +101,7 @@ class Output:
         self._clear()
 
     def _clear(self) -> None:
-        """Remove the folder; without its manifest, it is nothing to continue."""
+        """Remove the folder, first the manifest, without which nothing can be resumed."""
         (self.folder / _MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -122,7 +122,7 @@ class Output:
         self._counted = self._count()
 
     def _cut(self, name: str, size: int) -> IO[bytes]:
-        """Open an unfinished file at the place that the manifest counts."""
+        """Open an unfinished file, cut off at `size`, the size in the manifest."""
         path = self.folder / name
         if name == _FILE and not path.exists() and self._path.is_file() and self._path.stat().st_size >= size:
             os.replace(self._path, path)  # the command ended between finishing the file and removing the folder
@@ -143,24 +143,24 @@ class Output:
             raise DataError(f"{self._path} cannot be resumed, since this has changed: {changes}. Leave out --resume.")
 
     def _save(self) -> None:
-        """Make what there is last: first the data, then the manifest that counts it."""
+        """Save everything to disk: first the data, then the manifest that covers it."""
         for file in (self._file, self._notes):
             self._flush(file)
         manifest = {"about": self._about, **self._counted}
         partial = self.folder / f"{_MANIFEST}.partial"
-        with partial.open("wb") as written:
-            written.write(json.dumps(manifest).encode())
-            self._flush(written)
+        with partial.open("wb") as manifest_file:
+            manifest_file.write(json.dumps(manifest).encode())
+            self._flush(manifest_file)
         os.replace(partial, self.folder / _MANIFEST)
         self._saved = time.monotonic()
 
     def _count(self) -> dict[str, Any]:
-        """Return the contents of the file."""
+        """Return the sizes of the files, the number of parts, and the report, for the manifest."""
         sizes = {_FILE: self._file.tell(), _NOTES: self._notes.tell()}
         return {**sizes, "parts": self.parts, "report": self.report.state()}
 
     def _keep(self) -> None:
-        """Keep finished parts; remove the folder if there are none."""
+        """Save the finished parts; remove the folder if there are none."""
         with suppress(OSError, AttributeError, ValueError):  # a full disk: the last manifest counts
             if self._counted["parts"]:
                 self._save()
@@ -203,7 +203,7 @@ def _read_notes(path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def _locked(lock_path: Path, path: Path) -> Iterator[None]:
-    """Hold a lock, which ends with the process."""
+    """Hold a lock on the output, which the system releases if the process dies."""
     try:
         import fcntl
     except ImportError:  # Windows

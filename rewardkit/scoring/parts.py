@@ -1,9 +1,9 @@
-"""Parts: consecutive rows that any process can read by itself, and chunks: some of them in memory.
+"""Parts, which are consecutive rows that any process can read by itself, and chunks, which are rows in memory.
 
 ``part.sub(10, 20).chunks(512)`` yields chunks with ten rows; ``regrouped(parts, 512)`` and ``whole_groups(parts,
-columns)`` cut the same rows in other places. ``lines_of("data.jsonl", None)`` cuts a file into ranges of bytes: a line
-belongs to the range in which it starts. Each range is looked through once before anything is scored: `Lines.surveyed`
-counts its rows and finds a line that is broken.
+columns)`` cut the same rows at other positions. ``lines_of("data.jsonl", None)`` cuts a file into byte ranges: a line
+belongs to the range in which it starts. Each range is checked once before anything is scored: `Lines.surveyed` counts
+the rows and finds broken lines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, TypeVar, final
 
 import numpy as np
 
-from rewardkit.batch.equality import alike, equality
+from rewardkit.batch.equality import equality, number_equal_rows
 from rewardkit.errors import DataError
 from rewardkit.scoring.conversations import COLUMNS, split_row
 from rewardkit.scoring.files import BYTE_ORDER_MARK, Row, checked_row, csv_rows, is_blank, opened, parsed, size_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Chunk(ABC):
-    """Some consecutive rows."""
+    """Consecutive rows in memory."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -42,15 +42,15 @@ class Chunk(ABC):
 
     @abstractmethod
     def column(self, name: str) -> list[Any]:
-        """Return the (n,) values of a column; None if a row has none."""
+        """Return the n values of a column, with None for rows that lack it."""
 
     @abstractmethod
     def rows(self) -> list[Row]:
-        """Return the (n,) rows as mappings."""
+        """Return the n rows as mappings."""
 
     @abstractmethod
     def part(self, start: int, stop: int | None = None) -> Chunk:
-        """Return the rows from `start` up to `stop`."""
+        """Return the rows from `start` to `stop` (excluded)."""
 
     @abstractmethod
     def followed_by(self, other: Any) -> Chunk:
@@ -60,11 +60,11 @@ class Chunk(ABC):
 @final
 @dataclass(frozen=True)
 class Listed(Chunk):
-    """Rows read one by one.
+    """A chunk of rows that were read one by one.
 
     Attributes:
         listed: the rows.
-        lines: the line of JSON of each row, empty for a row that was changed; or nothing.
+        lines: the JSON line of each row, empty for a row that was changed; or an empty sequence.
     """
 
     listed: Sequence[Row]
@@ -94,7 +94,7 @@ class Listed(Chunk):
 @final
 @dataclass(frozen=True)
 class Tabular(Chunk):
-    """Rows of an Arrow table: they keep their types, and unused columns are never unpacked."""
+    """A chunk of rows in an Arrow table. Columns keep their types, and unused columns are never converted."""
 
     table: pyarrow.Table
 
@@ -123,17 +123,17 @@ class Tabular(Chunk):
 
 
 def split_table(table: pyarrow.Table, completion: str | None = None) -> Listed:
-    """Return the rows of a table whose conversations are split into prompt and completion, as in any file.
+    """Return the rows of a table, with conversations split into prompt and completion as for other files.
 
     Args:
-        table: a table with one column of each name.
+        table: a table without duplicate column names.
         completion: the column of the completions, if it has another name.
     """
     return Listed([split_row(row, completion) for row in Tabular(table).rows()])
 
 
 def splits(table: pyarrow.Table, completion: str | None) -> bool:
-    """Whether the first row of a table changes when conversations are split."""
+    """Return whether splitting conversations changes the first row of a table."""
     names = [name for name in (completion, "completion", "prompt", "output", *COLUMNS) if name in table.column_names]
     first = table.select(list(dict.fromkeys(names))).slice(0, 1).to_pylist()
     return any(split_row(row, completion) is not row for row in first)
@@ -143,7 +143,7 @@ def values_of(column: pyarrow.ChunkedArray) -> list[Any]:
     """Return the values of an Arrow column as Python objects."""
     import pyarrow as pa
 
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):  # five times as fast
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):  # five times as fast as to_pylist
         texts: list[Any] = column.to_numpy().tolist()
         return texts
     values: list[Any] = column.to_pylist()
@@ -151,13 +151,14 @@ def values_of(column: pyarrow.ChunkedArray) -> list[Any]:
 
 
 _FEW = 64
-"""Rows: enough to see how many completions a prompt has, without a large copy."""
+"""The rows compared at once by `continued`. Arbitrary: enough to see how many completions a prompt has, without a large
+copy."""
 
 _Self = TypeVar("_Self", bound="Part")
 
 
 class Part(ABC):
-    """Consecutive rows. A part is small, can be pickled, and is read where it is needed."""
+    """Consecutive rows of the data. A part is small, can be pickled, and is read by the process that needs it."""
 
     rows: int
 
@@ -166,18 +167,18 @@ class Part(ABC):
         """Yield the rows, at most `most` at a time.
 
         Args:
-            names: the columns that are needed; None for all. There may be other columns.
+            names: the columns that are needed; None for all. Chunks may have more columns.
         """
 
     @abstractmethod
     def sub(self: _Self, start: int, stop: int) -> _Self:
-        """Return the rows from `start` up to `stop`, which is at most `rows`."""
+        """Return the rows from `start` to `stop` (excluded), which is at most `rows`."""
 
 
 @final
 @dataclass(frozen=True)
 class HeldRows(Part):
-    """Rows of data that cannot be read from the middle. They travel with the part."""
+    """A part that contains its rows, for data that cannot be read from the middle."""
 
     chunk: Chunk
 
@@ -196,7 +197,7 @@ class HeldRows(Part):
 @final
 @dataclass(frozen=True)
 class Joined(Part):
-    """Parts one after the other."""
+    """Several parts in sequence."""
 
     parts: tuple[Part, ...]
 
@@ -218,7 +219,7 @@ class Joined(Part):
 
 
 def full(chunks: Iterable[Chunk], most: int) -> Iterator[Chunk]:
-    """Yield the rows of `chunks` in chunks of exactly `most` rows; the last one may be shorter."""
+    """Yield the rows of `chunks` in chunks of exactly `most` rows; the last chunk may be shorter."""
     pending: Chunk | None = None
     for chunk in chunks:
         pending = chunk if pending is None else pending.followed_by(chunk)
@@ -233,7 +234,7 @@ def full(chunks: Iterable[Chunk], most: int) -> Iterator[Chunk]:
 
 
 def first_apart(parts: Iterable[Part], rows: int) -> Iterator[Part]:
-    """Yield the parts, with the first `rows` rows as a separate part, which shows how long the others will take."""
+    """Yield the parts, the first `rows` rows as a separate part, to measure how long the others will take."""
     first = True
     for part in parts:
         if first and part.rows > rows:
@@ -244,7 +245,7 @@ def first_apart(parts: Iterable[Part], rows: int) -> Iterator[Part]:
 
 
 def regrouped(parts: Iterable[Part], size: int) -> Iterator[Part]:
-    """Cut the rows so that each part but the last one has a multiple of `size` rows."""
+    """Cut the rows so that each part except the last has a multiple of `size` rows."""
     pieces: list[Part] = []
     pending_rows = 0
     for part in parts:
@@ -276,13 +277,12 @@ def whole_groups(parts: Iterable[Part], common: Sequence[str]) -> Iterator[Part]
 
 
 def continued(before: Part, part: Part, common: Sequence[str]) -> int:
-    """Return the number of the first rows of `part` that are equal to the last row of `before`, in all columns of
-    `common`."""
+    """Return how many rows at the start of `part` equal the last row of `before` in all columns of `common`."""
     (last,) = before.sub(before.rows - 1, before.rows).chunks(1, common)
     equal_rows = 0
     for chunk in part.chunks(_FEW, common):
         combined = last.followed_by(chunk)
-        rows = alike([equality(combined.column(name)) for name in common], len(combined))
+        rows = number_equal_rows([equality(combined.column(name)) for name in common], len(combined))
         other = np.flatnonzero(rows != rows[0])
         if len(other):
             return equal_rows + int(other[0]) - 1
@@ -295,16 +295,17 @@ def _joined(pieces: Sequence[Part]) -> Part:
 
 
 _MOST_BYTES, _LEAST_BYTES, _PARTS = 8 << 20, 32 << 10, 64
-"""The sizes of parts of a file in bytes, and into how many it is cut if that fits: several for each process."""
+"""The largest and smallest part of a file in bytes, and the preferred number of parts. Arbitrary: several parts for
+each process, which fit in memory."""
 
 
 @final
 @dataclass
 class Kinds:
-    """The types of the values in each column, from all rows so far.
+    """The types of the values in each column, over all rows so far.
 
     Attributes:
-        found: column -> types; empty if all values are None, ``object`` for a number that no column of integers holds.
+        found: column -> types; empty if all values are None, ``object`` for an integer beyond 64 bits.
     """
 
     found: dict[str, set[type]] = field(default_factory=dict)
@@ -313,7 +314,7 @@ class Kinds:
     def add(self, row: Row) -> None:
         shape = (*row, *map(type, row.values()))
         numbers = self._shapes.get(shape)
-        # Integers beyond 64 bits are no column of integers.
+        # Integers beyond 64 bits do not fit a column of integers.
         if numbers is not None and not any(abs(row[column]) >> 63 for column in numbers):
             return
         self._shapes[shape] = [column for column, value in row.items() if type(value) is int]
@@ -335,11 +336,12 @@ class Survey:
 
     Attributes:
         part: the part with its number of rows.
-        kinds: the kinds of its columns.
-        lines: the number of its lines, with those that are blank.
+        kinds: the types of the values in its columns.
+        lines: the number of its lines, including blank lines.
         digest: a checksum of its bytes.
-        fault: why one of its rows cannot be read, with `Lines.PLACE` for its place; empty if all can.
-        line: the line of that row, from 1 at the start of the part.
+        fault: the reason why one of its rows cannot be read, with `Lines.PLACE` for the location; empty if all rows can
+            be read.
+        line: the line number of that row, counted from 1 at the start of the part.
     """
 
     part: Part
@@ -351,19 +353,19 @@ class Survey:
 
 
 def part_bytes(size: int) -> int:
-    """Return how large the parts of a file of `size` bytes are; many enough to share, small enough for memory."""
+    """Return the part size for a file of `size` bytes: enough parts to share, and small enough for memory."""
     return min(max(size // _PARTS, _LEAST_BYTES), _MOST_BYTES)
 
 
 @final
 @dataclass(frozen=True)
 class Cells(Part):
-    """The rows in a range of bytes that starts and ends between two rows.
+    """The rows of a CSV file in a byte range that starts and ends between two rows.
 
     Attributes:
         address: the address of the file.
         start, stop: the range.
-        header: the names of the columns; empty if the first row has them.
+        header: the names of the columns; empty if the first row contains them.
         completion: the column of the completions, if it has another name.
         rows: the number of rows.
         skip: the number of rows at the start that do not belong to the part.
@@ -391,7 +393,7 @@ class Cells(Part):
 
 
 def cells_of(address: str, completion: str | None, limit: int | None) -> Iterator[Survey]:
-    """Read the first `limit` rows of a file; yield its parts with the types of their columns.
+    """Read the first `limit` rows of a CSV file; yield its parts with the types of their columns.
 
     Raises:
         DataError: a row cannot be read.
@@ -421,11 +423,11 @@ def cells_of(address: str, completion: str | None, limit: int | None) -> Iterato
 
 @final
 class _Lines(Iterator[str]):
-    """The lines of a file as text, for a reader of CSV.
+    """The lines of a file as text, for a CSV reader.
 
     Attributes:
         bytes: the number of bytes read.
-        digest: their checksum.
+        digest: the checksum of these bytes.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -444,18 +446,18 @@ class _Lines(Iterator[str]):
 @final
 @dataclass(frozen=True)
 class Lines(Part):
-    """The rows of the lines that start in a range of bytes.
+    """The rows of a JSON Lines file whose lines start in a byte range.
 
     Attributes:
         address: the address of the file.
         start, stop: the range.
         completion: the column of the completions, if it has another name.
         skip: the number of rows at the start that do not belong to the part.
-        rows: the number of rows; -1 until the range was surveyed.
+        rows: the number of rows; -1 before `surveyed` has counted them.
     """
 
     PLACE: ClassVar = "\0"
-    """Takes the place of a line's number in a fault: only who knows all parts before can count lines."""
+    """The placeholder for the location in a fault: line numbers are known only after all earlier parts were counted."""
 
     address: str
     start: int
@@ -477,7 +479,7 @@ class Lines(Part):
         return replace(self, skip=self.skip + start, rows=stop - start)
 
     def surveyed(self, limit: int | None) -> Survey:
-        """Look through the first `limit` rows."""
+        """Check and count the first `limit` rows."""
         kinds, rows, number = Kinds(), 0, 0
         lines = list(self._lines())
         digest = functools.reduce(lambda digest, line: zlib.crc32(line, digest), lines, 0)
@@ -495,17 +497,17 @@ class Lines(Part):
         return Survey(replace(self, rows=rows), kinds, number, digest)
 
     def _lines(self) -> Iterator[bytes]:
-        """Return the lines without their ends."""
+        """Return the lines without line ends."""
         with opened(self.address) as file:
             if self.start:
                 file.seek(self.start - 1)
                 before = file.readline()  # the rest of a line that starts before the range
-                at = self.start - 1 + len(before)
+                offset = self.start - 1 + len(before)
             else:
-                at = 0
-            if at >= self.stop:
+                offset = 0
+            if offset >= self.stop:
                 return iter(())
-            data = file.read(self.stop - at)
+            data = file.read(self.stop - offset)
             if not data.endswith(b"\n"):
                 data += file.readline()
         if not self.start:
@@ -515,7 +517,7 @@ class Lines(Part):
 
 
 def lines_of(address: str, completion: str | None) -> Iterator[Lines]:
-    """Yield the ranges of a file."""
+    """Yield the byte ranges of a JSON Lines file."""
     size = size_of(address)
     most = part_bytes(size)
     for start in range(0, size, most):

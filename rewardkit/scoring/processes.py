@@ -1,6 +1,8 @@
-"""Processes that do the same work on many things, in order. If a completion kills a process, only its row is lost.
+"""Worker processes that apply a function to many items, in order.
 
-``with Workers(4) as workers: ...`` has `map`, which works as Python's.
+If a completion kills a process, only its row is lost.
+
+In ``with Workers(4) as workers: ...``, ``workers.map`` works like Python's ``map``.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ if TYPE_CHECKING:
     from rewardkit.workers.worker import Pool
 
 _AHEAD = 2
-"""Items per process that are waiting or in progress; this bounds the memory. One in progress and one that waits."""
+"""The items per process that have been submitted: one in progress and one waiting. The limit bounds the memory."""
 _WORTHWHILE = 4.0
-"""Without a number of processes, more are started if this many seconds of work are left. Any number: each process
-starts anew and imports the reward, which takes seconds."""
+"""If no number of processes was given, processes are started if more than this many seconds of work are left.
+Arbitrary: each process has to start and import the reward, which takes seconds."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -35,10 +37,10 @@ _Result = TypeVar("_Result")
 
 @final
 class Workers:
-    """Processes that are started when they are needed, and replaced if they die.
+    """Worker processes that are started when needed, and replaced if they die.
 
     Args:
-        processes: the number of processes; by default one per core, once there are some seconds of work.
+        processes: the number of processes; by default one per core, once there are a few seconds of work.
     """
 
     def __init__(self, processes: int | None) -> None:
@@ -54,13 +56,13 @@ class Workers:
             self._pool = None
 
     def worthwhile(self, seconds: float) -> bool:
-        """Decide about the number of processes, when this many seconds of work are left; return whether to use them."""
+        """Set the number of processes, given the `seconds` of work left; return whether to use several processes."""
         if self.processes is None and seconds > _WORTHWHILE:
             self.processes = cores()
         return (self.processes or 1) > 1
 
     def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """Yield the result of each item, in order; in this process as long as no other is worthwhile."""
+        """Yield the result of each item, in order; computed in this process until others are worthwhile."""
         left = iter(items)
         started = time.perf_counter()
         while not self.worthwhile(time.perf_counter() - started):
@@ -77,12 +79,12 @@ class Workers:
         items: Iterable[_Item],
         rescue: Callable[[_Item], _Result] | None = None,
     ) -> Iterator[_Result]:
-        """Yield the result of each item, in order, from other processes.
+        """Yield the result of each item, in order, computed in worker processes.
 
         Args:
-            function: can be pickled, as its results.
-            items: can be pickled.
-            rescue: called in this process instead, with an item whose process died.
+            function: the function to call; it and its results must be picklable.
+            items: the items, which must be picklable.
+            rescue: called in this process with an item whose worker process died.
 
         Raises:
             DataError: a process died and there is no `rescue`.
@@ -104,7 +106,7 @@ class Workers:
 def in_progress(
     start: Callable[[_Item], _Result], items: Iterable[_Item], most: int
 ) -> Iterator[tuple[_Item, _Result]]:
-    """Yield each item with what `start` returns for it, in order; `most` of them are started ahead."""
+    """Yield each item with the result of `start(item)`, in order; up to `most` items are started ahead."""
     waiting: deque[tuple[_Item, _Result]] = deque()
     for item in items:
         waiting.append((item, start(item)))
@@ -114,21 +116,21 @@ def in_progress(
         yield waiting.popleft()
 
 
-def alone(target: str, work: Work) -> Scores:
-    """Score `work` in a separate process. If that dies, bisect down to the row that kills it."""
+def score_in_process(target: str, work: Work) -> Scores:
+    """Score `work` in a separate process. If the process dies, bisect to find the row that kills it."""
     from rewardkit.workers import worker
 
-    call = worker.alone(score_here, (target, work))
+    call = worker.run_in_process(score_here, (target, work))
     try:
         scores: Scores = call.result()
         return scores
     except WorkerDied:
         if work.units == 1:
-            why = "the process that scored it died: out of memory, or killed by the reward's own code"
-            return Scores.none(Scorer(one_reward(target)).components, len(work.completions), why)
+            reason = "the process that scored it died: out of memory, or killed by the reward's own code"
+            return Scores.none(Scorer(one_reward(target)).components, len(work.completions), reason)
     finally:
         call.stop()
-    return Scores.joined([alone(target, half) for half in work.halves()])
+    return Scores.joined([score_in_process(target, half) for half in work.halves()])
 
 
 def score_here(target: str, work: Work) -> Scores:
@@ -147,7 +149,7 @@ def one_reward(target: str) -> Reward:
 
     Raises:
         RewardDefinitionError: there is no such reward.
-        DataError: there are several.
+        DataError: `target` has several rewards.
     """
     rewards: list[Any] = load(target)
     if len(rewards) > 1:

@@ -1,7 +1,7 @@
 """Regressions: a JSON lines file of known exploits, written by `rewardkit check --regressions`.
 
-``load("exploits.jsonl")`` returns its cases: a completion, the columns of its example, and right completions, which
-must earn more.
+``load("exploits.jsonl")`` returns its cases: a completion, the columns of its example, and correct completions, which
+must score higher.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from rewardkit.errors import RewardKitError, shorten
 
 @dataclass(frozen=True)
 class Regression:
-    """A completion that was paid and should not have been.
+    """A completion that scored too high.
 
     Attributes:
         completion: the completion.
-        good: right completions of the same example; it must earn less than each.
+        good: correct completions of the same example; each must score higher than `completion`.
         prompt: the prompt of the example.
         columns: the columns of the example.
-        why: the finding.
+        why: the finding of the check.
         lossless: whether JSON can hold the prompt and columns; if not, they only identify the example.
     """
 
@@ -36,7 +36,7 @@ class Regression:
 
 
 def load(path: str | Path) -> list[Regression]:
-    """Return the cases in a file; none if the file does not exist.
+    """Return the cases in a file; an empty list if the file does not exist.
 
     Raises:
         RewardKitError: a line cannot be read.

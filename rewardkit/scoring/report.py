@@ -1,4 +1,4 @@
-"""The report of a replay: ``report.add(scores)`` batch by batch; ``report.text()`` is a table of the components."""
+"""The report of a replay. Call ``report.add(scores)`` for each batch; ``report.text()`` is a table of components."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ from rewardkit.batch.table_text import render_text, visible
 from rewardkit.errors import shorten_line
 from rewardkit.scoring.scores import Scores
 
-# The reasons why rows could not be scored, grouped: 1,203 rows with the same fault are one entry, whatever their values
-# are.
+# Faults: the reasons why rows could not be scored, grouped. 1,203 rows with the same fault are one entry, even if the
+# values in their messages differ.
 
 
-# Any limits, so that a report stays readable: kinds of errors, the width of a line, and characters of a reason.
+# Arbitrary limits that keep a report readable: kinds of errors (_SHOWN), the width of a line (_WIDTH), and the
+# characters of a reason (_LIMIT).
 _SHOWN = 10
 _MOST = 1_000
-"""The number of kinds to remember; later ones are counted together. Any limit of memory: messages may all differ."""
+"""The number of kinds kept; later kinds are counted together. Arbitrary limit that bounds memory: all messages may
+differ."""
 _WIDTH = 110
 _LIMIT = 3_000
 _VALUES = re.compile(
-    r"\b(?:column|reward|judge) '[^']*'"  # a name, which stays
+    r"\b(?:column|reward|judge) '[^']*'"  # a name, which is kept
     r"|(?<!\w)'(?:[^'\\]|\\.)*(?:'|$)"
     r'|(?<!\w)"(?:[^"\\]|\\.)*(?:"|$)'
     r"|\d[\d.,]*",
     re.DOTALL,
 )
-# "reward 'a' raised ValueError" of "reward 'a' raised ValueError: at 0x7f": messages may hold values.
+# Matches "reward 'a' raised ValueError" in "reward 'a' raised ValueError: at 0x7f", because messages may contain
+# values.
 _RAISED = re.compile(r".*? raised \w+(?=:)|.*?: raised \w+(?=:)")
 
 
@@ -43,8 +46,8 @@ class _Kind:
     """Rows with one kind of fault.
 
     Attributes:
-        reason, row: the reason and the row of the first one.
-        differ: whether other rows have another reason: other values, or another message of the same exception.
+        reason, row: the reason and the number of the first such row.
+        differ: whether other rows have a different reason: different values, or another message of the same exception.
     """
 
     reason: str
@@ -76,7 +79,7 @@ class _Kind:
 
 @final
 class Faults:
-    """The faults of all rows by kind; its size is bounded."""
+    """The faults of all rows, grouped by kind; the memory is bounded."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, _Kind] = {}
@@ -89,7 +92,7 @@ class Faults:
         self._kinds.setdefault(name, _Kind(reason, row)).add(reason, row)
 
     def extend(self, other: Faults, start: int) -> None:
-        """Add the faults of later rows, whose first one is row `start`."""
+        """Add the faults of later rows, the first of which is row `start`."""
         for name, kind in other._kinds.items():
             if name not in self._kinds and len(self._kinds) >= _MOST:
                 name = _broad(name)
@@ -97,7 +100,7 @@ class Faults:
             own_kind.add(kind.reason, start + kind.row, kind.count, kind.differ)
 
     def state(self) -> dict[str, Any]:
-        """Return everything as values that JSON can hold."""
+        """Return the state of this object as JSON values."""
         return {name: asdict(kind) for name, kind in self._kinds.items()}
 
     @classmethod
@@ -110,7 +113,7 @@ class Faults:
     def lines(self) -> Iterator[str]:
         """Yield one paragraph for each kind, the most frequent first."""
         kinds = self._kinds
-        if len(kinds) > _SHOWN:  # messages with values that no quotes mark: one exception is one kind
+        if len(kinds) > _SHOWN:  # messages with unquoted values: count each exception type as one kind
             kinds = _merged(kinds.items())
         order = sorted(kinds.values(), key=lambda kind: (-kind.count, kind.row))
         yield from (kind.text() for kind in order[:_SHOWN])
@@ -129,7 +132,7 @@ def _broad(name: str) -> str:
 
 
 def _merged(kinds: Iterable[tuple[str, _Kind]]) -> dict[str, _Kind]:
-    """Return the kinds with all messages of one exception of a component as one kind."""
+    """Merge the kinds that differ only in the message of the same exception in the same component."""
     merged: dict[str, _Kind] = {}
     for name, kind in kinds:
         broad = merged.setdefault(_broad(name) or name, _Kind(kind.reason, kind.row))
@@ -172,7 +175,7 @@ class _Line:
 
 
 class ReplayReport:
-    """Means, extremes, outcomes and kinds of faults of all scores; its size does not depend on the number of rows."""
+    """The means, extremes, outcomes and kinds of faults of all scores; the size does not grow with the rows."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -202,7 +205,7 @@ class ReplayReport:
         self.without_total += int(np.isnan(scores.total).sum())
 
     def extend(self, other: ReplayReport) -> None:
-        """Add the report of the next rows."""
+        """Add the report of the rows that follow."""
         self._total.extend(other._total)
         for name, line in other._components.items():
             self._components.setdefault(name, _Line()).extend(line)
@@ -212,7 +215,7 @@ class ReplayReport:
         self.without_total += other.without_total
 
     def state(self) -> dict[str, Any]:
-        """Return everything as values that JSON can hold."""
+        """Return the state of this object as JSON values."""
         lines = {name: asdict(line) for name, line in self._components.items()}
         counts = {"rows": self.rows, "without_total": self.without_total, "faulty": self.faulty}
         return {**counts, "total": asdict(self._total), "components": lines, "faults": self._faults.state()}
@@ -228,7 +231,7 @@ class ReplayReport:
         return report
 
     def rates(self) -> str:
-        """Return a table of how long the components took, the slowest first, and their scores in a second."""
+        """Return a table of the components' seconds and scores per second, the slowest component first."""
         slowest = sorted(self._components.items(), key=lambda item: -item[1].seconds)
         cells = [
             [name, f"{line.count:,}", f"{line.seconds:,.1f}", f"{line.count / line.seconds:,.0f}"]
@@ -238,7 +241,7 @@ class ReplayReport:
         return render_text(["component", "scores", "seconds", "scores a second"], cells, left=0)
 
     def text(self) -> str:
-        """Return the table, and below it why rows could not be scored, by kind; rows are numbered from 0."""
+        """Return the table and the reasons why rows could not be scored, by kind; rows are numbered from 0."""
         outcomes = [outcome for outcome in Outcome if any(line.outcomes[_code(outcome)] for line in self._lines)]
         header = ["component", "mean", "lowest", "highest", *(str(outcome) for outcome in outcomes)]
         cells = [

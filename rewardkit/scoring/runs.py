@@ -1,4 +1,4 @@
-"""Rows of a recorded run: the completions of consecutive steps, with the columns of their prompts."""
+"""The rows of a recorded run: the completions of consecutive steps, with the columns of their prompts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = ("step", "attempt", "rank", "part", "row", "group", "prompt_id")
 KINDS: Mapping[str, type] = {**dict.fromkeys(KEYS, int), "prompt_id": str, "recorded": float}
 
 _ROWS = 4096
-"""Completions fetched at once, unless a step has more."""
+"""The completions fetched at once, unless a single step has more. Arbitrary: they must fit in memory."""
 
 
 @final
@@ -29,7 +29,7 @@ class RunRows(Part):
 
     Attributes:
         address: the address of the run.
-        first, last: the steps.
+        first, last: the first and last step, both included.
         columns: the columns of the rows.
         rows: the number of rows.
         skip: the number of rows at the start that do not belong to the part.
@@ -52,13 +52,13 @@ class RunRows(Part):
 
 
 def open_recorded(address: str, since: int | None = None) -> tuple[list[tuple[int, int]], tuple[str, ...]]:
-    """Return the number of training completions of each step, and the columns of all rows.
+    """Return (step, number of training completions) for each step, and the columns of all rows.
 
     Args:
-        since: the first step; None: all.
+        since: the first step; None for all steps.
 
     Raises:
-        DataError: there is no run.
+        DataError: there is no run at `address`.
     """
     from rewardkit.record.queries import example_columns, training_counts
 
@@ -69,7 +69,7 @@ def open_recorded(address: str, since: int | None = None) -> tuple[list[tuple[in
 
 
 def run_parts(address: str, counts: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> Iterator[RunRows]:
-    """Yield spans of steps with few enough completions to fit in memory."""
+    """Yield ranges of steps with few enough completions to fit in memory."""
     first, pending_rows = None, 0
     for position, (step, count) in enumerate(counts):
         first = step if first is None else first

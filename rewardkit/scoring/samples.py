@@ -1,7 +1,7 @@
-"""Completions from a file or a list: ``read("solutions.jsonl")`` returns records with their lines.
+"""Completions from a file or a list: ``read("solutions.jsonl")`` returns records with their line numbers.
 
 Each record is a mapping with a ``completion``, usually a ``prompt``, and the columns that the reward reads.
-`arranged` makes a batch of them, and groups the completions of each prompt.
+`arranged` makes a batch of the records, and groups the completions of each prompt.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Records:
-    """n records, each with its place: ``solutions.jsonl, line 3``."""
+    """n records, each with its location: ``solutions.jsonl, line 3``."""
 
     records: Sequence[Record]
     places: Sequence[str]
 
     @property
     def columns(self) -> list[str]:
-        """The column names of all records, in order."""
+        """The column names in all records, in order of appearance."""
         return list(dict.fromkeys(name for record in self.records for name in record))
 
     def column(self, name: str, meaning: str) -> list[Any]:
-        """Return the (n,) values of a column that every record must have; `meaning` describes it in errors.
+        """Return the n values of a column that every record must have; `meaning` describes the column in errors.
 
         Raises:
-            DataError: a record does not have it.
+            DataError: a record does not have the column.
         """
         for record, location in zip(self.records, self.places, strict=True):
             if record.get(name) is None:
@@ -57,10 +57,10 @@ class Records:
         return [record[name] for record in self.records]
 
     def labels(self, name: str) -> NDArray[np.bool_] | NDArray[np.float64]:
-        """Return (n,) booleans if all labels are true or false (``"False"`` is False, 1 is True), else (n,) grades.
+        """Return (n,) booleans if all labels are true or false (``"False"`` is False, 1 is True), else (n,) numbers.
 
         Raises:
-            DataError: a label is neither.
+            DataError: a label is neither a boolean nor a number.
         """
         values = self.column(name, "the label; if another column has it, pass label=")
         answers, grades = [_coerced(value, bool) for value in values], [_coerced(value, float) for value in values]
@@ -70,9 +70,10 @@ class Records:
             numbers = np.array(grades, dtype=np.float64)
             return numbers == 1.0 if np.isin(numbers, (0.0, 1.0)).all() else numbers
         neither = [answer is None and grade is None for answer, grade in zip(answers, grades, strict=True)]
-        at = neither.index(True) if any(neither) else answers.index(None)
+        position = neither.index(True) if any(neither) else answers.index(None)
         raise DataError(
-            f"{self.places[at]}: cannot read the label {name!r}: {shorten(values[at])}. Use true or false, yes or no, "
+            f"{self.places[position]}: cannot read the label {name!r}: {shorten(values[position])}. Use true or "
+            "false, yes or no, "
             "1 or 0, or only numbers."
         )
 
@@ -89,7 +90,7 @@ def read(data: Data) -> Records:
     """Read the records of a file, or of a list of mappings; conversations are split into prompt and completion.
 
     Raises:
-        DataError: the file has another suffix, a line cannot be read, or it is empty.
+        DataError: the file has another suffix, a line cannot be read, or there are no records.
         OSError: there is no such file.
     """
     if isinstance(data, (str, Path)):
@@ -109,8 +110,8 @@ class Samples:
 
     Attributes:
         batch: the batch for a Scorer.
-        groups: (n,) number of each completion's group, from 0 in the order of the data.
-        rows: (n,) row of each completion in the data, from 0.
+        groups: (n,) the number of each completion's group, from 0 in the order of the data.
+        rows: (n,) the row of each completion in the data, from 0.
     """
 
     batch: Batch
@@ -133,13 +134,13 @@ def arranged(
     Other columns, such as the name of a model, would split the completions of one prompt into several groups.
 
     Args:
-        reward: the reward that will score them.
+        reward: the reward that will score the records.
         records: the records.
         completion: the column of the completions.
         prompt: the column of the prompts.
-        group_by: the columns in which completions of one group agree. By default the prompt and the columns that
-            `reward` names; without prompts, each completion is its own group.
-        label: a column that `reward` does not get unless it names it.
+        group_by: the columns that identify a group. By default, the prompt and the columns that `reward` names; without
+            prompts, each completion is its own group.
+        label: a column that `reward` gets only if it names the column.
         progress: the training progress.
 
     Raises:
@@ -181,7 +182,7 @@ def arranged(
 
 
 def _groups(common: Sequence[list[Any]] | None, size: int) -> NDArray[np.int64]:
-    """Return (n,) numbers of the distinct combinations of values, in order of appearance."""
+    """Return (n,) a number for each row; rows with the same combination of values have the same number."""
     if not common:
         return np.arange(size)
     numbers: dict[tuple[int, ...], int] = {}

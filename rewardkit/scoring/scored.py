@@ -1,6 +1,6 @@
 """Scored completions by prompt: ``Scored.of(saved("scored.parquet")).index()`` numbers prompts and equal completions.
 
-The rows of a prompt need not be next to each other. While the index is made, a row takes about 100 bytes of memory.
+The rows of a prompt need not be adjacent. While the index is made, each row takes about 100 bytes of memory.
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ from rewardkit.scoring.writers import renamed
 from rewardkit.tree.evaluation.scorer import Scorer
 
 FOR_TRAINERS = ("tools", "images", "image", "chat_template_kwargs")
-"""Columns that TRL's trainers read besides the texts. They belong to the prompt: images make a question another one."""
+"""Columns that TRL's trainers read besides the texts. They belong to the prompt: another image makes it another
+question."""
 
 _ROWS = 4096
-"""Any size: large enough for fast columns, small enough for memory."""
+"""The rows read at once. Arbitrary size: large enough for fast columns, small enough for memory."""
 _COMPONENT = "components/"
 
 
 @final
 @dataclass(frozen=True)
 class Index:
-    """The data by which n completions are selected.
+    """The data used to select from n completions.
 
     Attributes:
         groups: (n,) the number of each prompt, in the order in which they first appear.
-        scores: (n,) NaN if a completion cannot be chosen: it has no total, an error, or no prompt.
-        texts: (n,) the same number for the same completion.
+        scores: (n,) the scores; NaN if a completion cannot be chosen because it has no total, an error, or no prompt.
+        texts: (n,) a number for each completion; equal completions have the same number.
         chat: whether prompts or completions are chat messages.
     """
 
@@ -64,11 +65,11 @@ class Scored:
     """Completions with their scores.
 
     Attributes:
-        saved: the rows, as ``rewardkit score --out`` writes them.
-        prompt, completion: their columns.
-        by: the column of the score that decides.
+        saved: the rows, in the format of ``rewardkit score --out``.
+        prompt, completion: the columns of the prompt and the completion.
+        by: the column of the score used for selection.
         total: the column of the total; a row without a total has no score.
-        asked: name -> column of what belongs to the prompt: columns that the reward names, tools, images.
+        asked: name -> column, for the columns that belong to the prompt: those that the reward names, tools, images.
     """
 
     saved: Saved
@@ -80,33 +81,33 @@ class Scored:
 
     @classmethod
     def of(cls, saved: Saved, sources: Mapping[str, str] | None = None, *, by: str = "total") -> Scored:
-        """Find the columns.
+        """Find the columns of the prompt, the completion and the scores.
 
         Args:
             saved: the rows.
-            sources: our name -> the column of the data; all of them but the completion and the total belong to the
+            sources: our name -> the column in the data; all of them except the completion and the total belong to the
                 prompt.
             by: "total" or the name of a component.
 
         Raises:
             DataError: there is no prompt, completion, total, or component.
         """
-        return cls(saved, *_found(saved.name, saved.columns, sources or {}, by))
+        return cls(saved, *_resolve_columns(saved.name, saved.columns, sources or {}, by))
 
     @classmethod
     def after(cls, columns: Columns, path: Path, *, by: str = "total") -> Scored:
-        """Find the columns in the file that was written when a reward scored the data.
+        """Find the columns in the file at `path`, written when a reward scored the data.
 
-        The columns that the reward names belong to the prompt, as in the groups of a reward that compares.
+        The columns that the reward names belong to the prompt, as they do for a reward that compares groups.
         """
         sources = _sources(columns)
         return cls.of(saved(path, completion=sources["completion"]), sources, by=by)
 
     @classmethod
     def check(cls, columns: Columns, *, by: str = "total") -> None:
-        """Raise the errors of `after` before anything is scored."""
+        """Raise the same errors as `after`, but before anything is scored."""
         components = [f"{_COMPONENT}{name}" for name in Scorer(columns.reward).components]
-        _found(columns.data, [*_names(columns).values(), "total", *components], _sources(columns), by)
+        _resolve_columns(columns.data, [*_names(columns).values(), "total", *components], _sources(columns), by)
 
     @property
     def for_trainers(self) -> dict[str, str]:
@@ -114,11 +115,11 @@ class Scored:
         return {name: self.asked[name] for name in FOR_TRAINERS if name in self.asked}
 
     def is_score(self, column: str) -> bool:
-        """Whether a column has numbers of ours: the total, a component, the score that decides."""
+        """Return whether a column has scores written by us: the total, a component, or the score used for selection."""
         return column in (self.by, self.total) or column.startswith(_COMPONENT)
 
     def index(self) -> Index:
-        """Read all rows once.
+        """Read all rows once, and return their index.
 
         Raises:
             DataError: a score is not a number.
@@ -154,10 +155,10 @@ class Scored:
         return scores
 
 
-def _found(
+def _resolve_columns(
     data: str, columns: Collection[str], sources: Mapping[str, str], by: str
 ) -> tuple[str, str, str, str, dict[str, str]]:
-    """Return the columns of the prompt, the completion, the score, the total, and what else belongs to the prompt."""
+    """Return the columns of prompt, completion, score and total, and the others that belong to the prompt."""
     rest = dict(sources)
 
     def column(name: str, how: str) -> str:
@@ -187,7 +188,7 @@ def _found(
 
 
 def _names(columns: Columns) -> dict[str, str]:
-    """Map the columns of the data to those of the file with the scores."""
+    """Return column in the data -> its name in the file with the scores."""
     return renamed(list(columns.there), Scorer(columns.reward).components)
 
 
@@ -198,12 +199,12 @@ def _sources(columns: Columns) -> dict[str, str]:
 
 
 def conversational(value: Any) -> bool:
-    """Whether a value is a list of chat messages."""
+    """Return whether a value is a list of chat messages."""
     return isinstance(value, list) and messages_of(value) is not None
 
 
 def _holds(value: Any) -> bool:
-    """Whether there is a text or a conversation; an empty text is one."""
+    """Return whether `value` is text (even empty) or a conversation."""
     return isinstance(value, str) or (isinstance(value, list) and bool(value))
 
 
@@ -217,7 +218,7 @@ def _number(value: Any, column: str, row: int) -> float:
 
 
 def _digests(columns: Sequence[list[Any]], size: int) -> NDArray[np.uint64]:
-    """(n, size / 8) a digest of the values of each row."""
+    """Return (n, size / 8) a digest of each row's values."""
     digests = bytearray()
     for values in zip(*columns, strict=True):
         digest = hashlib.blake2b(digest_size=size)
@@ -242,7 +243,7 @@ def _content(value: Any) -> bytes:
 
 
 def _numbered(keys: NDArray[np.uint64]) -> Numbers:
-    """(n,) the same number for the same key, in order of appearance."""
+    """Return (n,) a number for each key, in order of appearance; equal keys have the same number."""
     order = np.lexsort((keys[:, 1], keys[:, 0]))  # stable: the first row of each key comes first
     starts = np.r_[True, (np.diff(keys[order], axis=0) != 0).any(axis=1)]
     firsts = order[starts]

@@ -1,4 +1,4 @@
-"""Scores of saved completions, in a compact form that travels between processes.
+"""Scores of saved completions, in a compact form for sending them between processes.
 
 ``score(Scorer(reward), Work(["<answer>42</answer>"], None, None, {"answer": ["42"]})).total`` is ``array([1.])``.
 """
@@ -24,7 +24,7 @@ from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailu
 from rewardkit.tree.evaluation.scorer import Scorer
 
 _ROW = re.compile(r"(, |(?<=\n  )|(?<=: ))row \d+(?=:|, completion| has )")
-"""The row of a batch in the message of an error."""
+"""A row of the batch in an error message."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,13 @@ class Scores:
     """The scores of n completions.
 
     Attributes:
-        total: (n,) NaN if there is none.
+        total: (n,) the totals; NaN for a row without a total.
         components: name -> (n,) raw values, NaN if not scored.
         codes: name -> (n,) positions in ``list(rk.Outcome)``.
         notes: name -> row -> note.
-        errors: row -> why it could not be scored, or the bugs of rewards that made them score their lowest bounds.
-        seconds: name -> how long its calls took, or were waited for.
+        errors: row -> the reasons why it could not be scored, or the bugs because of which rewards scored their lowest
+            bounds.
+        seconds: name -> the seconds that its calls took, including waiting.
     """
 
     total: Floats
@@ -63,11 +64,11 @@ class Scores:
         )
 
     @classmethod
-    def none(cls, names: Iterable[str], size: int, why: str) -> Scores:
-        """Return the scores of rows that could not be scored."""
+    def none(cls, names: Iterable[str], size: int, reason: str) -> Scores:
+        """Return Scores for `size` rows that could not be scored, because of `reason`."""
         absent, listed = np.full(size, np.nan), list(names)
         codes = np.full(size, FAILED, dtype=np.int8)
-        errors = dict.fromkeys(range(size), (why,))
+        errors = dict.fromkeys(range(size), (reason,))
         return cls(absent, dict.fromkeys(listed, absent), dict.fromkeys(listed, codes), {}, errors)
 
     @classmethod
@@ -87,19 +88,23 @@ class Scores:
             {name: np.concatenate([part.components[name] for part in parts]) for name in parts[0].components},
             {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes},
             notes,
-            {start + row: why for part, start in zip(parts, starts, strict=False) for row, why in part.errors.items()},
+            {
+                start + row: reasons
+                for part, start in zip(parts, starts, strict=False)
+                for row, reasons in part.errors.items()
+            },
             seconds,
         )
 
 
 @dataclass(frozen=True)
 class Work:
-    """The rows that a process scores.
+    """The rows for a process to score.
 
     Attributes:
         completions, prompts, completion_ids, columns: as in a `Batch`.
-        sizes: the sizes of their groups; None if rows are independent.
-        cut: whether each completion ran into the token limit; None if unknown.
+        sizes: the sizes of the groups; None if rows are independent.
+        cut: whether each completion reached the token limit; None if unknown.
     """
 
     completions: list[Any]
@@ -111,11 +116,11 @@ class Work:
 
     @property
     def units(self) -> int:
-        """The number of parts into which it can be cut; groups stay whole."""
+        """The number of units into which the work can be cut: rows, or whole groups."""
         return len(self.completions) if self.sizes is None else len(self.sizes)
 
     def part(self, first: int, last: int) -> Work:
-        """Return the units from `first` up to `last`."""
+        """Return the units from `first` to `last` (excluded)."""
         sizes = None if self.sizes is None else self.sizes[first:last]
         start, stop = (first, last) if self.sizes is None else (sum(self.sizes[:first]), sum(self.sizes[:last]))
         return Work(
@@ -139,24 +144,26 @@ def score(scorer: Scorer, work: Work) -> Scores:
         RunStopped: every other row would also fail: a wrong key, a quota that is used up.
     """
     try:
-        return Scores.joined([_scored(scorer, part) for part in _even(work)])
+        return Scores.joined([_score_work(scorer, part) for part in _even(work)])
     except RunStopped:
         raise
     except (BindingError, CoercionError, RewardBug, RewardFailure) as error:
         if work.units == 1:
-            return Scores.none(scorer.components, len(work.completions), _placed(str(error), len(work.completions)))
+            return Scores.none(
+                scorer.components, len(work.completions), _locate_message(str(error), len(work.completions))
+            )
     return Scores.joined([score(scorer, half) for half in work.halves()])
 
 
-def _placed(message: str, size: int) -> str:
-    """Return the message of an error without the row of a batch of one row, and with its meaning in a group."""
+def _locate_message(message: str, size: int) -> str:
+    """Return an error message without the row number if the batch has one row, else with "of its group" after it."""
     if size > 1:
         return _ROW.sub(r"\g<0> of its group", message)
     return _ROW.sub(lambda match: "" if match[1] else "this row", message)
 
 
 def _even(work: Work) -> Iterator[Work]:
-    """Split into runs of groups of equal size, each for one batch."""
+    """Split `work` into runs of groups of equal size, one batch each."""
     if work.sizes is None:
         yield work
         return
@@ -165,7 +172,7 @@ def _even(work: Work) -> Iterator[Work]:
         yield work.part(first, last)
 
 
-def _scored(scorer: Scorer, work: Work) -> Scores:
+def _score_work(scorer: Scorer, work: Work) -> Scores:
     if any(completion is None for completion in work.completions):
         raise BindingError("this row has no completion")
     batch = Batch(

@@ -1,7 +1,7 @@
 """Select training data: ``select(Scored.of(saved("scored.parquet")), Keep(most=1), Path("sft.jsonl")).text()``.
 
-The data is read twice: for an index of prompts and scores, then for the rows that are needed. Rows that wait for the
-other row of their pair do so in a temporary file.
+The data is read twice: for an index of prompts and scores, then for the rows that are needed. A temporary file holds
+the rows of pairs until they are written.
 """
 
 from __future__ import annotations
@@ -44,22 +44,24 @@ _MISREAD = {
     *("input_ids", "attention_mask", "position_ids", "labels", "seq_lengths", "completion_mask", "assistant_masks"),
     *("prompt_ids", "chosen_ids", "rejected_ids", "ref_chosen_logps", "ref_rejected_logps"),
 }
-"""Columns that a trainer would take for its own: with a column `text`, SFTTrainer adds no end to the completions."""
+"""Columns that a trainer would misread: with a column `text`, for example, SFTTrainer adds no end token to
+completions."""
 
 _DIAGNOSTIC = ("outcomes", "notes", "error")
-"""Columns of `rewardkit score` that say nothing about rows with a score."""
+"""Columns of `rewardkit score` that are not useful for rows with a score."""
 
 
 @final
 @dataclass(frozen=True)
 class Field:
-    """A column of the file.
+    """A column of the output file.
 
     Attributes:
         name: the name in the file.
-        column: the column of the data.
-        side: 0 for the kept or the chosen row, 1 for the rejected one.
-        role: who says it, for the texts; a plain text next to chat messages becomes a message.
+        column: the name of the column in the data.
+        side: 0 for the kept or chosen row, 1 for the rejected row.
+        role: for texts, the role of the speaker. If other texts are chat messages, plain text becomes a message with
+            this role.
     """
 
     name: str
@@ -71,11 +73,11 @@ class Field:
 @final
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a file.
+    """The columns of an output file.
 
     Attributes:
         scored: the data.
-        fields: the fields in their order.
+        fields: the fields, in order.
         chat: whether all texts are chat messages.
     """
 
@@ -91,7 +93,7 @@ class Layout:
 
     @classmethod
     def of_pairs(cls, scored: Scored, *, chat: bool) -> Layout:
-        """Return the layout for DPOTrainer; columns that do not belong to the prompt come twice."""
+        """Return the layout for DPOTrainer; columns that do not belong to the prompt appear twice."""
         sides = list(enumerate(("chosen", "rejected")))
         first = [Field(name, scored.completion, side, "assistant") for side, name in sides]
         first += [Field(f"score_{name}", scored.by, side) for side, name in sides]
@@ -107,7 +109,7 @@ class Layout:
         return cls(scored, _named(scored, first, [*shared, *twice]), chat)
 
     def row(self, *sides: Row) -> dict[str, Any]:
-        """Return a row of the file, from the kept row or from the chosen and the rejected one."""
+        """Return a row of the file, made from the kept row, or from the chosen and the rejected row."""
         return {field.name: self._value(field, sides[field.side].get(field.column)) for field in self.fields}
 
     def _value(self, field: Field, value: Any) -> Any:
@@ -119,14 +121,14 @@ class Layout:
 
 
 def _others(scored: Scored) -> list[Field]:
-    """Return the columns of the data that are not texts of the trainer."""
+    """Return the data's other columns: those that the trainer does not read, without diagnostic columns."""
     trainer_columns = {scored.prompt, scored.completion, *_DIAGNOSTIC}
     trainer_columns.update(scored.for_trainers.values())
     return [Field(name, name) for name in scored.saved.columns if name not in trainer_columns]
 
 
 def _named(scored: Scored, first: list[Field], other_fields: Iterable[Field]) -> tuple[Field, ...]:
-    """Return all fields. Other columns become ``input/<name>`` if their name is taken, or if trainers misread it."""
+    """Return all fields; other columns become ``input/<name>`` if the name is taken or trainers would misread it."""
     trainer_fields = [Field(name, column) for name, column in scored.for_trainers.items()]
     fields = [Field("prompt", scored.prompt, role="user"), *first, *trainer_fields]
     return (*fields, *_renamed(other_fields, {field.name for field in fields}))
@@ -147,14 +149,14 @@ def _renamed(other_fields: Iterable[Field], used_names: set[str]) -> Iterator[Fi
 Add = Callable[[Mapping[str, Any]], None]
 
 _GROUP_ROWS = 4096
-"""Any size: a row group of Parquet that is held in memory."""
-# Halves of characters, which UTF-8 cannot write.
+"""The rows of a Parquet row group. Arbitrary size: a row group is held in memory."""
+# Lone halves of surrogate pairs, which UTF-8 cannot encode.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @contextmanager
-def written(path: Path, layout: Layout) -> Iterator[Add]:
-    """Return a function that adds rows to `path`; the file appears when all rows are written.
+def write_rows(path: Path, layout: Layout) -> Iterator[Add]:
+    """Yield a function that adds rows to the file `path`, which appears when all rows are written.
 
     Raises:
         DataError: the file cannot be written, or its type cannot hold the rows.
@@ -227,17 +229,17 @@ def _tables(path: Path, layout: Layout) -> Iterator[Add]:
         flush()
 
 
-def _refuse(layout: Layout, kind: str, why: str, instead: str) -> None:
-    """Refuse columns for trainers that a file type cannot hold; `kind` is a part of the names of their Arrow types."""
+def _refuse(layout: Layout, kind: str, problem: str, instead: str) -> None:
+    """Raise a DataError if a trainer column has an Arrow type whose name contains `kind`: the file cannot hold it."""
     for name, column in layout.scored.for_trainers.items():
         schema = layout.scored.saved.schema
         type_name = "" if schema is None else str(schema.field(column).type)
         if kind in type_name:
-            raise DataError(f"{why} ({name!r}). Use {instead}.")
+            raise DataError(f"{problem} ({name!r}). Use {instead}.")
 
 
 def _type(field: Field, layout: Layout) -> pyarrow.DataType:
-    """Return the Arrow type of a column; columns of JSON files with structure keep it as JSON."""
+    """Return the Arrow type of a column; structured columns from JSON files are stored as JSON."""
     import pyarrow as pa
 
     if layout.scored.is_score(field.column):
@@ -260,7 +262,7 @@ def _type(field: Field, layout: Layout) -> pyarrow.DataType:
 
 
 def _array(values: list[Any], kind: pyarrow.DataType, *, encode: bool) -> pyarrow.Array:
-    """Return the values as an array; with `encode`, those of JSON columns are values and no texts."""
+    """Return the values as an array; with `encode`, values of JSON columns are converted to text first."""
     import pyarrow as pa
 
     stored = _stored(kind)
@@ -273,7 +275,7 @@ def _array(values: list[Any], kind: pyarrow.DataType, *, encode: bool) -> pyarro
 
 
 def _stored(kind: pyarrow.DataType) -> pyarrow.DataType:
-    """Return the type with the storage of extension types, such as Arrow's JSON, which takes Python values."""
+    """Return the type with extension types, such as Arrow's JSON, replaced by their storage types."""
     import pyarrow as pa
 
     if isinstance(kind, pa.BaseExtensionType):
@@ -303,21 +305,21 @@ def _cell(value: Any) -> Any:
     return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else _json(value)
 
 
-# Rules that choose completions by their scores: some of each prompt, or pairs of a better and a worse one.
+# Rules that choose completions by score: the best of each prompt, or pairs of a better and a worse one.
 
 
 ROUNDING = 1e-9
-"""Scores that differ by less are equal: 0.8 may have been computed as 0.7999999999999999."""
+"""Scores that differ by less are treated as equal: 0.8 may have been computed as 0.7999999999999999."""
 
 
 @final
 @dataclass(frozen=True)
 class Keep:
-    """Keep the best completions of each prompt.
+    """A rule that keeps the best completions of each prompt.
 
     Attributes:
-        most: the largest number of completions of a prompt, the best first; None for all.
-        least: the lowest score that is kept; None for any.
+        most: the largest number of completions per prompt, the best first; None for all.
+        least: the lowest score that is kept; None for no limit.
     """
 
     unit: ClassVar[str] = "completion"
@@ -330,11 +332,11 @@ class Keep:
         return ",".join([*best, *([] if self.least is None else [f"above:{self.least:g}"])])
 
     def rows(self, groups: Numbers, scores: Floats) -> NDArray[np.bool_]:
-        """(n,) whether each row is kept; of rows with the same score, the first is the better one.
+        """Return (n,) whether each row is kept; among rows with the same score, earlier rows come first.
 
         Args:
             groups: (n,) the number of each row's prompt.
-            scores: (n,) NaN if a row has no score: it is never kept.
+            scores: (n,) the scores; a row with NaN is never kept.
         """
         is_kept = ~np.isnan(scores)
         if self.least is not None:
@@ -351,11 +353,11 @@ class Keep:
 @final
 @dataclass(frozen=True)
 class Pairs:
-    """Pair completions of a prompt with a better and a worse score, those that differ most first.
+    """A rule that pairs completions of a prompt with a better and a worse score, the largest difference first.
 
     Attributes:
-        most: the largest number of pairs of a prompt; None for all.
-        gap: the least difference of the scores. Equal scores are never paired.
+        most: the largest number of pairs per prompt; None for all.
+        gap: the smallest difference between the scores. Equal scores are never paired.
     """
 
     unit: ClassVar[str] = "pair"
@@ -368,15 +370,15 @@ class Pairs:
         return f"{count}, gap {self.gap:g}" if self.gap else count
 
     def wide(self, difference: float) -> bool:
-        """Whether two scores differ enough to be paired."""
+        """Return whether two scores with this difference can be paired."""
         return difference > ROUNDING and difference >= self.gap - ROUNDING
 
     def of(self, scores: Sequence[float], texts: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield the (chosen, rejected) positions of one prompt; memory grows with the completions, not with the pairs.
+        """Yield the (chosen, rejected) positions for one prompt; memory grows with completions, not with pairs.
 
         Args:
-            scores: (n,) of the completions of the prompt, none of them NaN.
-            texts: (n,) equal numbers for equal completions, which are never paired.
+            scores: (n,) the scores of the prompt's completions, without NaN.
+            texts: (n,) a number for each completion; completions with equal numbers are the same text and never paired.
         """
         return itertools.islice(self._widest(scores, texts), self.most)
 
@@ -387,7 +389,7 @@ class Pairs:
         def candidate(high: int, low: int) -> tuple[float, int, int]:
             return scores[worst[low]] - scores[best[high]], high, low
 
-        # The difference shrinks along both orders, so the next pair is the smallest of one candidate per chosen one.
+        # Differences shrink along both orders, so the next pair is the best among one candidate per chosen completion.
         heap = [candidate(0, 0)] if scores else []
         while heap:
             difference, high, low = heapq.heappop(heap)
@@ -405,7 +407,7 @@ class Pairs:
 Rule = Keep | Pairs
 
 
-# The report of a selection: the numbers of completions and prompts, the scores, and why other prompts have none.
+# The report of a selection: how many completions and prompts, their scores, and why the other prompts have none.
 
 
 UNSCORED = "no completion has a score"
@@ -424,10 +426,10 @@ class Selection:
     Attributes:
         rule: the rule.
         index: the index from which it chose.
-        number: the number of completions or of pairs.
-        prompts: the number of prompts that have some.
+        number: the number of chosen completions or pairs.
+        prompts: the number of prompts with chosen completions or pairs.
         means: "kept", or "chosen" and "rejected" -> their mean score.
-        without: reason -> how many prompts have none.
+        without: reason -> the number of prompts that have none for this reason.
     """
 
     rule: Rule
@@ -438,7 +440,7 @@ class Selection:
     without: Mapping[str, int]
 
     def text(self) -> str:
-        """Return a few lines for the terminal."""
+        """Return a summary in a few lines, for the terminal."""
         scores = self.index.scores
         scored = scores[~np.isnan(scores)]
         means = {"all": float(scored.mean()) if len(scored) else np.nan, **self.means}
@@ -459,21 +461,21 @@ class Selection:
         return f"{self.number:,} {unit if self.number == 1 else f'{unit}s'}"
 
 
-# Training data from scored completions: the best of each prompt, or pairs of a better and a worse one.
+# Selection: writes the chosen completions or pairs as training data.
 
 
 _ROWS = 4096
-"""Any size: rows that are read at once."""
+"""The rows read at once. Arbitrary size: they are held in memory."""
 
 
 def select(scored: Scored, rule: Rule, out: Path | None = None) -> Selection:
-    """Write what `rule` selects, and say how much it is.
+    """Write the completions or pairs that `rule` selects, and return a summary of the selection.
 
     Args:
         scored: the data.
         rule: `Keep` writes rows with ``prompt``, ``completion`` and ``score``, in the order of the data; `Pairs` writes
             ``prompt``, ``chosen`` and ``rejected``, prompt by prompt.
-        out: .jsonl, .csv or .parquet; None to only count.
+        out: the path of a .jsonl, .csv or .parquet file; None to only count.
 
     Raises:
         DataError: the data cannot be read, `out` cannot be written, or there is nothing to write.
@@ -497,7 +499,7 @@ def _keep(scored: Scored, rule: Keep, out: Path | None) -> Selection:
     if out is not None:
         _check_any(selection)
         layout = Layout.of_kept(scored, chat=index.chat)
-        with written(out, layout) as add:
+        with write_rows(out, layout) as add:
             for _, row in _rows(scored, is_kept):
                 add(layout.row(row))
     return selection
@@ -519,7 +521,7 @@ def _pair(scored: Scored, rule: Pairs, out: Path | None) -> Selection:
     if out is not None:
         _check_any(selection)
         layout = Layout.of_pairs(scored, chat=index.chat)
-        with written(out, layout) as add, tempfile.TemporaryFile() as file:
+        with write_rows(out, layout) as add, tempfile.TemporaryFile() as file:
             offsets = _set_aside(scored, needed, file)
             for pairs in _paired(index, rule, Counter()):
                 for chosen, rejected in pairs:
@@ -528,7 +530,7 @@ def _pair(scored: Scored, rule: Pairs, out: Path | None) -> Selection:
 
 
 def _paired(index: Index, rule: Pairs, without: Counter[str]) -> Iterator[Iterator[tuple[int, int]]]:
-    """Yield the pairs of each prompt that has one, as rows; count in `without` why the others have none."""
+    """Yield each prompt's pairs as row numbers; count in `without` why the other prompts have no pairs."""
     rows = np.flatnonzero(~np.isnan(index.scores))
     rows = rows[np.argsort(index.groups[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(index.groups[rows], prepend=-1))
@@ -558,7 +560,7 @@ def _check_any(selection: Selection) -> None:
 
 
 def _rows(scored: Scored, needed: NDArray[np.bool_]) -> Iterator[tuple[int, Row]]:
-    """Yield the needed rows with their numbers, in order."""
+    """Yield (row number, row) for the needed rows, in order."""
     start = 0
     for chunk in scored.saved.chunks(_ROWS):
         positions = np.flatnonzero(needed[start : start + len(chunk)]).tolist()
@@ -569,7 +571,7 @@ def _rows(scored: Scored, needed: NDArray[np.bool_]) -> Iterator[tuple[int, Row]
 
 
 def _set_aside(scored: Scored, needed: NDArray[np.bool_], file: IO[bytes]) -> Numbers:
-    """Write the needed rows to a file; return (n,) their places in it."""
+    """Write the needed rows to `file`; return (n,) their offsets in it."""
     offsets = np.zeros(len(needed), dtype=np.int64)
     for number, row in _rows(scored, needed):
         offsets[number] = file.tell()

@@ -1,4 +1,4 @@
-"""Sources of saved completions: ``saved("runs/x").chunks(512)`` yields them a few hundred at a time.
+"""Sources of saved completions: ``saved("runs/x").chunks(512)`` yields the completions 512 at a time.
 
 A source is a file (.jsonl, .json, .csv, .parquet), the tables that TRL writes with ``log_completions=True``, or a
 recorded run. It consists of parts that any process can read. Conversations are split into prompt and completion.
@@ -35,10 +35,10 @@ from rewardkit.scoring.parts import (
 
 Source = str | os.PathLike[str]
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""Applies a function to items, in order: ``map``, or one that shares the work among processes."""
+"""The type of ``map``, or of a function like it that distributes the work to processes."""
 
 _HELD_ROWS = 512
-"""As many as a batch has by default."""
+"""The rows in a part that holds its rows: the default batch size."""
 _FILES = (".jsonl", ".json", ".csv", ".parquet")
 
 
@@ -48,12 +48,12 @@ class Saved:
 
     Attributes:
         name: the name of the file or folder.
-        size: number of completions.
+        size: the number of completions.
         kinds: column -> the types of its values: empty if all are None, ``object`` if unknown.
-        parts: yields all rows in parts.
+        parts: a function that returns all rows in parts.
         apart: columns that separate groups with the same prompt, such as the step.
-        schema: the Arrow types, if there are any.
-        digest: a checksum of the data read so far; other data has another one.
+        schema: the Arrow schema; None if the data has no Arrow types.
+        digest: a checksum of the data read so far, to detect other data.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Saved:
         return list(self.kinds)
 
     def chunks(self, most: int) -> Iterator[Chunk]:
-        """Yield all rows, `most` at a time."""
+        """Yield all rows in chunks of `most` rows."""
         return full((chunk for part in self.parts() for chunk in part.chunks(most)), most)
 
 
@@ -81,17 +81,17 @@ def saved(
     rows: Callable[[], Iterator[Row]] | None = None,
     mapped: Mapped = map,
 ) -> Saved:
-    """Open the completions in files, in TRL's folder, or in a recorded run.
+    """Open the completions in files, in TRL's output folder, or in a recorded run.
 
     A text file is checked first, so that a broken line 70,000 is reported before any row is scored.
 
     Args:
-        source: .jsonl, .json, .csv or .parquet files, as paths, addresses or patterns (``"data/*.parquet"``); the
-            ``output_dir`` of a trainer with its folder ``completions``; the folder of a recorded run, or its address.
+        source: .jsonl, .json, .csv or .parquet files, as paths, URLs or patterns (``"data/*.parquet"``); a trainer's
+            ``output_dir`` with a folder ``completions``; or the folder or URL of a recorded run.
         limit: read only this many rows from the start.
         completion: the column of the completions, if it has another name.
-        rows: yields the rows of `source`, for a file that only this function can read.
-        mapped: checks the parts of text files.
+        rows: a function that yields the rows of `source`, for a file format that only this function reads.
+        mapped: the ``map`` used for checking the parts of text files.
 
     Raises:
         DataError: there are no completions, or a line cannot be read; the message names it.
@@ -113,12 +113,12 @@ def saved(
 
 
 def recorded_since(address: str, step: int | None) -> Saved:
-    """Open the training completions of a recorded run from a step on; None: all.
+    """Open the training completions of a recorded run from `step` on; None for all steps.
 
     Raises:
-        DataError: there are none, or there is no run.
+        DataError: there is no run, or it has no completions in these steps.
     """
-    data = _recorded(address, None, step)
+    data = _open_recorded(address, None, step)
     if not data.size:
         raise DataError(f"there are no completions in {address}")
     return data
@@ -130,7 +130,7 @@ def _opened(name: str, addresses: list[str], limit: int | None, completion: str 
     if len(addresses) == 1 and (
         (Path(first_address) / "run.json").is_file() or (is_remote(first_address) and not endings <= {*_FILES})
     ):
-        return _recorded(first_address, limit)
+        return _open_recorded(first_address, limit)
     if len(addresses) == 1 and Path(first_address).is_dir():
         return _logged(Path(first_address), limit)
     if endings == {".parquet"}:
@@ -141,7 +141,7 @@ def _opened(name: str, addresses: list[str], limit: int | None, completion: str 
 
 
 def _texts(name: str, addresses: Sequence[str], limit: int | None, completion: str | None, mapped: Mapped) -> Saved:
-    """Open text files, one after the other; each is read once."""
+    """Open text files in sequence; each is checked by reading it once."""
     kinds, parts, size, digest = Kinds(), [], 0, 0
     for address in addresses:
         for survey in _surveys(address, None if limit is None else limit - size, completion, mapped):
@@ -155,20 +155,20 @@ def _texts(name: str, addresses: Sequence[str], limit: int | None, completion: s
 
 
 def _surveys(address: str, limit: int | None, completion: str | None, mapped: Mapped) -> Iterator[Survey]:
-    """Yield the parts of a text file, up to that with row `limit`.
+    """Yield the parts of a text file, up to the part with row `limit`.
 
     Raises:
-        DataError: a row before that cannot be read.
+        DataError: a row up to that row cannot be read.
     """
     kind = ending(address)
     if kind == ".csv":
         yield from cells_of(address, completion, limit)
     elif kind == ".jsonl" or (kind == ".json" and holds_lines(address)):
         yield from _surveyed(address, limit, completion, mapped)
-    else:  # one value, which cannot be read in parts: the rows travel with them
+    else:  # one JSON value, which cannot be read in parts, so the parts contain their rows
         rows = (split_row(row, completion) for _, row in rows_of(address))
         digest = _digest(address) if kind == ".json" else 0
-        for held_rows in _held(itertools.islice(rows, limit)):
+        for held_rows in _hold_rows(itertools.islice(rows, limit)):
             kinds = Kinds()
             for row in held_rows.chunk.rows():
                 kinds.add(row)
@@ -190,15 +190,15 @@ def _surveyed(address: str, limit: int | None, completion: str | None, mapped: M
 
 
 def _of_rows(name: str, read: Callable[[], Iterator[Row]], limit: int | None, digest: int) -> Saved:
-    """Open rows that only this process can read, and are read twice."""
+    """Open rows that only this process can read; they are read twice."""
     kinds, size = Kinds(), 0
     for row in itertools.islice(read(), limit):
         kinds.add(row)
         size += 1
-    return Saved(name, size, kinds.found, lambda: _held(itertools.islice(read(), size)), digest=digest)
+    return Saved(name, size, kinds.found, lambda: _hold_rows(itertools.islice(read(), size)), digest=digest)
 
 
-def _held(rows: Iterator[Row]) -> Iterator[HeldRows]:
+def _hold_rows(rows: Iterator[Row]) -> Iterator[HeldRows]:
     while batch := list(itertools.islice(rows, _HELD_ROWS)):
         yield HeldRows(Listed(batch))
 
@@ -219,8 +219,10 @@ def _tabular(
     completion: str | None = None,
     partitioned: bool = False,
 ) -> Saved:
-    """Open Parquet files with the same columns, one after the other. Folder names of several files may also be
-    columns."""
+    """Open Parquet files with the same columns in sequence.
+
+    If `partitioned`, folder names such as ``task=math`` are also columns.
+    """
     import pyarrow as pa
 
     from rewardkit.scoring.tables import File, table_parts
@@ -239,7 +241,7 @@ def _tabular(
     size = rows if limit is None else min(rows, limit)
 
     def parts() -> Iterator[Part]:
-        return _first(size, table_parts(files, schema, conversations=bool(first), completion=completion))
+        return _limit_rows(size, table_parts(files, schema, conversations=bool(first), completion=completion))
 
     digest = zlib.crc32(repr([(file.address, file.digest) for file in files]).encode(errors="replace"))
     if first:
@@ -256,8 +258,8 @@ def _tabular(
     )
 
 
-def _first(rows: int, parts: Iterable[Part]) -> Iterator[Part]:
-    """Yield the parts with the first rows."""
+def _limit_rows(rows: int, parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield the parts that contain the first `rows` rows."""
     for part in parts:
         if rows <= 0:
             return
@@ -266,7 +268,7 @@ def _first(rows: int, parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def _conversation(address: str, completion: str | None) -> Sequence[str]:
-    """Return the columns of the first row of a Parquet file once it is split; none if it does not change."""
+    """Return the columns of a Parquet file's first row after splitting; empty if splitting changes nothing."""
     import pyarrow as pa
 
     with parquet_file(address) as file:
@@ -278,7 +280,7 @@ def _conversation(address: str, completion: str | None) -> Sequence[str]:
 
 
 def _logged(folder: Path, limit: int | None) -> Saved:
-    """Open the tables of TRL; their groups are within one step."""
+    """Open the tables that TRL logged; a group never spans several steps."""
     for directory in (folder / "completions", folder):
         paths = sorted(glob.glob(os.path.join(glob.escape(str(directory)), "completions_*.parquet")))
         if paths:
@@ -289,7 +291,7 @@ def _logged(folder: Path, limit: int | None) -> Saved:
     )
 
 
-def _recorded(address: str, limit: int | None, since: int | None = None) -> Saved:
+def _open_recorded(address: str, limit: int | None, since: int | None = None) -> Saved:
     """Open a recorded run: its completions with the columns of their prompts, and their recorded totals."""
     from rewardkit.scoring.runs import KINDS, open_recorded, run_parts
 
@@ -298,7 +300,7 @@ def _recorded(address: str, limit: int | None, since: int | None = None) -> Save
     size = rows if limit is None else min(rows, limit)
 
     def parts() -> Iterator[Part]:
-        return _first(size, run_parts(address, counts, columns))
+        return _limit_rows(size, run_parts(address, counts, columns))
 
     kinds: dict[str, set[type]] = {name: {KINDS.get(name, object)} for name in columns}
     group_columns = ("attempt", "rank", "part", "group")

@@ -1,7 +1,7 @@
-"""Rows of Parquet files: ``table_parts([File.of("a.parquet")], schema)`` cuts them at their row groups if possible.
+"""Rows of Parquet files: ``table_parts([File.of("a.parquet")], schema)`` cuts files at their row groups if possible.
 
-A large row group is also cut. It can only be read from its start, so a process that reads several parts of it keeps its
-place between them.
+A large row group is also cut. A row group can only be read from its start, so a process that reads several parts of one
+keeps its position between them.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     import pyarrow
 
 _LEAST_ROWS = 16
-"""Any limit: fewer rows would take less time than handing them out."""
+"""The fewest rows in a part. Arbitrary limit: scoring fewer rows would take less time than handing them out."""
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 Partition = tuple[tuple[str, str | None], ...]
-"""Columns with one value in all rows of a file."""
+"""The (name, value) pairs of columns that have one value in all rows of a file."""
 
 
 @final
 @dataclass(frozen=True)
 class File:
-    """The contents of the footer of a Parquet file.
+    """The contents of a Parquet file's footer.
 
     Attributes:
         address: the address of the file.
-        schema: its columns.
+        schema: the columns of the file.
         groups: the number of rows of each row group.
-        bytes: their size in memory.
-        digest: a checksum of the footer, which has the sizes and extremes of all columns.
-        partition: columns that the names of its folders tell: ``data/task=math/a.parquet``.
+        bytes: the size of all row groups in memory.
+        digest: a checksum of the footer, which contains the sizes and extremes of all columns.
+        partition: the columns given by folder names: ``data/task=math/a.parquet``.
     """
 
     address: str
@@ -52,7 +52,7 @@ class File:
 
     @classmethod
     def of(cls, address: str, *, partitioned: bool = False) -> File:
-        """Read the footer; raise what `parquet_file` raises."""
+        """Read the footer of a file; raise the same errors as `parquet_file`."""
         import pyarrow as pa
 
         with parquet_file(address) as file:
@@ -68,7 +68,7 @@ class File:
 
 
 def partition_of(address: str) -> Partition:
-    """Return the columns in the names of folders, as Hive writes them: ``data/task=math/a.parquet``."""
+    """Return the columns given by folder names, in Hive's format: ``data/task=math/a.parquet``."""
     pairs = (folder.split("=", 1) for folder in address.split("/")[:-1] if "=" in folder)
     columns = {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs if name}
     return tuple(columns.items())
@@ -81,8 +81,8 @@ class TableRows(Part):
 
     Attributes:
         address: the address of the file.
-        digest: the digest of the file.
-        schema: the columns of all files of the data; one that this file lacks is null.
+        digest: the checksum of the file's footer.
+        schema: the columns of all files of the data; a column that this file lacks is null.
         start: the first row in the file.
         rows: the number of rows.
         conversations: whether the rows are conversations, to be split into prompt and completion.
@@ -117,7 +117,7 @@ class TableRows(Part):
 def table_parts(
     files: Sequence[File], schema: pyarrow.Schema, *, conversations: bool = False, completion: str | None = None
 ) -> Iterator[TableRows]:
-    """Yield the parts of files with the columns of `schema`."""
+    """Yield the parts of all files, with the columns of `schema`."""
     rows = sum(sum(file.groups) for file in files)
     size = sum(file.bytes for file in files)
     most = max(part_bytes(size) * rows // max(size, 1), _LEAST_ROWS)
@@ -162,7 +162,7 @@ def _filled(table: pyarrow.Table, schema: pyarrow.Schema, values: Mapping[str, s
 
 @final
 class _Reader:
-    """Reads rows of a Parquet file; rows after those read last are found without starting over."""
+    """A reader of a Parquet file that continues from its last position if the next rows come later."""
 
     def __init__(self, address: str, names: Sequence[str]) -> None:
         self._file = parquet_file(address)

@@ -1,7 +1,7 @@
 """Writers: rows with their scores as .jsonl, .csv or .parquet, encoded part by part in any process.
 
-``writer.encoded([(chunk, scores)])`` is a fragment; `opening`, the fragments in order and `closing` are a file. Our
-columns come after those of the data: ``total``, ``components/<name>``, and texts: ``outcomes``, ``notes``, ``error``.
+``writer.encoded([(chunk, scores)])`` is a fragment; `opening`, the fragments in order, and `closing` form a file. Our
+columns follow those of the data: ``total``, ``components/<name>``, and texts: ``outcomes``, ``notes``, ``error``.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from rewardkit.scoring.sources import Saved
 
 
-# Our columns next to those of the data: names, types, and the scores of a chunk as Arrow arrays.
+# Our columns, added to those of the data: names, types, and the scores of a chunk as Arrow arrays.
 
 
 TEXTS = ("outcomes", "notes", "error")
-"""Our columns of text, after those of numbers."""
+"""Our text columns, which follow the columns of numbers."""
 
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 _PLAIN = {str: "string", bool: "bool", int: "int64", float: "float64"}
@@ -50,7 +50,7 @@ def check_names(names: Sequence[str], data: str) -> None:
 
 
 def renamed(names: Sequence[str], components: Sequence[str]) -> dict[str, str]:
-    """Map each column of the data to its name in the output."""
+    """Return column in the data -> its name in the output."""
     result_names = {"total", *TEXTS, *(f"components/{name}" for name in components)}
     output_names: dict[str, str] = {}
     for column in names:
@@ -89,7 +89,7 @@ def results(scores: Scores) -> list[pyarrow.Array]:
 
 
 def outcomes_of(scores: Scores) -> dict[int, dict[str, str]]:
-    """Return row -> component -> why it was not scored."""
+    """Return row -> component -> the outcome, for components that were not scored."""
     outcomes: dict[int, dict[str, str]] = {}
     for name, codes in scores.codes.items():
         for row in np.flatnonzero(codes != SCORED).tolist():
@@ -107,12 +107,12 @@ def notes_of(scores: Scores) -> dict[int, dict[str, str]]:
 
 
 def json_of(texts: Mapping[str, str]) -> str:
-    """Return texts by name as JSON: what `json.dumps` returns, three times as fast."""
+    """Return a mapping of texts as JSON: the same as `json.dumps`, three times as fast."""
     return f"{{{', '.join([f'{_quoted(name)}: {_quoted(text)}' for name, text in texts.items()])}}}"
 
 
 def arrays(chunk: Chunk, schema: pyarrow.Schema) -> Iterator[Any]:
-    """Yield the columns of the data for a table; those of an Arrow table keep their types."""
+    """Yield the columns of the data as Arrow arrays; the columns of an Arrow table keep their types."""
     import pyarrow as pa
 
     for field in schema:
@@ -124,7 +124,7 @@ def arrays(chunk: Chunk, schema: pyarrow.Schema) -> Iterator[Any]:
 
 
 def schema_of(kinds: Mapping[str, set[type]]) -> pyarrow.Schema:
-    """Return the types of columns of Python values; mixed or complex values become text, as JSON."""
+    """Return the Arrow schema for columns of Python values; mixed or complex values become JSON text."""
     pa = arrow("writing .parquet files")
     return pa.schema(
         [(name, pa.type_for_alias(plain_type(column_types) or "string")) for name, column_types in kinds.items()]
@@ -132,13 +132,13 @@ def schema_of(kinds: Mapping[str, set[type]]) -> pyarrow.Schema:
 
 
 def split_schema(schema: pyarrow.Schema, names: Sequence[str]) -> pyarrow.Schema:
-    """Return the types of the columns of rows whose conversations were split."""
+    """Return the Arrow schema for rows whose conversations were split."""
     types = {field.name: python_type(field.type) for field in schema}
     return schema_of({name: {types.get(name, object)} for name in names})
 
 
 def python_type(arrow_type: pyarrow.DataType) -> type:
-    """Return the Python type of the values of an Arrow type; ``object`` if it is none of the plain ones."""
+    """Return the Python type of the values of an Arrow type; ``object`` if it is not a plain type."""
     import pyarrow as pa
 
     if pa.types.is_uint64(arrow_type):
@@ -149,7 +149,7 @@ def python_type(arrow_type: pyarrow.DataType) -> type:
 
 
 def _as_json(value: Any) -> str:
-    """Return any value as JSON: a date, an image."""
+    """Return any value as JSON text, even a date or an image."""
     from rewardkit.record.cells import as_json  # most data has none
 
     return as_json(value)
@@ -161,7 +161,7 @@ def utf8(text: str) -> str:
 
 
 def encodes(text: str) -> bool:
-    """Whether UTF-8 can encode it, which fails for lone surrogates."""
+    """Return whether UTF-8 can encode `text`; it cannot encode lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -170,10 +170,10 @@ def encodes(text: str) -> bool:
 
 
 def arrow(work: str) -> Any:
-    """Return pyarrow.
+    """Return the pyarrow module.
 
     Raises:
-        MissingExtraError: it is not installed; `work` needs it.
+        MissingExtraError: pyarrow is not installed; `work` names the purpose.
     """
     try:
         import pyarrow
@@ -183,7 +183,7 @@ def arrow(work: str) -> Any:
 
 
 def plain_type(kinds: set[type]) -> str | None:
-    """Return the name of the Arrow type of values of these types; None if they are mixed or have structure."""
+    """Return the name of the Arrow type for values of these types; None if they are mixed or structured."""
     kind = float if kinds == {int, float} else next(iter(kinds)) if len(kinds) == 1 else object
     return _PLAIN.get(kind)
 
@@ -198,9 +198,9 @@ def _text(value: Any) -> str | None:
 MAGIC = b"PAR1"
 
 Struct = dict[int, tuple[int, Any]]
-"""Number of a field -> its type and its value."""
+"""A Thrift struct: field number -> (type, value)."""
 
-# Types of Thrift's compact protocol, in which a Parquet file writes its footer.
+# Types of Thrift's compact protocol, the format of a Parquet file's footer.
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _VARINTS = (4, 5, 6)
 _ROWS, _GROUPS = 3, 4
@@ -210,23 +210,23 @@ _COLUMNS, _GROUP_ROWS, _GROUP_OFFSET, _ORDINAL = 1, 3, 5, 7
 _CHUNK_OFFSET, _METADATA, _INDEXES = 2, 3, (4, 6)
 """Fields of a column in a row group."""
 _PAGES = (9, 10, 11, 14)
-"""Fields of its metadata: offsets of the pages with data, indexes, dictionary and Bloom filter."""
+"""Fields of a column's metadata: offsets of the pages with data, indexes, dictionary and Bloom filter."""
 
 
 def pages_of(file: memoryview) -> memoryview:
-    """Return the pages of a file."""
-    # At the end of a file are 4 bytes of the footer's size and 4 of the magic number.
+    """Return the data pages of a Parquet file: everything between the leading magic number and the footer."""
+    # A file ends with the footer's size (4 bytes) and the magic number (4 bytes).
     return file[len(MAGIC) : len(file) - 8 - _footer_size(file)]
 
 
 def groups_of(file: memoryview) -> list[Struct]:
-    """Return the row groups in the footer of a file."""
+    """Return the row groups from the footer of a Parquet file."""
     groups: list[Struct] = _footer(file)[_GROUPS][1][1]
     return groups
 
 
 def moved(groups: list[Struct], by: int) -> tuple[bytes, int, int]:
-    """Return row groups whose pages moved by so many bytes, as they are written, with their number and their rows."""
+    """Return row groups, encoded for a footer, after their pages moved `by` bytes; with their number and rows."""
     for group in groups:
         group.pop(_ORDINAL, None)
         _move(group, _GROUP_OFFSET, by)
@@ -240,7 +240,7 @@ def moved(groups: list[Struct], by: int) -> tuple[bytes, int, int]:
 
 
 def footer(empty: memoryview, groups: bytes, count: int, rows: int) -> bytes:
-    """Return the end of a file: the footer of an `empty` one with the same columns, with these row groups."""
+    """Return the end of a Parquet file: the footer of an `empty` file with the same columns, plus these row groups."""
     footer_fields = _footer(empty)
     fields = {number: _value(kind, value) for number, (kind, value) in footer_fields.items()}
     fields[_ROWS] = _varint(_zigzag(rows))
@@ -255,7 +255,7 @@ def footer(empty: memoryview, groups: bytes, count: int, rows: int) -> bytes:
 
 def _move(fields: Struct, number: int, by: int) -> None:
     kind, value = fields.get(number, (0, 0))
-    if value:  # 0 if there are none
+    if value:  # 0 means that the offset is absent
         fields[number] = (kind, value + by)
 
 
@@ -276,8 +276,8 @@ class _Reader:
         fields: Struct = {}
         number = 0
         while head := self._byte():
-            # The low four bits are the type, the high ones how far the field's number is from the last one's; 0 if it
-            # is written out.
+            # The low four bits are the type. The high four bits are the difference from the previous field's number; 0
+            # means that the number follows.
             kind = head & 15
             number = number + (head >> 4) if head >> 4 else _unzigzag(self._varint())
             fields[number] = (kind, None if kind in (_TRUE, _FALSE) else self._value(kind))
@@ -292,14 +292,14 @@ class _Reader:
             return self.struct()
         if kind in (_LIST, _SET):
             head = self._byte()
-            # 15 in the high bits: the size is written out.
+            # 15 in the high bits means that the size follows.
             size = head >> 4 if head >> 4 < 15 else self._varint()
             return head & 15, [self._value(head & 15) for _ in range(size)]
         if kind in (_BYTE, _TRUE, _FALSE):  # booleans in lists are bytes
             return self._byte()
         if kind == _DOUBLE:
             return self._bytes(8)
-        raise ValueError(f"a Parquet footer with a field of type {kind}")  # a map, which it never has
+        raise ValueError(f"a Parquet footer with a field of type {kind}")  # maps do not occur in footers
 
     def _byte(self) -> int:
         self._at += 1
@@ -313,7 +313,7 @@ class _Reader:
         value = shift = 0
         while True:
             byte = self._byte()
-            # Seven bits in each byte, the lowest first; the eighth says that more follow.
+            # Each byte has seven bits of the value, the lowest first; the eighth bit says that more bytes follow.
             value |= (byte & 127) << shift
             shift += 7
             if byte < 128:
@@ -372,7 +372,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 class Writer(ABC):
-    """The way rows are written. It can be pickled."""
+    """A file format for rows with scores. Writers can be pickled."""
 
     @property
     @abstractmethod
@@ -381,10 +381,10 @@ class Writer(ABC):
 
     @abstractmethod
     def encoded(self, scored: Scored) -> tuple[Any, Any]:
-        """Return consecutive rows as bytes, and what `note` must know of them."""
+        """Return consecutive rows as bytes, and the information about them that `note` needs."""
 
     def note(self, about: Any, offset: int) -> bytes:
-        """Return the entries at the end of the file for rows whose bytes are at `offset`."""
+        """Return the entries for the end of the file that describe the rows whose bytes are at `offset`."""
         return b""
 
     def closing(self, notes: Sequence[bytes]) -> bytes:
@@ -408,7 +408,7 @@ def writer_of(path: Path, saved: Saved, components: Sequence[str]) -> Writer:
 
     Args:
         path: the suffix determines the file type.
-        saved: the scored data; a column with the name of one of ours becomes ``input/<name>``.
+        saved: the data that is scored; a column with a conflicting name becomes ``input/<name>``.
         components: the components of the reward.
 
     Raises:
@@ -428,7 +428,7 @@ def writer_of(path: Path, saved: Saved, components: Sequence[str]) -> Writer:
 @final
 @dataclass(frozen=True)
 class Lines(Writer):
-    """A JSON object in each line. A line of the data stays as it is, and our columns are added to it.
+    """JSON Lines: each input row unchanged, plus our columns.
 
     Attributes:
         names: column of the data -> its name here.
@@ -447,24 +447,24 @@ class Lines(Writer):
         pieces: list[bytes] = []
         for chunk, scores in scored:
             lines = chunk.lines if isinstance(chunk, Listed) and chunk.lines else [b""] * len(chunk)
-            for line, row, ending in zip(lines, chunk.rows(), self._said(scores), strict=True):
+            for line, row, ending in zip(lines, chunk.rows(), self._row_endings(scores), strict=True):
                 if not line or (clashes and not clashes.isdisjoint(row)):
                     line = _line({self.names[name]: value for name, value in row.items()})
-                if line[-1:] != b"}":  # white space
+                if line[-1:] != b"}":  # trailing white space
                     line = line.strip()
                 pieces += (line[:-1], b", ", ending) if row else (b"{", ending)
         return b"".join(pieces), None
 
-    def _said(self, scores: Scores) -> list[bytes]:
-        """Return our columns of each row, as the end of an object."""
+    def _row_endings(self, scores: Scores) -> list[bytes]:
+        """Return our columns for each row, as the end of a JSON object."""
         outcomes, notes, errors = outcomes_of(scores), notes_of(scores), scores.errors
         columns = [_numbers(values) for values in (scores.total, *scores.components.values())]
-        form = ", ".join(f"{_ENCODER.encode(name).replace('%', '%%')}: %s" for name in self.numbers)
-        endings = [form % cells for cells in zip(*columns, strict=True)]
+        template = ", ".join(f"{_ENCODER.encode(name).replace('%', '%%')}: %s" for name in self.numbers)
+        endings = [template % cells for cells in zip(*columns, strict=True)]
         for row in {**outcomes, **notes, **errors}:
-            why = "; ".join(errors[row]) if row in errors else None
+            reason = "; ".join(errors[row]) if row in errors else None
             texts = [json_of(entries) for entries in (outcomes.get(row, {}), notes.get(row, {}))]
-            texts.append(_ENCODER.encode(why))
+            texts.append(_ENCODER.encode(reason))
             named_texts = zip(TEXTS, texts, strict=True)
             endings[row] += "".join([f', "{name}": {text}' for name, text in named_texts if text not in ("{}", "null")])
         return [_utf8(text) + b"}\n" for text in endings]
@@ -473,7 +473,7 @@ class Lines(Writer):
 @final
 @dataclass(frozen=True)
 class Cells(Writer):
-    """Comma-separated values. Numbers and texts are as they are, everything else is JSON.
+    """Comma-separated values. Numbers and text are written unchanged, everything else as JSON.
 
     Attributes:
         names: column of the data -> its name here.
@@ -498,8 +498,8 @@ class Cells(Writer):
             )
             rows = []
             for number, (row, numbers) in enumerate(zip(chunk.rows(), score_rows, strict=True)):
-                why = "; ".join(scores.errors[number]) if number in scores.errors else None
-                cells = [*map(row.get, data_columns), *numbers, outcomes.get(number), notes.get(number), why]
+                reason = "; ".join(scores.errors[number]) if number in scores.errors else None
+                cells = [*map(row.get, data_columns), *numbers, outcomes.get(number), notes.get(number), reason]
                 rows.append(list(map(_cell, cells)))
             pieces.append(_csv(rows))
         return b"".join(pieces), None
@@ -508,7 +508,7 @@ class Cells(Writer):
 @final
 @dataclass(frozen=True)
 class Tables(Writer):
-    """Parquet, with a row group for each part.
+    """The Parquet format, with one row group for each part.
 
     Attributes:
         theirs: the columns of the data.
@@ -520,7 +520,7 @@ class Tables(Writer):
 
     @classmethod
     def of(cls, data_schema: pyarrow.Schema, components: Sequence[str]) -> Tables:
-        """Return the writer of data with these columns."""
+        """Return the writer for data with these columns."""
         import pyarrow as pa
 
         names = renamed(data_schema.names, components)
@@ -528,7 +528,7 @@ class Tables(Writer):
         return cls(data_schema, pa.schema([*fields, *results_schema(components)]))
 
     def table(self, chunk: Chunk, scores: Scores) -> pyarrow.Table:
-        """Return rows with their scores."""
+        """Return the rows of a chunk with their scores."""
         import pyarrow as pa
 
         return pa.Table.from_arrays([*arrays(chunk, self.theirs), *results(scores)], schema=self.schema)
@@ -541,7 +541,7 @@ class Tables(Writer):
         import pyarrow as pa
 
         tables = [self.table(chunk, scores) for chunk, scores in scored]
-        file = self._file(pa.concat_tables(tables).combine_chunks())  # the same bytes, whatever the batches
+        file = self._file(pa.concat_tables(tables).combine_chunks())  # the same bytes, however the rows were batched
         return pages_of(file), groups_of(file)
 
     def note(self, about: Any, offset: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The web application around a dispatcher: paths, limits of requests, tokens, errors, logs.
+"""The web application around a dispatcher: paths, request limits, tokens, errors, logs.
 
 ``application(Options("reward.py:reward"))`` is an ASGI application; `serve` runs it.
 """
@@ -45,10 +45,10 @@ except ImportError as missing:
 
 
 MOST_ROWS = 4_096
-"""The most rows of one request. Any limit: clients send batches, and large requests hold up others."""
+"""The maximum number of rows per request. Arbitrary: clients send batches, and large requests hold up others."""
 
 MOST_STEPS = 1 << 53
-"""Larger numbers are not exact floats."""
+"""The highest step: a float cannot represent every larger integer exactly."""
 
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -88,7 +88,7 @@ class ScoreRequest(BaseModel):
 
 
 class RowOut(BaseModel):
-    """The scores of one row; all terms and components are always there."""
+    """The scores of one row; all terms and components are always present."""
 
     total: float | None = Field(description="null if the row has no score")
     terms: dict[str, float | None] = Field(description="the shares that add up to the total")
@@ -116,7 +116,7 @@ class ScoreAPI:
         try:
             request = ScoreRequest.model_validate(payload)
         except ValidationError as error:
-            raise BadRequest(said(error)) from None
+            raise BadRequest(problems_text(error)) from None
         rows = [Row(**dict(row)) for row in request.rows]
         if request.num_generations is not None and len(rows) % request.num_generations:
             raise BadRequest(
@@ -126,16 +126,16 @@ class ScoreAPI:
         if request.progress is not None:
             progress = Progress(request.progress.step, request.progress.max_steps)
         scores = await score(rows, progress=progress, generations=request.num_generations, deadline=request.deadline)
-        return Answer({"rows": list(map(shown, scores)), "reward": self.fingerprint})
+        return Answer({"rows": list(map(score_fields, scores)), "reward": self.fingerprint})
 
 
-def shown(score: RowScore) -> dict[str, Any]:
-    """Return the scores of a row as they are sent."""
+def score_fields(score: RowScore) -> dict[str, Any]:
+    """Return the scores of a row as the JSON object for the reply."""
     return {name: getattr(score, name) for name in RowOut.model_fields}
 
 
-def said(error: ValidationError) -> str:
-    """Return the first problems of a request, with their places."""
+def problems_text(error: ValidationError) -> str:
+    """Return the first five problems of a request as one text, each with its location."""
     errors: Sequence[Any] = error.errors(include_url=False, include_input=False)
     lines = [f"{'.'.join(map(str, detail['loc'])) or 'the body'}: {detail['msg']}" for detail in errors[:5]]
     more = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
@@ -146,12 +146,13 @@ def said(error: ValidationError) -> str:
 
 
 _CLOSE_SECONDS = 30
-"""The time for which a stopping server still answers accepted requests. As long as Kubernetes
-waits by default before it kills a container."""
+"""Seconds for which a stopping server still answers accepted requests: as long as Kubernetes waits by default before it
+kills a container."""
 _KEEP_ALIVE_SECONDS = 75
-"""Longer than the usual balancers keep a connection, so that they never use one that is being closed."""
+"""Longer than load balancers usually keep a connection, so that they never use one that the server is closing."""
 _BACKLOG = 4_096
-"""Any limit: a trainer may open thousands of connections at once. Linux cuts it to net.core.somaxconn."""
+"""The length of the queue for new connections. Arbitrary: a trainer may open thousands at once. Linux caps it at
+net.core.somaxconn."""
 
 
 def serve(
@@ -162,11 +163,11 @@ def serve(
     access_log: bool = True,
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Serve until a signal asks to stop (SIGTERM, Ctrl-C). Accepted requests are answered first.
+    """Run the server until a signal stops it (SIGTERM, Ctrl-C); it answers all accepted requests first.
 
     Args:
-        port: 0 takes a free one.
-        announce: called with the address, once requests are answered.
+        port: the port; 0 picks a free one.
+        announce: called with the server's address once it is ready for requests.
 
     Raises:
         RewardDefinitionError: the reward cannot be loaded or served.
@@ -194,7 +195,7 @@ def serve(
     def started() -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
         gc.collect()
-        gc.freeze()  # loaded objects stay, so that a collection of garbage takes no long pause
+        gc.freeze()  # exempt loaded objects from garbage collection, which would cause long pauses
         announce(f"http://{name}:{listening.getsockname()[1]}")
 
     app.state.started = started
@@ -209,14 +210,14 @@ def serve(
 
 
 def _log_to_stderr(access_log: bool) -> None:
-    """Write the log lines of the server to stderr: one JSON object for each request, texts for the rest."""
+    """Write the server's log to stderr: one JSON object per request, plain text for the rest."""
     plain = logging.StreamHandler(sys.stderr)
     plain.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     lines = logging.StreamHandler(sys.stderr)
     for name, handler, level in (
         ("rewardkit.access", lines, logging.INFO if access_log else logging.WARNING),
         ("rewardkit.serve", plain, logging.INFO),
-        ("uvicorn.error", plain, logging.CRITICAL),  # a refused reward is reported without a traceback
+        ("uvicorn.error", plain, logging.CRITICAL),  # a reward that cannot be served is reported without a traceback
     ):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
@@ -228,8 +229,8 @@ _JSON = "application/json"
 OPEN = ("/healthz", "/readyz")
 """Paths that need no token."""
 _HUNG_UP = 499
-"""The status that nginx also logs if a client hung up."""
-# Any numbers: short for a judge that failed by accident, long for one that is down.
+"""The status for a client that hung up, as nginx logs it."""
+# Seconds. Arbitrary: short for a judge that failed by accident, long for one that is down.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 
 
@@ -240,18 +241,18 @@ class Options:
 
     Attributes:
         setup: the reward, and how completions are read.
-        workers: processes that score.
-        queue: the most rows that wait or are scored; a request beyond that is answered by 429.
+        workers: the number of worker processes.
+        queue: the maximum number of rows that wait or are being scored; a request beyond that gets a 429.
         deadline: seconds for one row.
-        max_body: bytes of one request; a larger one is answered by 413.
-        body_seconds: a request that has not arrived by then is answered by 408.
-        token: the token that requests must send: ``Authorization: Bearer <token>``; None for none.
-        dialects: the trainers that are answered besides ``/score``.
+        max_body: the maximum size of a request in bytes; a larger one gets a 413.
+        body_seconds: seconds for a request to arrive; a slower one gets a 408.
+        token: the token that requests must send, ``Authorization: Bearer <token>``; None if they need none.
+        dialects: the trainers' request formats that the server accepts besides ``/score``.
     """
 
     setup: Setup
     workers: int = 2
-    # Any limits: a few batches of a large trainer may wait; bodies of many long conversations are some megabytes.
+    # Arbitrary: a few batches of a large trainer may wait; bodies of many long conversations are some megabytes.
     queue: int = 20_000
     deadline: float = 60.0
     max_body: int = 32 << 20
@@ -261,7 +262,7 @@ class Options:
 
 
 class Refused(Exception):
-    """A request that is answered by a 4xx status.
+    """A request that gets a 4xx status.
 
     Attributes:
         status: the HTTP status.
@@ -273,7 +274,7 @@ class Refused(Exception):
 
 
 def application(options: Options) -> FastAPI:
-    """Return the application; the workers start with its lifespan."""
+    """Return the web application; the workers start with its lifespan."""
     meters = Metrics()
     dispatcher = Dispatcher(options.setup, options.workers, options.queue, options.deadline, meters)
     native = ScoreAPI()
@@ -298,14 +299,14 @@ def application(options: Options) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.started = lambda: None
-    desk = _RequestHandler(options, dispatcher, meters)
+    request_handler = _RequestHandler(options, dispatcher, meters)
     schema = ScoreRequest.model_json_schema(ref_template="#/components/schemas/{model}")
     parts = schema.pop("$defs")
     body = {"content": {_JSON: {"schema": schema}}}
 
     async def score(request: Request) -> Response:
         """Score rows: completions with prompts and columns."""
-        return await desk.answered(request, native)
+        return await request_handler.answered(request, native)
 
     app.post("/score", response_model=ScoreReply, openapi_extra={"requestBody": body})(score)
 
@@ -329,7 +330,7 @@ def application(options: Options) -> FastAPI:
 
     @app.get("/metrics")
     async def metrics() -> Response:
-        """Return the meters in Prometheus' text format."""
+        """Return the server's metrics in Prometheus' text format."""
         return Response(meters.page(), media_type=CONTENT_TYPE)
 
     for dialect in options.dialects:
@@ -339,7 +340,9 @@ def application(options: Options) -> FastAPI:
                 {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in _named(path)
             ]
             extra = {"parameters": path_parameters} if path_parameters else None
-            app.add_api_route(path, _endpoint(desk, handler), methods=[method or "POST"], openapi_extra=extra)
+            app.add_api_route(
+                path, _endpoint(request_handler, handler), methods=[method or "POST"], openapi_extra=extra
+            )
     paths = sorted(route.path for route in app.routes if isinstance(route, APIRoute))
 
     def openapi() -> dict[str, Any]:
@@ -363,13 +366,13 @@ def application(options: Options) -> FastAPI:
 
 
 def _named(path: str) -> list[str]:
-    """Return the names in a path: ``["run"]`` of ``/runs/{run}``."""
+    """Return the parameter names in a path: ``["run"]`` for ``/runs/{run}``."""
     return re.findall(r"{(\w+)", path)
 
 
-def _endpoint(desk: _RequestHandler, handler: Handler) -> Any:
+def _endpoint(request_handler: _RequestHandler, handler: Handler) -> Any:
     async def endpoint(request: Request) -> Response:
-        return await desk.answered(request, handler)
+        return await request_handler.answered(request, handler)
 
     endpoint.__doc__ = handler.__doc__
     return endpoint
@@ -378,14 +381,14 @@ def _endpoint(desk: _RequestHandler, handler: Handler) -> Any:
 @final
 @dataclass(frozen=True)
 class _RequestHandler:
-    """Reads requests, asks the dispatcher, writes answers."""
+    """A handler that reads a request, gets scores from the dispatcher, and writes the answer."""
 
     options: Options
     dispatcher: Dispatcher
     meters: Metrics
 
     async def answered(self, request: Request, handler: Handler) -> Response:
-        """Return the answer of a handler; each problem has its status and a sentence."""
+        """Return the handler's answer; an error becomes an HTTP status and one sentence."""
         try:
             payload = None if request.method == "GET" else _parsed(await self._body(request))
             return _json(await handler(payload, self.score))
@@ -452,7 +455,7 @@ class _RequestHandler:
 
 @asynccontextmanager
 async def _timeout(seconds: float) -> AsyncIterator[None]:
-    """``asyncio.timeout``, which Python 3.10 lacks."""
+    """Raise ``asyncio.TimeoutError`` after `seconds`, like ``asyncio.timeout``, which Python 3.10 lacks."""
     task = asyncio.current_task()
     assert task is not None
     expired = False
@@ -478,7 +481,7 @@ def _parsed(body: bytes) -> Any:
         return from_json(body)
     except ValueError as error:
         try:
-            return json.loads(body)  # it also reads half of a surrogate pair
+            return json.loads(body)  # unlike from_json, it accepts half of a surrogate pair
         except (ValueError, RecursionError):
             raise Refused(
                 400, f"the body is not JSON: {error}. It begins with {shorten(body[:60].decode(errors='replace'))}"
@@ -499,7 +502,7 @@ def _plain(value: Any) -> Any:
 
 @final
 class AccessMiddleware:
-    """The first that sees a request: it asks for the token, counts, and writes the access log."""
+    """The outermost middleware: it checks the token, counts requests, and writes the access log."""
 
     def __init__(self, app: Any, *, token: str | None, meters: Metrics) -> None:
         self._app = app
@@ -510,7 +513,7 @@ class AccessMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, status = time.perf_counter(), 500
+        start_time, status = time.perf_counter(), 500
 
         async def watched(message: Any) -> None:
             nonlocal status
@@ -526,7 +529,7 @@ class AccessMiddleware:
                 refused = _json(Answer({"error": error}, 401, {"WWW-Authenticate": "Bearer"}))
                 await refused(scope, receive, watched)
         finally:
-            seconds = time.perf_counter() - began
+            seconds = time.perf_counter() - start_time
             route = scope.get("route")
             path = getattr(route, "path", "other")
             self._meters.requests.labels(path, str(status)).inc()

@@ -1,6 +1,6 @@
-"""Dialects: a trainer's requests to the server, and the replies that it expects.
+"""Dialects: the request and reply formats of trainers.
 
-A dialect is a mapping from paths to functions that read a request, ask for scores, and write the answer::
+A dialect maps paths to functions that read a request, ask for scores, and write the answer::
 
     async def verify(payload, score):
         scores = await score([Row(payload["text"])])
@@ -18,7 +18,7 @@ from rewardkit.progress.progress import Progress
 
 
 class BadRequest(Exception):
-    """A request cannot be understood; the message gives a correct request."""
+    """A request that cannot be understood; the message shows a correct request."""
 
     status = 422
 
@@ -29,9 +29,9 @@ class Answer:
     """The answer to a request.
 
     Attributes:
-        content: the content for the JSON body.
+        content: the JSON body.
         status: the HTTP status.
-        headers: further headers, such as ``Retry-After``.
+        headers: additional headers, such as ``Retry-After``.
     """
 
     content: Any
@@ -40,7 +40,7 @@ class Answer:
 
 
 class Score(Protocol):
-    """Asks the workers for scores."""
+    """A function that asks the workers for scores."""
 
     async def __call__(
         self,
@@ -55,27 +55,27 @@ class Score(Protocol):
 
         Args:
             progress: the training progress, for schedules.
-            generations: the rows are whole groups of so many completions.
+            generations: the number of completions per group, if the rows are whole groups.
             deadline: seconds for one try.
-            patience: seconds during which rows that failed are tried again.
+            patience: seconds during which failed rows are scored again.
 
         Raises:
             BadRequest: the reward compares completions, and the rows are not in groups.
-            Busy: too many rows wait.
+            Busy: too many rows are waiting.
         """
 
 
 Handler = Callable[[Any, Score], Awaitable[Answer]]
 Dialect = Mapping[str, Handler]
-"""Path -> the function that answers it. A path is posted to, unless its method is before it: ``GET /mode``, which has
-no payload."""
+"""Path -> the function that answers it. The method is POST, unless another one precedes the path: ``GET /mode``, which
+has no payload."""
 
 
 def text_at(payload: Any, name: str) -> str:
-    """Return a text of a request.
+    """Return the text under `name` in a request.
 
     Raises:
-        BadRequest: it is missing, or no text.
+        BadRequest: the text is missing, or the value is not a text.
     """
     value = payload.get(name) if isinstance(payload, Mapping) else None
     if not isinstance(value, str):
@@ -84,10 +84,10 @@ def text_at(payload: Any, name: str) -> str:
 
 
 def list_at(payload: Any, name: str) -> list[Any]:
-    """Return a list of a request.
+    """Return the list under `name` in a request.
 
     Raises:
-        BadRequest: it is missing, or no list.
+        BadRequest: the list is missing, or the value is not a list.
     """
     value = payload.get(name) if isinstance(payload, Mapping) else None
     if not isinstance(value, list):

@@ -1,6 +1,6 @@
 """The dispatcher: rows of all requests wait in one queue, and workers score them in batches.
 
-A row that kills its worker costs no other row its score: after a death, the rows of the batch are scored one by one.
+If a row kills its worker, the other rows still get their scores: after a death, the batch is scored row by row.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ from rewardkit.serve.metrics import Metrics
 from rewardkit.serve.worker import COMPUTING, WAITING, Described, Setup
 from rewardkit.workers.worker import command
 
-# The worker processes, seen from the server: started, fed, killed, and started again.
+# The server's side of the worker processes: start, send batches, kill, restart.
 
 
 _LOG = logging.getLogger("rewardkit.serve")
 _START_SECONDS = 600.0
-"""Any limit: reward models of tens of gigabytes take minutes to load."""
+"""Seconds for a worker to load its reward. Arbitrary: reward models of tens of gigabytes take minutes to load."""
 _MOST_STARTS = 3
-"""Any number: once may be an accident, three times is the reward."""
+"""The number of failed starts in a row that means that the reward cannot be loaded. Arbitrary: once may be an accident,
+three times is the reward."""
 _PAUSES = (0.0, 0.5, 2.0, 10.0)
-"""Seconds before a worker is started again that died before it had loaded its reward, again and again. Any numbers: at
-once after an accident, seldom if the reward cannot be loaded."""
+"""Seconds before the restart of a worker that died while loading its reward, by the number of such deaths in a row.
+Arbitrary: at once after an accident, rarely if the reward cannot be loaded."""
 _LAST_WORDS_SECONDS = 0.2
-"""The time to read the output that a process wrote before it died. Any number: a pipe is read in microseconds."""
+"""Seconds to read the output that a process wrote before it died. Arbitrary: a pipe is read in microseconds."""
 _LENGTH_BYTES = 8
-"""As in `workers.frames`."""
+"""The size of the length prefix of a message, as in `workers.frames`."""
 
 Answered = Callable[["Sent", "list[RowScore] | str | None"], None]
 
@@ -52,15 +53,16 @@ Answered = Callable[["Sent", "list[RowScore] | str | None"], None]
 @final
 @dataclass(eq=False)
 class Sent:
-    """A batch that a worker has.
+    """A batch that was sent to a worker.
 
     Attributes:
-        job: the dispatcher's key for it.
-        until: the time at which the worker is killed (`time.monotonic`).
-        turn: the time at which it is killed if others wait.
-        end: why it was killed: this batch is ``"late"``, or it is ``"innocent"`` and another one is; empty if it died.
-        shared: the worker had other batches when it died.
-        began: when it was sent.
+        job: the dispatcher's jobs in the batch.
+        until: the time at which to kill the worker (`time.monotonic`).
+        turn: the earlier time at which to kill the worker if other rows are waiting.
+        end: why the worker was killed: ``"late"`` if this batch took too long, ``"innocent"`` if another batch did;
+            empty if the worker died by itself.
+        shared: whether the worker had other batches when it died.
+        began: the time at which the batch was sent.
     """
 
     job: Any
@@ -72,23 +74,23 @@ class Sent:
     began: float = field(default_factory=time.monotonic)
 
     def end_at(self, others_wait: bool) -> float:
-        """Return the time at which the worker is killed."""
+        """Return the time at which to kill the worker."""
         return min(self.until, self.turn) if others_wait else self.until
 
 
 @final
 @dataclass(eq=False)
 class Worker:
-    """One process.
+    """One worker process.
 
     Args:
-        setup: the objects that it loads.
-        answered: called with each batch and its scores; with a text that says why there are none; with None if the
-            process died first.
-        changed: called when it is ready, and when it has died.
-        expected: the description that its loaded reward must have; None if anything will do.
-        described: the description of the loaded reward; None while it cannot score.
-        refusal: why it cannot load its reward; empty if it can, or if that is not known yet.
+        setup: the settings for loading the reward.
+        answered: called with each batch and its scores, or the reason why it has none, or None if the process died
+            first.
+        changed: called when the worker becomes ready, and when it has died.
+        expected: the description that the loaded reward must have; None accepts any.
+        described: the description of the loaded reward; None while the worker cannot score.
+        refusal: why the worker cannot load its reward; empty if it can, or if that is not known yet.
     """
 
     setup: Setup
@@ -108,13 +110,13 @@ class Worker:
 
     @property
     def slots(self) -> int:
-        """The number of further batches that it accepts."""
+        """The number of further batches that the worker accepts."""
         if self.described is None or self._writer is None or self.closing:
             return 0
         return (WAITING if self.described.waits else COMPUTING) - len(self.sent)
 
     async def live(self) -> None:
-        """Run the process, and start it again whenever it dies, until `close`."""
+        """Run the process, and restart it whenever it dies, until `close`."""
         while not self.closing:
             pause = _PAUSES[min(self._in_a_row, len(_PAUSES) - 1)]
             with contextlib.suppress(asyncio.TimeoutError):
@@ -137,7 +139,7 @@ class Worker:
             self.changed()
 
     def _explain(self, error: Exception) -> None:
-        """Log why the process ended, and remember it if the next ones will end like it."""
+        """Log why the process ended, and remember the reason if the next process will end the same way."""
         if isinstance(error, RewardDefinitionError):
             self.refusal = str(error)
         elif self.described is None and self._in_a_row + 1 >= _MOST_STARTS:
@@ -147,8 +149,8 @@ class Worker:
             )
         if self.refusal and self.expected is None:
             return  # the server does not start, and says why
-        why = self.refusal if self.described is None else str(error)
-        _LOG.warning("a worker process ended%s", f": {why}" if why else "")
+        reason = self.refusal if self.described is None else str(error)
+        _LOG.warning("a worker process ended%s", f": {reason}" if reason else "")
 
     async def _run(self) -> None:
         server_socket, worker_socket = socket.socketpair()
@@ -173,7 +175,7 @@ class Worker:
             watching.cancel()
 
     async def _watch(self, process: asyncio.subprocess.Process, writer: asyncio.StreamWriter) -> None:
-        """Hang up once the process has died: its children may still hold its end of the socket."""
+        """Close the connection once the process has died: its children may still hold its end of the socket."""
         await process.wait()
         await asyncio.sleep(_LAST_WORDS_SECONDS)
         writer.transport.abort()
@@ -202,7 +204,7 @@ class Worker:
                 self.answered(sent, scores)
 
     def send(self, sent: Sent, rows: Sequence[Row], progress: Progress | None, generations: int | None) -> None:
-        """Send a batch; it is answered later. This does not wait for a process that is too busy to read.
+        """Send a batch. Its answer comes later; this does not wait for a process that is too busy to read.
 
         Raises:
             RecursionError: the rows are nested too deeply to be sent.
@@ -213,13 +215,13 @@ class Worker:
         self._write(message)
 
     def kill(self) -> None:
-        """Kill the process and all that it started."""
+        """Kill the process and everything that it started."""
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Let the process write its record and end."""
+        """Let the process save its record and end."""
         self.closing = True
         self._closed.set()
         if self._writer is not None:
@@ -235,7 +237,7 @@ class Worker:
             writer.close()
         if self.process is not None:
             with contextlib.suppress(asyncio.TimeoutError):
-                # Ten seconds for the batch that it is scoring; a process that died needs no time.
+                # A closing worker gets ten seconds to finish its batch; a process that died needs no time.
                 await asyncio.wait_for(self.process.wait(), 10.0 if self.closing else 0.1)
             self.kill()  # also the processes that it left behind
             await self.process.wait()
@@ -248,25 +250,26 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
 
 
 LARGEST, LARGEST_WAITING = 256, 16
-"""The most rows of a batch, for a reward that only computes, and for one that waits: the slowest row holds up the
-others. Any numbers."""
+"""The maximum number of rows in a batch, for a reward that only computes and for one that waits. Arbitrary: the slowest
+row holds up the others."""
 _BATCH_SECONDS = 0.01
 """The time that a batch should take: requests that arrive meanwhile wait for it, and its rows are answered together.
-Any number: hardly felt by who waits, and far longer than handing out a batch."""
+Arbitrary: clients hardly notice it, and it is far longer than handing out a batch."""
 _SMALLEST = 4
-"""Any number: slow rewards are called for a few rows at once, since they may score batches better than rows."""
+"""The lower limit of `_largest`. Arbitrary: even a slow reward gets a few rows per call, since it may score a batch
+better than single rows."""
 _PATIENCE, _PATIENCE_WAITING = 0.25, 0.75
-"""The share of the deadline after which the rows of a slow batch are scored one by one, so that one slow row costs the
-others nothing. Asking judges again is dear, so a reward that waits gets more time."""
+"""The share of the deadline after which the rows of a slow batch are scored one by one, so that one slow row does not
+cost the others their scores. Asking judges again is expensive, so a reward that waits gets more time."""
 _TURN = 1 / 16
-"""The share of the deadline after which a row that is scored alone makes room for rows that wait: this share at first,
-then twice as much, and so on. Without it, a few rows that hang would hold all workers until the others are late."""
+"""The share of the deadline after which a row that is scored alone makes room for waiting rows. It doubles each time.
+Without it, a few rows that hang would block all workers until the other rows are late."""
 _GRACE = 0.5
-"""Seconds that a late worker still gets to answer before it is killed. Any number: an answer that is on its way saves
+"""Seconds that a late worker still gets to answer before it is killed. Arbitrary: an answer that is on its way saves
 the start of another process."""
 _MOST_TRIES = 3
-"""The number of workers that a row kills before it is given up; the last ones scored nothing else meanwhile. Any
-number: the first deaths may be the fault of other rows."""
+"""The number of workers that a row may kill before it fails; the last ones score nothing else meanwhile. Arbitrary: the
+first deaths may be the fault of other rows."""
 
 
 class Busy(Exception):
@@ -276,14 +279,14 @@ class Busy(Exception):
 @final
 @dataclass(eq=False)
 class Job:
-    """Rows that are scored together: one, or a group.
+    """Rows that are scored together: one row or one group.
 
     Attributes:
         generations: completions per prompt; None if the row is independent.
-        waiters: the number of requests that wait for it.
-        deaths: the deaths of workers while it was the only job of the batch.
-        alone: it is sent in a separate batch.
-        turns: the number of times that it has made room for others.
+        waiters: the number of requests that wait for the job.
+        deaths: the number of workers that died while this was the only job in their batch.
+        alone: whether to send the job in a separate batch.
+        turns: the number of times that the job has made room for others.
     """
 
     rows: Sequence[Row]
@@ -301,14 +304,14 @@ class Job:
 @final
 @dataclass
 class Dispatcher:
-    """Scores rows with a pool of workers.
+    """A queue of rows and the pool of workers that score them.
 
     Args:
-        setup: the objects that the workers load.
-        workers: their number.
-        queue: the most rows that wait or are scored.
-        deadline: seconds after which a row has no score, and a worker that still computes it is killed.
-        meters: counts what happens.
+        setup: the settings with which the workers load the reward.
+        workers: the number of workers.
+        queue: the maximum number of rows that wait or are being scored.
+        deadline: seconds after which a row has failed and a worker that is still scoring it is killed.
+        meters: the metrics to update.
     """
 
     setup: Setup
@@ -330,7 +333,7 @@ class Dispatcher:
     _in_flight: dict[bytes, Job] = field(default_factory=dict)
 
     async def start(self) -> Described:
-        """Start the workers and return the description of the reward, once the first has loaded it.
+        """Start the workers, and return the description of the reward once the first worker has loaded it.
 
         Raises:
             RewardDefinitionError: the reward cannot be loaded or served.
@@ -343,15 +346,15 @@ class Dispatcher:
             if refusal := self._refusal():
                 await self.close()
                 raise RewardDefinitionError(refusal)
-            # Loading takes seconds: a hundred looks a second cost nothing.
+            # Loading takes seconds, and a hundred checks per second cost next to nothing.
             await asyncio.sleep(0.01)
         self.described = next(worker.described for worker in self._pool if worker.described)
         for worker in self._pool:
-            worker.expected = self.described  # a file that is edited now must not mix two rewards
+            worker.expected = self.described  # later edits of the file must not mix two rewards
         return self.described
 
     async def close(self) -> None:
-        """Let the workers write their records and end."""
+        """Let the workers save their records and end."""
         self.closing = True
         for worker in self._pool:
             worker.close()
@@ -381,14 +384,15 @@ class Dispatcher:
         generations: int | None = None,
         deadline: float | None = None,
     ) -> list[RowScore]:
-        """Return the scores of `rows`; those that have none within the deadline have failed.
+        """Return the scores of `rows`; rows without a score at the deadline have failed.
 
         Args:
-            generations: the rows are whole groups of so many completions; None if they are independent.
-            deadline: seconds; at most that of the server, which is also the default.
+            generations: the number of completions per group, if the rows are whole groups; None if they are
+                independent.
+            deadline: seconds; at most the server's deadline, which is also the default.
 
         Raises:
-            Busy: too many rows wait.
+            Busy: too many rows are waiting.
         """
         if self.closing:
             raise Busy("the server is shutting down")
@@ -415,13 +419,13 @@ class Dispatcher:
             for job in jobs:
                 self._leave(job)
 
-    def none(self, why: str) -> RowScore:
+    def none(self, reason: str) -> RowScore:
         """Return the scores of a row that could not be scored."""
         assert self.described is not None
-        return unscored(self.described.terms, self.described.components, why)
+        return unscored(self.described.terms, self.described.components, reason)
 
     def _job(self, rows: Sequence[Row], progress: Progress | None, generations: int | None, until: float) -> Job:
-        """Return a new job, or the one in flight for an equal row."""
+        """Return a new job, or the job in flight for an equal row."""
         assert self.described is not None
         key = _key(rows[0], progress) if generations is None and self.described.deterministic else None
         job = None if key is None else self._in_flight.get(key)
@@ -442,7 +446,7 @@ class Dispatcher:
         return [self.none(f"no score within the deadline of {seconds:g} s")] * len(job.rows)
 
     def _leave(self, job: Job) -> None:
-        """Note that a request no longer waits for a job. A job that no request waits for is not scored."""
+        """Record that a request no longer waits for `job`; if it was the last one, cancel the job."""
         job.waiters -= 1
         if job.waiters == 0:
             job.done.cancel()
@@ -472,10 +476,9 @@ class Dispatcher:
                     self._send(max(free, key=lambda candidate: candidate.slots), jobs)
 
     def _isolate(self) -> None:
-        """Score the next suspect on a worker without other work, so that the suspect is known as the cause if the
-        worker dies.
+        """Score the next suspect on an idle worker: if that worker dies, the suspect is the cause.
 
-        One suspect at a time, and a batch of other rows between two of them.
+        Suspects are scored one at a time, with a batch of other rows between two of them.
         """
         while self._suspects and self._suspects[0].done.done():
             self._suspects.popleft()
@@ -492,7 +495,7 @@ class Dispatcher:
             self._send(self._reserved, [self._isolated])
 
     def _batch(self, free: int) -> list[Job]:
-        """Take jobs that fit into one batch: each free worker gets an even share of the waiting rows."""
+        """Take jobs for one batch from the queue, so that each free worker gets an even share of the waiting rows."""
         assert self.described is not None
         largest = LARGEST_WAITING if self.described.waits else self._largest()
         most = -(-len(self._waiting) // free)
@@ -509,7 +512,7 @@ class Dispatcher:
         return jobs
 
     def _largest(self) -> int:
-        """Return how many rows take about `_BATCH_SECONDS`."""
+        """Return the number of rows that take about `_BATCH_SECONDS`, at least `_SMALLEST` and at most `LARGEST`."""
         return LARGEST if self._pace == 0.0 else max(_SMALLEST, min(LARGEST, int(_BATCH_SECONDS / self._pace)))
 
     def _send(self, worker: Worker, jobs: list[Job]) -> None:
@@ -518,7 +521,7 @@ class Dispatcher:
         assert self.described is not None
         until = time.monotonic() + self.deadline * (_PATIENCE_WAITING if self.described.waits else _PATIENCE)
         if len(jobs) == 1:
-            until = max(until, jobs[0].until)  # no request with a short deadline makes the server kill its workers
+            until = max(until, jobs[0].until)  # a short deadline must not make the server kill its workers
         sent = Sent(jobs, until + _GRACE)
         if jobs[0].alone and not self.described.waits:
             sent.turn = time.monotonic() + self.deadline * _TURN * 2 ** jobs[0].turns
@@ -528,8 +531,7 @@ class Dispatcher:
             self._answered(sent, f"it cannot be sent to a worker process: {type(error).__name__}: {error}")
 
     def _kill_late(self) -> float | None:
-        """Kill workers whose batches are late. Return the seconds until the next one is late; None if none is
-        running."""
+        """Kill workers with late batches. Return the seconds until the next batch is late; None if none is running."""
         now, has_waiting = time.monotonic(), any(not job.done.done() for job in self._waiting)
         for worker in self._pool:
             if any(sent.end_at(has_waiting) <= now for sent in worker.sent.values()):
@@ -539,7 +541,7 @@ class Dispatcher:
                 worker.kill()
         ends = [sent.end_at(has_waiting) for worker in self._pool for sent in worker.sent.values()]
         nearest = min(ends, default=math.inf)
-        # At least 50 ms, so that a deadline that is over does not make the loop spin.
+        # At least 50 ms, so that a deadline in the past does not make the loop spin.
         return None if nearest == math.inf else max(0.05, nearest - now)
 
     def _answered(self, sent: Sent, scores: list[RowScore] | str | None) -> None:
@@ -552,10 +554,10 @@ class Dispatcher:
             self._pace += 0.1 * (seconds - self._pace) if self._pace else seconds
             start = 0
             for job in jobs:
-                _settle(job, scores[start : start + len(job.rows)])
+                _resolve_job(job, scores[start : start + len(job.rows)])
                 start += len(job.rows)
         elif isinstance(scores, str) and len(jobs) == 1:
-            _settle(jobs[0], [self.none(scores)] * len(jobs[0].rows))
+            _resolve_job(jobs[0], [self.none(scores)] * len(jobs[0].rows))
         elif isinstance(scores, str):
             self._again(jobs, alone=True)
         else:
@@ -564,7 +566,7 @@ class Dispatcher:
         self._wake()
 
     def _lost(self, sent: Sent) -> None:
-        """Score the rows of a batch again whose worker died: one by one, until it is known who the reason is."""
+        """Queue the rows of a batch whose worker died: one by one, until the row that killed it is known."""
         jobs: list[Job] = sent.job
         if sent.end == "late" and jobs[0].alone:
             jobs[0].turns += 1
@@ -574,8 +576,8 @@ class Dispatcher:
         (job,) = jobs
         job.deaths += 1
         if job.deaths >= _MOST_TRIES and not sent.shared:
-            why = f"its worker process died {job.deaths} times while it was scored"
-            return _settle(job, [self.none(why)] * len(job.rows))
+            reason = f"its worker process died {job.deaths} times while it was scored"
+            return _resolve_job(job, [self.none(reason)] * len(job.rows))
         self._suspects.append(job)
 
     def _again(self, jobs: list[Job], *, alone: bool) -> None:
@@ -590,17 +592,25 @@ def _fit(job: Job, other: Job) -> bool:
     return not alone and job.generations == other.generations and job.progress == other.progress
 
 
-def _settle(job: Job, scores: list[RowScore]) -> None:
+def _resolve_job(job: Job, scores: list[RowScore]) -> None:
     if not job.done.done():
         job.done.set_result(scores)
 
 
 def _key(row: Row, progress: Progress | None) -> bytes | None:
-    """Return what equal rows have in common; None if they cannot be compared. 1, 1.0 and true differ."""
-    when = None if progress is None else (progress.step, progress.max_steps)
-    parts: Any = (row.completion, row.prompt, dict(row.columns), row.completion_ids, row.cut, row.runs_calls, when)
+    """Return a digest that is the same for equal rows; None if `row` cannot be compared. 1, 1.0 and true differ."""
+    progress_key = None if progress is None else (progress.step, progress.max_steps)
+    parts: Any = (
+        row.completion,
+        row.prompt,
+        dict(row.columns),
+        row.completion_ids,
+        row.cut,
+        row.runs_calls,
+        progress_key,
+    )
     try:
-        written = marshal.dumps(parts, 0)  # version 0 writes values alone, not whether two of them are one object
+        data = marshal.dumps(parts, 0)  # version 0 encodes only values, not whether two of them are the same object
     except ValueError:
         return None
-    return hashlib.blake2b(written, digest_size=16).digest()
+    return hashlib.blake2b(data, digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""The metrics of the server, for Prometheus: ``GET /metrics``."""
+"""The server's metrics for Prometheus: ``GET /metrics``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ try:
 except ImportError as missing:
     raise MissingExtraError.of("the reward server", "serve") from missing
 
-# Powers of two up to the largest batch: the borders of a histogram.
+# The buckets of the batch size histogram: powers of two up to the largest batch.
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -30,7 +30,7 @@ def _named(
 
 
 class Metrics:
-    """The meters of one server."""
+    """The metrics of one server."""
 
     def __init__(self) -> None:
         self.registry = prometheus.CollectorRegistry()
@@ -55,12 +55,12 @@ class Metrics:
         self.workers = metric(prometheus.Gauge, "workers_ready", "Worker processes that have loaded the reward")
 
     def watch(self, waiting: Callable[[], float], workers: Callable[[], float]) -> None:
-        """Read two gauges whenever they are asked for."""
+        """Read the two gauges from these functions at every ``GET /metrics``."""
         self.waiting.set_function(waiting)
         self.workers.set_function(workers)
 
     def answered(self, scores: Sequence[RowScore]) -> None:
-        """Count the outcomes of rows."""
+        """Count the outcomes of rows and of components."""
         rows = Counter(
             "scored" if row.scored else "failed" if row.failed else "unparsable" if row.unparsable else "abstained"
             for row in scores
@@ -74,5 +74,5 @@ class Metrics:
             self.components.labels(*pair).inc(count)
 
     def page(self) -> bytes:
-        """Return all meters in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return prometheus.generate_latest(self.registry)

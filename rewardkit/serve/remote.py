@@ -1,4 +1,4 @@
-"""rk.remote: a reward that a server scores, with the terms of the served reward."""
+"""rk.remote: a reward that a reward server computes, with the terms of the served reward."""
 
 from __future__ import annotations
 
@@ -41,36 +41,37 @@ if TYPE_CHECKING:
     import httpx
 
 
-# The connection to a reward server: requests with retries, in the event loop of the process.
+# The connection to a reward server: requests with retries, in this process's background event loop.
 
 
 TOKEN = "REWARDKIT_TOKEN"
-"""The environment variable with the token."""
+"""The environment variable that holds the token."""
 LARGEST = 64
-"""Rows of one request. Any number: small enough that the rows of a batch are shared among the workers of the server."""
+"""The maximum number of rows per request. Arbitrary: small enough that the server's workers share a batch."""
 _AT_ONCE = 16
-"""Requests at a time from one event loop. Any number: more would wait at the server instead."""
-# Any numbers: a busy server answers soon, and one that restarts needs seconds.
+"""The maximum number of concurrent requests per event loop. Arbitrary: more would wait at the server instead."""
+# Seconds. Arbitrary: a busy server answers soon, and a restart takes seconds.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
-# What may pass: a timeout, too early, too many requests, a server that restarts or stands behind a proxy that does.
+# Statuses to retry: a timeout, too early, too many requests, or a server or proxy that is restarting.
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
-# No token, forbidden, or a wrong address: no later request would do better.
+# Statuses that every later request would also get: no token, forbidden, or a wrong address.
 _STOPS = (401, 403, 404, 405)
 _SHARE = 0.9
-"""The server's share of the remaining time, so that it can still report which rows have a score."""
+"""The share of the remaining time that the server gets. The rest is for its reply, which reports the rows that have a
+score."""
 
 
 class Refused(Exception):
-    """The server refuses this request, but may take a part of it: a row is bad, or there are too many."""
+    """The server refused this request but may accept part of it: a row is bad, or there are too many."""
 
 
 @final
 @dataclass(frozen=True)
 class Server:
-    """The address of a served reward, and how it is asked.
+    """The address of a reward server, and the time limit for its answers.
 
     Attributes:
-        url: without a path, such as ``http://host:8000``.
+        url: the address without a path, such as ``http://host:8000``.
         deadline: seconds for a row, all tries together.
     """
 
@@ -79,10 +80,10 @@ class Server:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of a request; the token is read when it is sent, so that it is never pickled.
+        """The headers of a request. The token is read for each request, so that it is never pickled.
 
         Raises:
-            RunStopped: the token has characters that no header can have.
+            RunStopped: the token has characters that are not allowed in a header.
         """
         token = os.environ.get(TOKEN, "").strip()
         if not (token.isascii() and token.isprintable()):
@@ -100,12 +101,12 @@ async def rows_scored(
     """Return the scores of each row, or the reason why it has none.
 
     Args:
-        reward: the fingerprint of the reward that must score them.
-        more: other entries of the requests: progress, num_generations.
-        size: the size of the groups that stay together.
+        reward: the fingerprint that the served reward must have.
+        more: the other entries of each request: progress, num_generations.
+        size: the size of the groups that must stay together.
 
     Raises:
-        RunStopped: the server refuses every request: a wrong token, another service; or it serves another reward.
+        RunStopped: the server refuses every request (a wrong token, another service), or it serves another reward.
     """
     until = time.monotonic() + server.deadline
     step = max(1, LARGEST // size) * size
@@ -149,12 +150,12 @@ async def _part_scored(
 
 
 async def answer(server: Server, method: str, path: str, content: Mapping[str, Any] | None, until: float) -> Any:
-    """Return the JSON that the server answers; try again until `until` (`time.monotonic`).
+    """Return the server's JSON answer to a request; retry until the time `until` (`time.monotonic`).
 
     Raises:
         RunStopped: the server refuses every request.
         Refused: the server refuses this request.
-        RewardFailure: no request is answered in time, or the answer is not JSON.
+        RewardFailure: no request was answered in time, or the answer is not JSON.
     """
     import httpx
 
@@ -165,10 +166,10 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
         try:
             async with slots:
                 # A timeout of 0 would fail at once.
-                left = max(0.1, backoff.left)
-                body = None if content is None else _body({**content, "deadline": _SHARE * left})
+                seconds_left = max(0.1, backoff.left)
+                body = None if content is None else _body({**content, "deadline": _SHARE * seconds_left})
                 response = await client.request(
-                    method, server.url + path, content=body, headers=server.headers, timeout=left
+                    method, server.url + path, content=body, headers=server.headers, timeout=seconds_left
                 )
         except httpx.InvalidURL as error:
             raise RunStopped(f"{server.url} is not an address: {error}") from None
@@ -212,14 +213,14 @@ def _seconds(header: str) -> float:
 
 
 _clients: weakref.WeakKeyDictionary[Any, tuple[int, httpx.AsyncClient, asyncio.Semaphore]] = weakref.WeakKeyDictionary()
-"""One client per event loop. A fork has its own loops and connections."""
+"""Event loop -> process id, HTTP client and request slots. A fork needs new loops and connections."""
 
 
 def _client(httpx: Any) -> tuple[httpx.AsyncClient, asyncio.Semaphore]:
     loop = asyncio.get_running_loop()
     process, client, slots = _clients.get(loop, (0, None, None))
     if process != os.getpid() or client is None or slots is None:
-        # 30 seconds: shorter than the server keeps connections, which is 75.
+        # 30 seconds: less than the 75 for which the server keeps a connection open.
         limits = httpx.Limits(max_connections=_AT_ONCE, max_keepalive_connections=_AT_ONCE, keepalive_expiry=30.0)
         client, slots = httpx.AsyncClient(limits=limits, trust_env=False), asyncio.Semaphore(_AT_ONCE)
         _clients[loop] = os.getpid(), client, slots
@@ -237,13 +238,13 @@ def check_installed() -> None:
 _RAW = "raw"
 """The part of a term that holds the component's raw value."""
 _ERRORED, _FAILED = "errored/", "failed/"
-"""Before the name of a term: the part of the total that marks rows on which its component has a bug."""
+"""Prefixes of the parts of the total that mark, for each term, the rows on which its component has a bug or failed."""
 
 
 @final
 @dataclass(frozen=True)
 class Ask:
-    """Sends rows of a batch to the server that serves a reward with this fingerprint."""
+    """A function that sends rows of a batch to `server`, which must serve the reward with the fingerprint `reward`."""
 
     server: Server
     reward: str
@@ -258,7 +259,7 @@ class Ask:
             return await rows_scored(self.server, self.reward, sent, more)
         sizes = np.unique(batch.groups[rows], return_counts=True)[1].tolist()
         requests, start = [], 0
-        for size, run in itertools.groupby(sizes):  # groups of one size share requests
+        for size, run in itertools.groupby(sizes):  # groups of the same size share requests
             stop = start + size * len(list(run))
             part = rows_scored(self.server, self.reward, sent[start:stop], {**more, "num_generations": size}, size)
             requests.append(part)
@@ -267,7 +268,7 @@ class Ask:
 
 
 def _row(batch: Batch, row: int) -> dict[str, Any]:
-    """Return one row as JSON."""
+    """Return one row of a batch as JSON values."""
     sent: dict[str, Any] = {"completion": _plain(batch.completions[row])}
     if batch.prompts is not None:
         sent["prompt"] = _plain(batch.prompts[row])
@@ -283,7 +284,7 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return JSON values, NaN and infinities (which the server reads) unchanged, and other objects as their text."""
+    """Return `value` as JSON values: NaN and infinities, which the server reads, unchanged; other objects as text."""
     if isinstance(value, Mapping):
         return {str(name): _plain(cell) for name, cell in value.items()}
     if isinstance(value, (list, tuple)):
@@ -301,7 +302,7 @@ class Remote(Reward):
     """The total of a served reward.
 
     Attributes:
-        terms: the names of its terms.
+        terms: the names of the served reward's terms.
         identity: the fingerprint of the served reward.
     """
 
@@ -337,22 +338,22 @@ class Remote(Reward):
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         batch = evaluation.batch
-        where = np.flatnonzero(rows).tolist()
+        row_indices = np.flatnonzero(rows).tolist()
         binding = self._binding
-        (scores,) = yield Calls(self, binding.function, [(batch, where)], [None], binding, quiet=True)
+        (scores,) = yield Calls(self, binding.function, [(batch, row_indices)], [None], binding, quiet=True)
         column = Column.empty(batch.size)
         if isinstance(scores, Raised):
             if isinstance(scores.error, RunStopped):
                 raise scores.error
-            scores = [RewardFailure(str(scores.error))] * len(where)
+            scores = [RewardFailure(str(scores.error))] * len(row_indices)
         faults: list[Fault] = []
-        for row, score in zip(where, scores, strict=True):
+        for row, score in zip(row_indices, scores, strict=True):
             faults += self._fill(column, row, score, evaluation)
         evaluation.faulted(faults)
         return column
 
     def _fill(self, column: Column, row: int, score: Any, evaluation: Evaluation) -> list[Fault]:
-        """Write the scores of one row into the column; return its faults."""
+        """Write the scores of one row into `column`, and return the row's faults."""
         if isinstance(score, RewardFailure):
             column.codes[row] = FAILED
             column.notes[row] = json.dumps({"": str(score)})
@@ -423,7 +424,7 @@ class RemoteTerm(Reward):
         scored = rows & ~np.isnan(values)
         column.values[scored], column.codes[scored] = values[scored], SCORED
         column.codes[rows & ~scored] = ABSTAINED
-        # A bug also counts as one here: it scores the lowest bound, and stops the run if it is frequent.
+        # A bug on the server also counts as one here: it scores the lowest bound, and stops the run if frequent.
         column.codes[rows & ~np.isnan(remote_column.parts.get(f"{_ERRORED}{self.term}", absent))] = ERRORED
         lost = rows & (remote_column.codes == FAILED)
         named = np.zeros_like(lost)
@@ -452,23 +453,24 @@ class RemoteTerm(Reward):
         return f"{self.remote!r}[{self.term!r}]"
 
 
-# Any limits: twice the server's own deadline for a row, and a server that starts at the same time.
+# Arbitrary defaults: twice the server's own deadline for a row, and enough time for a server that starts together
+# with the trainer.
 def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
     """Return the reward that `rewardkit serve` serves at an address: ``rk.to_trl(rk.remote("http://host:8000"))``.
 
-    It has the terms of the served reward, with their names and values, so totals are the same as if it ran here. The
-    raw value of a component is the part ``raw`` of its term; components that are only monitored stay on the server.
-    Rows are sent in requests of up to 64, several at a time. A lost connection, a restart or a full queue is tried
-    again until the deadline; then the row has failed and gets no learning signal. The token is read from the
-    environment variable REWARDKIT_TOKEN.
+    The remote reward has the served reward's terms, with the same names and values, so totals are the same as if the
+    served reward ran here. The raw value of a component is the part ``raw`` of its term; components that are only
+    monitored stay on the server. Rows are sent in requests of up to 64, several at a time. After a lost connection, a
+    restart or a full queue, a request is retried until the deadline; then its rows have failed and get no learning
+    signal. The token is read from the environment variable REWARDKIT_TOKEN.
 
     Args:
         url: the address, without a path.
         deadline: seconds for a row, all tries together.
-        wait: seconds to wait for the server now, to learn its terms.
+        wait: seconds to wait for the server during this call, which asks it for the terms.
 
     Raises:
-        RewardDefinitionError: there is no server, or it serves something else.
+        RewardDefinitionError: no reward server answers at `url`.
         RunStopped: the server refuses the token.
         MissingExtraError: the extra ``remote`` is not installed.
     """

@@ -1,9 +1,9 @@
 """A worker process: it loads the reward and scores the batches that the server sends.
 
-A reward that only computes scores one batch after another, and one that waits scores many at a time. `main` talks to
-the server through a socket. Messages are pickled tuples: the server sends (number, rows, progress, num_generations),
-and the worker answers (number, scores), or (number, text) with the reason why there are none; several rows are then
-sent again, one by one. When the server is gone, the worker ends.
+A reward that only computes scores one batch after another; one that waits scores many at a time. `main` talks to the
+server through a socket. Messages are pickled tuples: the server sends (number, rows, progress, num_generations), and
+the worker answers (number, scores), or (number, text) with the reason why there are none. In that case, the server
+sends the rows of a larger batch again, one by one. The worker ends when the server is gone.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from rewardkit.tree.reward import bindings
 from rewardkit.workers.frames import receive, send
 
 COMPUTING, WAITING = 1, 32
-"""Batches that one worker scores at a time, if its reward only computes, and if it waits for something. Any numbers:
-Python computes one batch at a time; those that wait take memory only."""
+"""The number of batches that one worker scores at a time, for a reward that only computes and for one that waits for
+something. Arbitrary: Python computes one batch at a time, and waiting batches take only memory."""
 OFFERS = TrainerInputs(
     "the reward server",
     step=True,
@@ -55,9 +55,9 @@ class Described:
     """The description of a reward that a worker sends once it has loaded it.
 
     Attributes:
-        together: the rows that have to be scored together: ``"sample"`` or ``"group"``.
-        waits: it waits for something while it scores.
-        deterministic: equal rows get equal scores.
+        together: the unit of rows that must be scored together: ``"sample"`` or ``"group"``.
+        waits: whether the reward waits for something while it scores.
+        deterministic: whether equal rows get equal scores.
         bounds: the lowest and the highest total.
     """
 
@@ -84,7 +84,7 @@ class Setup:
 
 
 def scorer_of(setup: Setup) -> RowScorer:
-    """Return the scorer; failures never stop it, since trainers have their own limits."""
+    """Return the scorer of a worker. Failures never stop it, since trainers have their own limits."""
     return RowScorer(
         one_reward(setup.target),
         OFFERS,
@@ -94,8 +94,8 @@ def scorer_of(setup: Setup) -> RowScorer:
     )
 
 
-def described(scorer: RowScorer) -> Described:
-    """Return the description of a reward."""
+def describe_reward(scorer: RowScorer) -> Described:
+    """Return the description of the scorer's reward."""
     inner_scorer = scorer.scorer
     return Described(
         inner_scorer.reward.fingerprint,
@@ -111,7 +111,7 @@ def described(scorer: RowScorer) -> Described:
 
 
 def main(worker_socket: socket.socket) -> None:
-    """Be a worker: score until the server closes the socket, then end this process."""
+    """Run the worker: score batches until the server closes the socket, then end this process."""
     with worker_socket:
         _serve(worker_socket)
     sys.stdout.flush()
@@ -124,15 +124,15 @@ def _serve(worker_socket: socket.socket) -> None:
     sys.path[:0] = [folder for folder in setup.path if folder not in sys.path]
     try:
         scorer = scorer_of(setup)
-        hello: Any = described(scorer)
+        hello: Any = describe_reward(scorer)
     except RewardKitError as error:
-        with contextlib.suppress(OSError):  # the other workers have said so already
+        with contextlib.suppress(OSError):  # the other workers have already reported it
             send(worker_socket, pickle.dumps(str(error)))
         return
     with contextlib.suppress(OSError):  # the server is gone, which is noticed below
         send(worker_socket, pickle.dumps(hello))
     gc.collect()
-    gc.freeze()  # loaded objects stay, so that a collection of garbage takes no long pause
+    gc.freeze()  # exempt loaded objects from garbage collection, which would cause long pauses
     writing = threading.Lock()
     threads = ThreadPoolExecutor(WAITING if hello.waits else COMPUTING)
     process = os.getpid()
@@ -146,7 +146,7 @@ def _serve(worker_socket: socket.socket) -> None:
             reply = pickle.dumps((number, scores), pickle.HIGHEST_PROTOCOL)
             with writing:
                 send(worker_socket, reply)
-        except BaseException:  # a reward has closed the socket: without an answer the server would wait in vain
+        except BaseException:  # a reward has closed the socket, and the server would wait forever for the answer
             os._exit(1)
 
     try:
@@ -162,9 +162,9 @@ def _scores(scorer: RowScorer, rows: Sequence[Row], progress: Progress | None, n
         return scorer.score(rows, progress=progress, num_generations=num_generations, step=step)
     except RunStopped as error:
         inner_scorer = scorer.scorer
-        why = f"the reward cannot score anything: {error}"
-        return [unscored(tuple(inner_scorer.terms), tuple(inner_scorer.components), why)] * len(rows)
-    except (BindingError, CoercionError, RewardBug, RewardFailure) as error:  # of a whole group
+        reason = f"the reward cannot score anything: {error}"
+        return [unscored(tuple(inner_scorer.terms), tuple(inner_scorer.components), reason)] * len(rows)
+    except (BindingError, CoercionError, RewardBug, RewardFailure) as error:  # concerns a whole group
         return str(error)
-    except BaseException as error:  # must not lose the rows
+    except BaseException as error:  # no exception may lose the rows
         return f"the reward could not be run: {type(error).__name__}: {error}"

@@ -1,1 +1,1 @@
-"""The structure of a reward: nodes, their algebra, leaves, and how their arguments are bound."""
+"""Reward trees: nodes, the operators that combine them, leaves, and argument binding."""

@@ -1,7 +1,7 @@
 """The algebra of rewards: the nodes behind ``0.7 * a + 0.3 * b``, ``a.named("x")`` and ``a.clip(0, 1)``.
 
-Also the same tree with other numbers (`changed`) or other columns (`with_columns`). All parts that do not change stay
-the same objects.
+Also functions that rebuild a tree with other numbers (`changed`) or other columns (`with_columns`). Unchanged parts
+stay the same objects.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Items = Sequence[tuple[Weight, Reward]]
 
 
 def summands(reward: Reward) -> tuple[tuple[Weight, Reward], ...]:
-    """Return the weighted rewards of a plain sum; any other reward alone, with weight 1."""
+    """Return the (weight, reward) pairs of a plain sum; for any other reward, the reward itself with weight 1."""
     return reward.items if isinstance(reward, WeightedSum) else ((1.0, reward),)
 
 
@@ -36,7 +36,7 @@ def is_sum(reward: Reward) -> bool:
 
 
 def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
-    """Return the weighted sum of `items`; nested sums become one."""
+    """Return the weighted sum of `items`, with nested sums flattened into one."""
     flat = [(multiplied(weight, inner), child) for weight, reward in items for inner, child in summands(reward)]
     return WeightedSum(tuple(flat))
 
@@ -44,7 +44,7 @@ def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
 @final
 @dataclass(frozen=True)
 class WeightedSum(Reward):
-    """``0.7 * a + 0.3 * b``; children that abstain drop out."""
+    """A weighted sum such as ``0.7 * a + 0.3 * b``; children that abstain drop out."""
 
     items: tuple[tuple[Weight, Reward], ...]
 
@@ -89,7 +89,7 @@ def _scaled_repr(weight: Weight, reward: Reward) -> str:
 @final
 @dataclass(frozen=True)
 class Named(Reward):
-    """A reward under another name: one component, one term."""
+    """A renamed reward: one component and one term under the new name."""
 
     reward: Reward
     label: str
@@ -119,7 +119,7 @@ class Named(Reward):
 @final
 @dataclass(frozen=True)
 class Clipped(Reward):
-    """``a.clip(0, 1)``: values limited to an interval."""
+    """A reward with its values limited to an interval: ``a.clip(0, 1)``."""
 
     reward: Reward
     low: float
@@ -150,7 +150,7 @@ class Clipped(Reward):
 
 
 def derived(reward: Reward, suffix: str) -> str:
-    """Return the name of a reward that wraps one other: ``accuracy_clipped``."""
+    """Return the name for a reward that wraps `reward`: ``accuracy_clipped``."""
     return f"{reward.name or 'sum'}_{suffix}"
 
 
@@ -164,7 +164,7 @@ def schedules_of(weights: Iterable[Weight]) -> tuple[Schedule, ...]:
 
 
 def scheduled(weight: Weight, progress: Progress | None, reward: Reward) -> float:
-    """Return the current weight (or threshold) of `reward`, checked to be finite."""
+    """Return the current value of `weight`, a weight or threshold of `reward`, checked to be finite."""
     if isinstance(weight, float):
         return weight
     value = weight_now(weight, progress)
@@ -175,8 +175,11 @@ def scheduled(weight: Weight, progress: Progress | None, reward: Reward) -> floa
     return value
 
 
-def wanted(weight: Weight, now: float, reward: Reward) -> bool:
-    """Return whether to evaluate a child: also at weight zero, for its curve, unless that is constant or costly."""
+def must_evaluate(weight: Weight, now: float, reward: Reward) -> bool:
+    """Return whether to evaluate a child: at weight zero, only if the weight is a schedule and the child is cheap.
+
+    Its values at weight zero are only logged, as a part of its curve.
+    """
     return now != 0.0 or (isinstance(weight, Schedule) and not is_expensive(reward))
 
 
@@ -188,7 +191,7 @@ def is_expensive(reward: Reward) -> bool:
 def weighted(
     items: Items, evaluation: Evaluation, rows: Rows
 ) -> Generator[Sequence[Request], list[Column], list[tuple[float, Column]]]:
-    """Return the current weight and the column of each item; items that do not count are not evaluated."""
+    """Return the current weight and column of each item; items that are not `wanted` get an empty column."""
     progress = evaluation.batch.progress
     nowhere = np.zeros_like(rows)
     weights: list[float] = []
@@ -196,7 +199,7 @@ def weighted(
     for weight, reward in items:
         now = scheduled(weight, progress, reward)
         weights.append(now)
-        requests.append((reward, rows if wanted(weight, now, reward) else nowhere))
+        requests.append((reward, rows if must_evaluate(weight, now, reward) else nowhere))
     columns = yield requests
     for position, (_, needed) in enumerate(requests):
         if needed is nowhere:  # another parent may have asked for it, but its column does not count here
@@ -213,7 +216,7 @@ def additive(items: Items, evaluation: Evaluation, rows: Rows) -> Steps:
 
 
 def addend_weights(reward: Reward, progress: Progress | None) -> list[float]:
-    """Return the current weight of each addend of `reward` if nothing abstains and gates are open."""
+    """Return the current weight of each addend of `reward`, assuming that nothing abstains and all gates are open."""
     facts = reward.facts
     if facts.weights is None:
         return [1.0] * len(facts.addends or ())
@@ -228,12 +231,12 @@ def _same_number(node: Reward, index: int, tunable: Tunable) -> Any:
 def changed(
     value: Any, rewrite: Callable[[Reward], Reward], number: Callable[[Reward, int, Tunable], Any] = _same_number
 ) -> Any:
-    """Return a tree with changes in it. Schedules that follow a changed reward change with it.
+    """Return a copy of a tree with nodes and numbers replaced, also in schedules that follow a replaced reward.
 
     Args:
-        value: a reward; also a schedule or a tuple that holds rewards.
-        rewrite: returns a node with its own changes; it is called from the leaves up.
-        number: returns the number for a tunable of a node, by its place.
+        value: a reward, or a schedule or tuple that contains rewards.
+        rewrite: returns the replacement for a node; it is called from the leaves up.
+        number: returns the new number for a tunable, given the node, the tunable's index, and the tunable.
     """
     if isinstance(value, Reward):
         facts = value.facts
@@ -255,10 +258,10 @@ def changed(
 
 
 def with_columns(reward: Reward, columns: Mapping[str, str]) -> Reward:
-    """Return `reward` reading other columns: ``{"answer": "solution"}`` for the data's "solution".
+    """Return `reward` reading other columns: with ``{"answer": "solution"}``, it reads "solution" instead of "answer".
 
     Raises:
-        RewardDefinitionError: it reads no such column, or the columns of a node cannot be changed.
+        RewardDefinitionError: the reward reads no such column, or a node's columns cannot be changed.
     """
     read: dict[str, None] = {}
     takes_all = False

@@ -1,4 +1,4 @@
-"""Binding: a function, its parameters and how to call it; and the arguments for every row."""
+"""Bindings: a function with its parameters and the way to call it, and the arguments for every row of a batch."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from rewardkit.tree.results import Abstention, Raised, Unparsable
 
 
 _PRESENT = {str, int, bool, list, dict, tuple, type(None)}
-"""Types of values that are never missing; None is already what missing values become."""
+"""Types whose values never mark a missing cell. None is among them because missing cells become None."""
 
 _REPEATABLE = {type(None), str, int, float}
 _UNCHANGEABLE = {str, int, float, bool, Decimal, Fraction}
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 4_096, 500
-"""The number of cells of one type that are cached, and their length in characters: at most 2 MB of ASCII. Any limits:
-gold answers come again with every generation, and long cells are read fast enough."""
+"""The most cells cached per type, and the most characters of a cached cell: at most 2 MB of ASCII. Arbitrary limits:
+gold answers repeat with every generation, and long cells are read fast enough."""
 
 
 def coerce_column(
@@ -49,21 +49,22 @@ def coerce_column(
     remembers: bool = False,
     raises: bool = True,
 ) -> list[Any]:
-    """Return the cells `values` (n,) of `column`, coerced.
+    """Return `values` (n,), the cells of `column`, converted to the type of `coercer`.
 
-    None stays None for any type, so that its row can abstain. A missing value (NaN, NaT, pandas' NA) is None. Equal
-    strings and numbers are read once and share the result. If no cell needs a conversion, the list is returned without
-    a copy.
+    None stays None for every type, so that its row can abstain. Missing values (NaN, NaT, pandas' NA) become None.
+    Equal strings and numbers are converted once and share the result. If no cell needs a conversion, the list is
+    returned without a copy.
 
     Args:
         rows: (n,) the row numbers, for messages.
         remedy: advice for fixing the data, for messages.
-        remembers: also share values read from short texts with later calls, if it cannot be changed: gold answers come
-            back with every epoch, and in every part of a file.
-        raises: False returns an `Unparsable` for each cell that does not fit, and a `Raised` if an outage is the cause.
+        remembers: cache immutable results of short texts for later calls: the same gold answers come back in every
+            epoch, and in every part of a file.
+        raises: if False, do not raise; return an `Unparsable` for each cell that does not fit, or a `Raised` if an
+            outage is the cause.
 
     Raises:
-        CoercionError: the first cell that does not fit, with column, row, value and type.
+        CoercionError: a cell does not fit; the message has the column, row, value and type of the first one.
     """
     kinds = set(map(type, values))
     if not kinds <= _PRESENT and any(map(is_missing, values)):
@@ -73,14 +74,14 @@ def coerce_column(
         return values if isinstance(values, list) else list(values)
     convert = partial(_remembered, coercer) if remembers else coercer
     coerced: list[Any] = []
-    read: dict[object, Any] = {None: None}
+    results: dict[object, Any] = {None: None}
     for value, row in zip(values, rows, strict=True):
         kind = type(value)
         repeatable = kind in _REPEATABLE
         # 1 == 1.0 and 0.0 == -0.0, but their results may differ.
         key = (kind, repr(value)) if kind is float else value
-        if repeatable and key in read:
-            coerced.append(read[key])
+        if repeatable and key in results:
+            coerced.append(results[key])
             continue
         try:
             result = convert(value)
@@ -96,13 +97,13 @@ def coerce_column(
             else:
                 result = Unparsable(f"column {column!r}: {error} {remedy}")
         if repeatable:
-            read[key] = result
+            results[key] = result
         coerced.append(result)
     return coerced
 
 
 def _remembered(coercer: Coercer, value: object) -> Any:
-    """Return what `value` was coerced to in an earlier call, else coerce it now."""
+    """Coerce `value`, or return the cached result of an earlier call."""
     if type(value) is not str or len(value) > _LONGEST_REMEMBERED:
         return coercer(value)
     cache = coercer.remembered
@@ -123,31 +124,31 @@ _AS_THEY_ARE = ("completion", "trajectory", "progress", "trainer_state", "log_me
 """Arguments that are not copied for each call."""
 _ATOMS = {str, int, float, bool, bytes, type(None)}
 _UNREAD = {Unparsable, Raised}
-"""The value that `coerce_column` returns for cells that it cannot read."""
+"""The types that `coerce_column` returns for cells that it cannot read."""
 _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 
 
 @final
 @dataclass(frozen=True)
 class Binding:
-    """A function with its parameters, and how to call it.
+    """A function with its parameters and the way to call it.
 
     Attributes:
-        function: called with one value per parameter (``scope="sample"``), or with lists of values. If it has an
-            attribute ``waits`` that is True, it may return a ``concurrent.futures.Future``, and other rewards run
-            meanwhile. If an async function has ``measured``, that runs all calls of a batch and returns their results
-            and its measurements. ``check(batch, name)`` raises a BindingError if the batch lacks an argument.
-            ``many(arguments)`` of a primitive makes several calls at once: it takes their tuples of arguments and
-            returns the same results, only faster. ``pool`` names the resource that it keeps busy, such as
-            ``"sandboxes"``: on a cluster it runs where that is.
-        parameters: its arguments.
-        scope: whether a call takes one completion, those of one prompt, or the whole batch.
+        function: called with one value per parameter (``scope="sample"``), or with lists of values. The function may
+            have these attributes. ``waits``, if True: it may return a ``concurrent.futures.Future``, and other rewards
+            run in the meantime. ``measured``, of an async function: runs all calls of a batch and returns the results
+            and the measurements. ``check(batch, name)``: raises a BindingError if the batch lacks an argument.
+            ``many(arguments)``, of a primitive: takes the argument tuples of several calls and returns the same results
+            as single calls, only faster. ``pool``: the name of the resource that the function keeps busy, such as
+            ``"sandboxes"``; on a cluster, it runs where that resource is.
+        parameters: the function's parameters.
+        scope: whether a call takes one completion, all completions of a prompt, or the whole batch.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
-        expensive: do not call it while its weight is zero.
+        expensive: the function is not called while its weight is zero.
         timeout: seconds for one call; None for no limit.
         trusted: the function does not change its arguments (primitives), so they are not copied.
         foreign: the function was written for another framework and takes that framework's arguments.
-        plain: the function was passed as it is, without ``@rk.reward``.
+        plain: the user passed the function itself, without ``@rk.reward``.
     """
 
     function: Callable[..., Any]
@@ -167,12 +168,12 @@ class Binding:
 
     @cached_property
     def waits(self) -> bool:
-        """Whether other rewards can run while this one waits, so that it starts first."""
+        """Whether the function waits for something. It then starts first, and other rewards run in the meantime."""
         return self.asynchronous or self.timeout is not None or getattr(self.function, "waits", False)
 
     @property
     def measures(self) -> bool:
-        """Whether it measures more than scores: calls, tokens, money."""
+        """Whether the function also reports measurements: calls, tokens, money."""
         return hasattr(self.function, "measured")
 
     @property
@@ -186,17 +187,17 @@ class Binding:
         return tuple(parameter for parameter in self.parameters if parameter.is_column)
 
     def reads(self, *sources: str) -> bool:
-        """Return whether one of the parameters is one of `sources`."""
+        """Return whether a parameter gets its value from one of these `sources`."""
         return any(parameter.source in sources for parameter in self.parameters)
 
     @cached_property
     def logs(self) -> bool:
-        """Whether it takes ``log_metric`` or ``log_extra``, so that it must be called for every row."""
+        """Whether the function takes ``log_metric`` or ``log_extra``, so that it must be called for every row."""
         return self.reads("log_metric", "log_extra")
 
     @property
     def follows_progress(self) -> bool:
-        """Whether it names an argument that tells how far training is."""
+        """Whether the function has an argument for the training progress."""
         return self.reads("progress", "trainer_state") or (self.foreign and "trainer_state" in _names(self.original))
 
 
@@ -208,7 +209,7 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return the name of `function`, as TRL finds it."""
+    """Return the name of `function`, determined in the same way as in TRL."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", type(function).__name__))
@@ -221,7 +222,7 @@ def _names(function: Callable[..., Any]) -> Container[str]:
         return ()
 
 
-def bound(parameters: Sequence[Parameter], batch: Batch) -> list[Parameter]:
+def available_parameters(parameters: Sequence[Parameter], batch: Batch) -> list[Parameter]:
     """Return the parameters that the batch has values for; the others keep their defaults."""
     absent = {"completion_ids"} if batch.completion_ids is None else set()
     if batch.prompts is None:
@@ -235,9 +236,9 @@ def bound(parameters: Sequence[Parameter], batch: Batch) -> list[Parameter]:
 
 @dataclass(slots=True)
 class Arguments:
-    """The arguments of some rows: one list per parameter.
+    """The arguments for some rows: one list per parameter.
 
-    ``set_aside`` has, by position, the results of rows that are not called: abstentions and faults.
+    ``set_aside`` maps a position to its result if the function is not called for that row: an abstention or a fault.
     """
 
     rows: list[int]
@@ -261,14 +262,14 @@ def gather(
     trusted: bool,
     on_unparsable_gold: OnUnparsableGold = "raise",
 ) -> Arguments:
-    """Return the values of `parameters` in `rows`.
+    """Return the values of `parameters` for `rows`.
 
-    Columns are coerced only in these rows. If `trusted` is False (a user's function), mutable values are copied, so
+    Only the cells of these rows are coerced. If `trusted` is False (a user's function), mutable values are copied, so
     that no function can change the arguments of the next one.
 
     Args:
-        on_unparsable_gold: ``"fail"`` sets rows aside whose cells a ready reward (`trusted`) cannot read. A user's
-            function raises in any case: its annotation may be wrong, and then every cell is.
+        on_unparsable_gold: ``"fail"`` sets aside the rows whose cells a ready reward (`trusted`) cannot read. For a
+            user's function, an unreadable cell always raises: the annotation may be wrong, and then every cell fails.
 
     Raises:
         CoercionError: a value does not fit its annotation; the message names component, column and row.
@@ -296,7 +297,7 @@ def gather(
                     arguments.set_aside[position] = Raised(value.error)
         if not as_they_are and not kinds <= _ATOMS:
             arguments.columns[-1] = [detached(value) for value in values]
-    arguments.set_aside |= unread  # not even the lowest bound of an extractor with a bug may train such a row
+    arguments.set_aside |= unread  # last: even the lowest bound of a buggy extractor must not train such a row
     return arguments
 
 
@@ -350,14 +351,14 @@ def _values(
 
 
 def renamed(columns: Mapping[str, Any], names: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return columns under other names: ``renamed({"b": 42}, [("a", "b")])`` is ``{"a": 42}``."""
+    """Return `columns` with other names: ``renamed({"b": 42}, [("a", "b")])`` is ``{"a": 42}``."""
     sources = {column for _, column in names}
     remaining = {name: value for name, value in columns.items() if name not in sources}
     return remaining | {name: columns[column] for name, column in names if column in columns}
 
 
 def detached(value: Any) -> Any:
-    """Return a copy that is safe to change; other objects (images, environments) are returned as they are."""
+    """Return a copy of plain data that is safe to change; return other objects (images, environments) unchanged."""
     try:
         return _copied(value)
     except RecursionError:  # a model can write tool calls nested a thousand levels deep
@@ -385,9 +386,9 @@ def _copied(value: Any) -> Any:
 
 
 def distinct(parameters: Sequence[Parameter], batch: Batch, rows: Numbers) -> tuple[Numbers, Numbers | None]:
-    """Return the first of `rows` with each of the distinct arguments, and for each row its place among them.
+    """Return the first of `rows` for each distinct set of arguments, and for each row the index of its set.
 
-    If all arguments differ, the second is None.
+    If all sets of arguments differ, the indices are None.
     """
     names: dict[str, None] = {}
     for parameter in parameters:

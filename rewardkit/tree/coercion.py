@@ -38,7 +38,7 @@ from rewardkit.text.literals import NUMBER_CHARACTERS, LiteralError, check_json,
 Convert = Callable[[object], Any]
 
 SET_IN_ORDER = "a set has no order. Store a list, or annotate a set."
-"""Python orders a set of texts differently in each process, so a reward would not be reproducible."""
+"""The order of a set of strings differs between Python processes, so the reward would not be reproducible."""
 
 _SETS = (set, frozenset, collections.abc.Set, collections.abc.Collection)
 _LISTS = (list, collections.deque, collections.abc.Sequence, *_SETS)
@@ -46,10 +46,10 @@ _DICTS = (dict, collections.abc.Mapping)
 
 
 def items_converter(base: Any, converter: Callable[[Any], Convert]) -> Convert | None:
-    """Return the function that converts the items of a container of type `base`; None for any other type.
+    """Return a function that converts the items of a container of type `base`; None if `base` is not a container.
 
     Args:
-        converter: returns the function that converts a cell to a type.
+        converter: returns, for an item type, the function that converts an item to that type.
     """
     origin, arguments = get_origin(base), get_args(base)
     if origin in _LISTS and len(arguments) == 1:
@@ -96,7 +96,7 @@ def is_array(base: Any) -> bool:
 
 
 def array_converter(base: Any) -> Convert:
-    """Return the function that makes an array of a list of numbers, with the dtype of ``NDArray[...]``."""
+    """Return a function that turns a list of numbers into an array with the dtype of ``NDArray[...]``."""
     dtype: Any = None
     for argument in get_args(base)[1:]:
         scalar = (get_args(argument) or (None,))[0]
@@ -121,7 +121,7 @@ def array_converter(base: Any) -> Convert:
 def _cast(array: Any, dtype: Any) -> Any:
     if dtype is None or (isinstance(dtype, type) and array.dtype == dtype):
         return array
-    if dtype in (np.number, np.generic, np.floating, np.integer):  # any of its kind
+    if dtype in (np.number, np.generic, np.floating, np.integer):  # an abstract dtype accepts any dtype of its kind
         kinds = {np.floating: "f", np.integer: "iu"}.get(dtype, "biuf")
         return array if array.dtype.kind in kinds else _cast(array, np.float64 if dtype is np.floating else np.int64)
     cast = array.astype(dtype)
@@ -134,17 +134,17 @@ def _cast(array: Any, dtype: Any) -> Any:
 
 
 WHITESPACE = " \t\n\r\f\v"
-# "42.0" is an integer, as a table that had a missing value writes it; "42.5" is none.
+# "42.0" is an integer: tables with missing values store integers as floats. "42.5" is not an integer.
 _INTEGER = re.compile(r"([+-]?[0-9]+)(?:\.0+)?")
-# Four digits of an exponent: more cannot be a finite float, and may take long as a Decimal.
+# At most four digits in the exponent: more cannot be a finite float, and may be slow as a Decimal.
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _TRUE, _FALSE = ("true", "yes", "on", "t", "y", "1"), ("false", "no", "off", "f", "n", "0")
-# b"..." as repr writes it: text that was bytes.
+# A bytes literal such as b"...": bytes that were saved as text with repr.
 BYTES_LITERAL = re.compile(r"""\s*(?:[bB][rR]?|[rR][bB])['"].*['"]\s*\Z""", re.DOTALL)
 
 
 def is_missing(value: object) -> bool:
-    """Return whether `value` is how a table says that there is none: NaN, NaT, pandas' NA."""
+    """Return whether `value` marks a missing table cell: NaN, NaT, or pandas' NA."""
     if type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, Decimal):
@@ -153,7 +153,7 @@ def is_missing(value: object) -> bool:
 
 
 def without_numpy(value: object) -> object:
-    """Convert numpy and torch scalars to Python scalars, arrays to lists, without importing either library."""
+    """Convert numpy and torch scalars to Python scalars, and arrays to lists, without importing either library."""
     if type(value) is not str and hasattr(value, "dtype") and hasattr(value, "tolist"):
         # A float32 of 5.1 means 5.1, not 5.099999904632568.
         return float(str(value)) if type(value).__name__ in ("float16", "float32") else value.tolist()
@@ -205,7 +205,7 @@ _READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.ab
 
 
 def coerce(value: object, type_: Any) -> Any:
-    """Return `value` as a `type_`: ``coerce("yes", bool)`` is True.
+    """Return `value` converted to `type_`: ``coerce("yes", bool)`` is True.
 
     Raises CoercionError if the value does not fit, RewardDefinitionError if `type_` cannot be used as an annotation.
     """
@@ -224,18 +224,18 @@ class Coercer:
     parses: bool  # whether the annotation has a validator, which explains its own errors
     untouched: frozenset[type]  # values of exactly these types pass untouched; includes None, which columns keep
     convert: Callable[[object], Any]  # may raise any exception: call the Coercer instead
-    remembered: dict[str, Any] = field(default_factory=dict, repr=False)  # what `coerce_column` read from short texts
+    remembered: dict[str, Any] = field(default_factory=dict, repr=False)  # short text -> value, for `coerce_column`
 
     @classmethod
     def of(cls, annotation: Any) -> Coercer:
-        """Return the cached Coercer of `annotation`; RewardDefinitionError if pydantic cannot check the type."""
+        """Return the cached Coercer for `annotation`; raise RewardDefinitionError if pydantic cannot check the type."""
         try:
             return _cached(annotation)
         except TypeError:  # unhashable, such as Annotated[int, {"unit": "m"}]
             return _compiled(annotation)
 
     def __call__(self, value: object) -> Any:
-        """Return `value` as the annotation's type; raise only CoercionError, if it does not fit."""
+        """Return `value` as the annotation's type; raise CoercionError, and nothing else, if it does not fit."""
         if self.optional if value is None else self.passes or type(value) in self.untouched:
             return value
         try:
@@ -281,7 +281,7 @@ def _compiled(annotation: Any) -> Coercer:
         ) from error
 
 
-# Any size: more than the annotations of a project.
+# Arbitrary size: more annotations than a project has.
 _cached = lru_cache(maxsize=1024)(_compiled)
 
 
@@ -319,7 +319,7 @@ def _takes_none(base: Any) -> bool:
 
 
 def _alternatives(base: Any) -> list[Any]:
-    """Return the members of a union besides None; nothing for any other type."""
+    """Return the members of a union besides None; an empty list for any other type."""
     members = get_args(base) if get_origin(base) in _UNIONS else ()
     return [member for member in members if member is not type(None)]
 
@@ -461,7 +461,7 @@ def _by_items(value: object, adapter: TypeAdapter[Any], items: _Items, error: Va
 
 
 def _from_value(value: object, adapter: TypeAdapter[Any], items: _Items) -> Any:
-    """Validate a parsed value as it is, else as JSON: Arrow stores a ``set[str]`` as a list."""
+    """Validate a parsed value as is, or if that fails, as JSON, because Arrow stores a ``set[str]`` as a list."""
     try:
         return adapter.validate_python(value, strict=True)
     except ValidationError:
@@ -480,7 +480,7 @@ def _from_value(value: object, adapter: TypeAdapter[Any], items: _Items) -> Any:
 
 
 def _orders_a_set(value: object, result: object) -> bool:
-    """Return whether JSON made a list or tuple of a set in `value`."""
+    """Return whether the conversion through JSON turned a set in `value` into a list or tuple."""
     if isinstance(value, (set, frozenset)):
         return not isinstance(result, (set, frozenset))
     if isinstance(value, dict):
@@ -499,12 +499,12 @@ _HARMLESS = {str, int, bool, type(None)}
 
 
 def _finite(result: Any) -> Any:
-    """Return `result`; raise if it contains a nan, an infinity, or a Decimal too large for a float."""
+    """Return `result` unchanged; raise if it contains a NaN, an infinity, or a Decimal too large for a float."""
     if type(result) in _HARMLESS:
         return result
-    waiting, visited = [result], set()
-    while waiting:
-        item = waiting.pop()
+    pending, visited = [result], set()
+    while pending:
+        item = pending.pop()
         if isinstance(item, (float, complex, Decimal)):
             if not math.isfinite(abs(complex(item))):
                 raise LiteralError(f"it contains {shorten(item, 40)}, which is not finite or too large.")
@@ -512,11 +512,11 @@ def _finite(result: Any) -> Any:
         if id(item) in visited or isinstance(item, type):
             continue
         if isinstance(item, dict):
-            waiting += [*item.keys(), *item.values()]
+            pending += [*item.keys(), *item.values()]
         elif isinstance(item, (list, tuple, set, frozenset)):
-            waiting += () if _HARMLESS.issuperset(map(type, item)) else item  # the words of a long text
+            pending += () if _HARMLESS.issuperset(map(type, item)) else item  # fast for the words of a long text
         elif isinstance(item, BaseModel) or is_dataclass(item):
-            waiting += getattr(item, "__dict__", {}).values()
+            pending += getattr(item, "__dict__", {}).values()
         visited.add(id(item))
     return result
 
@@ -533,6 +533,6 @@ def _reason(error: Exception) -> str:
         reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
     else:
         reason = shorten(error)
-    # Any limit: pydantic lists every alternative of a union.
+    # Arbitrary limit: pydantic lists every alternative of a union.
     reason = reason[:400].rstrip(".")
     return reason if reason.endswith("?") else f"{reason}."

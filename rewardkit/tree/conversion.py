@@ -1,6 +1,7 @@
-"""Conversion: make a Reward of a user's reward or plain function.
+"""Conversion: turn the rewards and plain functions that users pass into Reward objects.
 
-``reward_of(f, "gate: when")`` takes a reward or a plain function, ``tree_of([f, g], "to_trl")`` also lists of them.
+``reward_of(f, "gate: when")`` takes a reward or a plain function; ``tree_of([f, g], "to_trl")`` also takes lists of
+them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ RewardLike = Reward | Callable[..., Any]
 
 
 def is_plain(value: object) -> bool:
-    """Return whether `value` is a function that scores completions, and not a Reward yet."""
+    """Return whether `value` is a plain function that scores completions, not a Reward."""
     other = isinstance(value, (Reward, Schedule, type)) or hasattr(value, "derive") or is_factory(value)
     return callable(value) and not other
 

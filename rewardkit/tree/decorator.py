@@ -61,7 +61,7 @@ def reward(
         def polite(completion: str) -> float:
             return 1.0 if "please" in completion else -1.0
 
-    An argument is ``completion`` (its text), ``messages`` (the chat messages), ``prompt`` (text), ``completion_ids``,
+    Each argument is ``completion`` (its text), ``messages`` (the chat messages), ``prompt`` (text), ``completion_ids``,
     ``progress``, ``example`` (all columns as a mapping; as texts if annotated ``dict[str, str]``), an argument of TRL
     (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column, value)``), or a dataset column, converted to
     its annotation. The function may be async. It returns a number, an ``rk.Score``, or None to abstain if it is
@@ -79,10 +79,10 @@ def reward(
             ``"raise"``, or a number to score instead.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
         expensive: skip it while its scheduled weight is zero.
-        timeout: seconds for one call; after that, the sample failed. An async function is canceled, so it must await
-            and not block. Any other function runs in a process that is killed. Such a process imports your script
-            again, so put the code that starts the training under ``if __name__ == "__main__":``. From a notebook, the
-            function is sent there with all that it refers to.
+        timeout: seconds for one call; a sample that takes longer fails. An async function is canceled, so it must await
+            and not block. Any other function runs in a separate process, which is killed. That process imports your
+            script again, so put the code that starts the training under ``if __name__ == "__main__":``. From a
+            notebook, the function is sent to the process with everything it refers to.
 
     Raises:
         RewardDefinitionError: an option, the signature or an annotation is not valid.

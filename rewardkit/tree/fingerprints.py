@@ -1,6 +1,6 @@
 """Fingerprints: short hashes of a reward's structure and of the source of the user's functions.
 
-They are the same in every process, so no memory address and no set order may enter them.
+They are the same in every process, so they must not depend on memory addresses or on the order of sets.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def described(value: object) -> str:
 
 
 def _described(value: object, around: frozenset[int]) -> str:
-    """Describe a value that is inside the objects `around`; one that is inside itself is not followed again."""
+    """Describe a value nested in the objects with the ids `around`; a value nested in itself is described once."""
     if id(value) in around:
         return f"{type(value).__qualname__} again"
     within = around | {id(value)}
@@ -74,7 +74,7 @@ _SOURCES: WeakKeyDictionary[Callable[..., Any], str] = WeakKeyDictionary()
 
 
 def source(function: Callable[..., Any]) -> str:
-    """Return the source of `function`, or its byte code; cached, because the file may change while training runs."""
+    """Return the source or bytecode of `function`; cached, because the file may change while training runs."""
     try:
         text = _SOURCES.get(function)
         if text is None:
@@ -86,13 +86,13 @@ def source(function: Callable[..., Any]) -> str:
 
 def _read(function: Callable[..., Any]) -> str:
     if str(getattr(function, "__module__", "")).startswith("rewardkit.") and function.__name__ != "<lambda>":
-        return f"rewardkit {function.__qualname__}"  # whose source changes with every comment
+        return f"rewardkit {function.__qualname__}"  # identified by name: our source changes with every comment
     try:
-        written = inspect.getsource(function)
+        source_text = inspect.getsource(function)
     except (OSError, TypeError):
         return f"{function.__qualname__}: {_compiled(function)}"
     # Two lambdas on one line have the same source.
-    return f"{written} {_compiled(function)}" if function.__name__ == "<lambda>" else written
+    return f"{source_text} {_compiled(function)}" if function.__name__ == "<lambda>" else source_text
 
 
 def _compiled(function: Callable[..., Any]) -> str:

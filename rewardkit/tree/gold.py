@@ -1,8 +1,8 @@
 """Gold answers: read an answer and its gold answer the same way, then compare them.
 
 ``normal("New  York ")`` is ``"New York"``, and ``ItemsText()("red, blue")`` is ``("red", "blue")``. A reader converts
-text to the value that is compared and raises ValueError if it cannot: an answer then scores 0.0, while for a gold cell
-it is an error in the data: a CoercionError, and in a training a row without a score.
+text to the value that is compared and raises ValueError if it cannot. An answer then scores 0.0. A gold cell is then an
+error in the data: a CoercionError, or in training, a row without a score.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ G = TypeVar("G")
 S = TypeVar("S", bound=Sized)
 
 LONGEST = 20_000
-"""The most characters (or words) for a comparison whose cost grows with the product of both lengths. Any limit: longer
-answers are documents, which these comparisons are not made for."""
+"""The most characters (or words) for a comparison whose cost grows with the product of both lengths. Arbitrary limit:
+longer answers are documents, and these comparisons are not meant for documents."""
 
 MOST_ITEMS = 10_000
-"""The most items of a list. Any limit: a cell with more is a mistake."""
+"""The most items in a list. Arbitrary limit: a cell with more is a mistake."""
 
 MOST_COMPARED = 2_000_000
-"""The most characters (or words) of an answer, times the acceptable answers that it is compared with: about a second
-for the slowest comparison, chrF."""
+"""The most characters (or words) of an answer, multiplied by the number of acceptable answers: about a second for chrF,
+the slowest comparison."""
 
 # "- red", "2) red", "(b) red", "[3] red"; not "-5", which has no space, nor "3.5".
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s+")
@@ -68,19 +68,19 @@ _NUMBER_AND_NUMBER = re.compile(
 )
 # A quotation mark opens where an item begins and closes where one ends: the one in "O'Neill" does neither.
 _OPENS = re.compile(r"(?:\A|[,;\uff0c\uff1b\u3001\[({\n]|\b(?:and|or)\b)\s{0,9}([\"'`\u201c\u2018\u00ab\u300c])")
-# Before a comma, a bracket, the end, or "and": '"a", "b"'.
+# A closing quotation mark comes before a comma, a bracket, the end, or "and": '"a", "b"'.
 _CLOSES = re.compile(r"[\"'`\u201d\u2019\u00bb\u300d](?=\s{0,9}(?:[,;.\uff0c\uff1b\u3001\])}\n\\]|(?:and|or)\s|\Z))")
-# A comma in brackets parts no items: "(1, 2), (3, 4)".
+# Commas inside brackets do not separate items: "(1, 2), (3, 4)".
 _BRACKET = re.compile(r"[\[\](){}]")
 _HIDDEN = "\0"
-# Two quoted items, whose text is hidden meanwhile: '"a" and "b"'.
+# Two quoted items ('"a" and "b"'), after their characters were replaced by _HIDDEN.
 _HIDDEN_PAIR = re.compile(r"(\0+)\s(?:and|or)\s(\0+)", re.IGNORECASE)
-# The "and" of "a, b, and c", behind a comma; "salt and pepper" keeps its own only as part of an item.
+# The "and" before the last item: "a, b, and c". In a text without commas, "salt and pepper" is one item.
 _LAST_OF_ALL = re.compile(r"(?:\A|(?<=[\s,;\uff0c\uff1b\u3001]))(?:and|or)\s", re.IGNORECASE)
-# With those of Chinese and Japanese, which writes the comma of a list as "、".
+# Including the Chinese and Japanese marks; Japanese separates list items with "、".
 _SEMICOLON, _COMMA = re.compile(r"[;\uff1b]"), re.compile(r"[,\uff0c\u3001]")
 _SPACED_COMMA = re.compile(r"(?<!\d),|,(?!\d{3}(?!\d))|[\uff0c\u3001]")
-"""The comma of a list that has spaces after its commas: none in 1,000."""
+"""A separator in a list with spaces after its commas: the comma in 1,000 is not one."""
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t"
 # Chinese and Japanese have no spaces between words, so each character counts as a word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -101,7 +101,7 @@ def spaced(text: str) -> str:
 
 @dataclass(frozen=True)
 class PlainText:
-    """Read a text as a whole, in normal form."""
+    """A reader that returns the whole text in normal form (see `normal`)."""
 
     ignore_case: bool
     most: int = LONGEST
@@ -117,14 +117,14 @@ class PlainText:
 
 @dataclass(frozen=True)
 class ItemsText:
-    """Read a list: JSON or a Python list in brackets, else one item per line, else items between commas.
+    """A reader of lists: JSON or a Python list in brackets, else one item per line, else items between commas.
 
     A list on one line may also use ``;`` or Chinese commas, have "and" or "or" before the last item, and be in
-    brackets; "3 and 4" are two numbers. Commas in quotation marks or brackets divide nothing, nor does the one in 1,000
-    if other commas have spaces after them. Bullets and numbers before an item are removed, and so are surrounding
-    marks, final punctuation, a fence, and what introduces the list ("The answers are"; the last one counts), also in
-    lists from the data. ``commas=False`` reads only lists in brackets, or lines with bullets. A `separator` replaces
-    all of this.
+    brackets; "3 and 4" are two numbers. Commas inside quotation marks or brackets do not separate items, and neither
+    does the one in 1,000 if other commas have spaces after them. Bullets and numbers before an item are removed, as are
+    surrounding marks, final punctuation, a code fence, and an introduction ("The answers are"; the last one counts).
+    Lists from the data are read the same way. ``commas=False`` reads only lists in brackets, or lines with bullets. A
+    `separator` replaces all of these rules.
     """
 
     separator: str | None = None
@@ -141,7 +141,7 @@ class ItemsText:
         return self.items(self._split(text.strip()))
 
     def items(self, values: Sequence[object]) -> tuple[str, ...]:
-        """Return values as items: text in normal form, the rest as JSON (``3``, ``true``); drop empty text."""
+        """Return `values` as items: text in normal form (dropped if empty), other values as JSON (``3``, ``true``)."""
         if len(values) > MOST_ITEMS:
             raise ValueError(f"more than {MOST_ITEMS:,} items")
         texts = (value if isinstance(value, str) else _as_json(value) for value in values)
@@ -176,8 +176,10 @@ def _closes(text: str) -> bool:
 
 
 def _introduced(text: str) -> str:
-    """Return the text after the last words that introduce a list, or the list in brackets on the last line, without the
-    fence around it."""
+    """Return the part of `text` after the last introduction, or the list in brackets on the last line.
+
+    A code fence around it is removed.
+    """
     lead = 0
     for match in _LEAD.finditer(_hidden(text)):
         lead = match.end()
@@ -190,7 +192,7 @@ def _introduced(text: str) -> str:
 
 
 def _values(text: str) -> list[object] | None:
-    """Return the values of a JSON array, or of a Python list, tuple or set that has quoted texts; None for others."""
+    """Return the values of a JSON array, or of a Python list, tuple or set with quoted strings; None for other text."""
     if text[:1] == "[" and not (parsed := parse_json(text)).error:
         values: list[object] = parsed.value
         return values
@@ -211,7 +213,7 @@ def _plain(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    """Return `text` without the pair of brackets around all of it."""
+    """Return `text` without the pair of brackets that encloses all of it."""
     for opening, closing in _BRACKETS:
         if text.startswith(opening) and text.endswith(closing):
             around = _outermost(text)[:1] == [(len(opening) - 1, len(text))]
@@ -220,7 +222,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _between_commas(text: str) -> list[str]:
-    """Split `text` at semicolons if it has any, else at commas; but not within quotation marks and brackets."""
+    """Split `text` at semicolons if it has any, else at commas; never inside quotation marks or brackets."""
     hidden = _hidden(text)
     semicolons = _SEMICOLON.search(hidden) is not None
     divider = _SEMICOLON if semicolons else _SPACED_COMMA if ", " in hidden else _COMMA
@@ -240,7 +242,7 @@ def _between_commas(text: str) -> list[str]:
 
 
 def _hidden(text: str) -> str:
-    """Return `text` with `_HIDDEN` in the place of each character in quotation marks and brackets."""
+    """Return `text` with each character in quotation marks or brackets replaced by `_HIDDEN`."""
     return _hide(_hide(text, _quoted(text)), _outermost(text))
 
 
@@ -268,7 +270,7 @@ def _quoted(text: str) -> list[tuple[int, int]]:
 
 
 def _outermost(text: str) -> list[tuple[int, int]]:
-    """Return the start and end of the outermost closed brackets of `text`; of any kind, for ``[0, 1)``."""
+    """Return the start and end of each outermost pair of brackets in `text`; the two kinds may differ: ``[0, 1)``."""
     passages, depth, start = [], 0, 0
     for match in _BRACKET.finditer(_hide(text, _quoted(text))):
         if match[0] in "[({":
@@ -290,7 +292,7 @@ def _as_json(value: object) -> str:
 
 @dataclass(frozen=True)
 class GoldText:
-    """Read a gold cell, text or an int, as text; `extract` finds the answer in it."""
+    """A reader of gold cells (text or an int) as text; `extract` finds the answer in the cell."""
 
     extract: Extractor | None
 
@@ -307,10 +309,10 @@ class GoldText:
 
 @dataclass(frozen=True)
 class AcceptedGolds(Generic[G]):
-    """Read a gold cell, one gold answer or a list of accepted ones, as a tuple; `read` reads one of them.
+    """A reader of gold cells with one answer or a list of accepted answers, as a tuple; `read` reads each answer.
 
-    A list may arrive as text (``'["Paris", "City of Light"]'``), as CSV files have it. Only a list of quoted texts is
-    taken for one: ``[1, 2]`` may be the answer itself. An extractor searches the text as it is.
+    A list may arrive as text (``'["Paris", "City of Light"]'``), as in CSV files. Text counts as a list only if its
+    items are quoted: ``[1, 2]`` may be the answer itself. If there is an extractor, it searches the whole text instead.
     """
 
     read: Callable[[object], G]
@@ -332,7 +334,7 @@ class AcceptedGolds(Generic[G]):
 
 
 def _quoted_list(text: str) -> list[str] | None:
-    """Return the texts of a list in JSON or Python; None for other text."""
+    """Return the items of a list of strings, in JSON or Python syntax; None for other text."""
     stripped = text.strip()
     if stripped[:1] != "[" or stripped[-1:] != "]" or stripped[1:].lstrip()[:1] not in ("'", '"'):
         return None
@@ -346,7 +348,7 @@ def _quoted_list(text: str) -> list[str] | None:
 
 @dataclass(frozen=True)
 class GoldTexts(Generic[T]):
-    """Read a gold cell, one text or a list of accepted texts, as a tuple."""
+    """A reader of gold cells with one text or a list of accepted texts, as a tuple."""
 
     read: Callable[[str], T]
     extract: Extractor | None
@@ -356,13 +358,13 @@ class GoldTexts(Generic[T]):
         if isinstance(value, str) and self.extract:
             return (self.read(text(value)),)
         golds = AcceptedGolds(lambda gold: self.read(text(gold)))(value)
-        # A list that arrived as text may also be the answer as it is written.
+        # Text that looks like a list may also be the answer itself.
         return (*golds, self.read(text(value))) if isinstance(value, str) and len(golds) > 1 else golds
 
 
 @dataclass(frozen=True)
 class GoldItems:
-    """Read a gold cell, a list or text that holds a list, as items."""
+    """A reader of gold cells that hold a list, or the text of a list, as items."""
 
     read: ItemsText
     extract: Extractor | None
@@ -377,7 +379,7 @@ class GoldItems:
 
 @dataclass(frozen=True)
 class Affordable(Generic[S]):
-    """Compare an answer with all acceptable ones, unless that would take seconds."""
+    """A comparison of an answer with all acceptable answers, skipped if it would take seconds."""
 
     measure: Callable[[S, tuple[S, ...]], Score]
 
@@ -391,7 +393,7 @@ class Affordable(Generic[S]):
 
 @dataclass(frozen=True)
 class Reading(Generic[T, G]):
-    """Read the answer the same way as the gold answer, then compare the two."""
+    """A scoring function that reads the answer the same way as the gold answer, then compares the two."""
 
     read: Callable[[str], T]
     measure: Callable[[T, G], Score]
@@ -408,7 +410,7 @@ class Reading(Generic[T, G]):
 
 @dataclass(frozen=True)
 class BestOf(Generic[T, G]):
-    """Return the best score among the accepted gold answers."""
+    """A scoring function that returns the best score among the accepted gold answers."""
 
     measure: Callable[[T, G], Score]
 
@@ -418,7 +420,7 @@ class BestOf(Generic[T, G]):
 
 
 def best(measure: Callable[[T, G], float | Score], answer: T, golds: tuple[G, ...]) -> float | Score:
-    """Return the best score of an answer among the accepted gold answers; the note names the best of several."""
+    """Return the best score of an answer among the accepted gold answers. With several, the note names the best."""
     if len(golds) == 1:
         return measure(answer, golds[0])
     highest, nearest = Score(-math.inf), golds[0]
@@ -447,7 +449,7 @@ def above(floor: float, value: float) -> float:
 
 
 def _where(extract: Extractor | Any, default: TextExtractor | None) -> Extractor:
-    """Return the extractor; ``rk.extract.answer()`` is the primitive's default, with other thinking if it says so."""
+    """Return the extractor; ``rk.extract.answer()`` means the primitive's `default`, with its own `thinking`."""
     where = as_extractor(extract, default or Answer())
     if default is None:
         return where
@@ -459,7 +461,7 @@ def _where(extract: Extractor | Any, default: TextExtractor | None) -> Extractor
 
 
 def is_default(extract: object) -> bool:
-    """Return whether `extract` means the default of a reward: None, or ``rk.extract.answer()``."""
+    """Return whether `extract` selects a reward's default extractor: None, or ``rk.extract.answer()``."""
     where = extract.where if isinstance(extract, Prefilled) else extract
     return where is None or isinstance(where, Answer)
 
@@ -482,9 +484,9 @@ def against_gold(
     Args:
         column: the column with the gold answer.
         gold_type: the type of gold answer that `function` takes.
-        gold_reader: makes the reader of gold cells from their extractor (or None).
+        gold_reader: returns the reader of gold cells, given their extractor (or None).
         extract, gold: the user's options; `default` finds the answer if `extract` is None.
-        on_unparsable_gold: the user's option; None raises, and lets the row fail in a training.
+        on_unparsable_gold: the user's option; None raises an error, except in training, where the row fails.
         options: other options for the repr, as (value, default).
     """
     if not isinstance(column, str) or not column.strip():

@@ -23,7 +23,7 @@ from rewardkit.batch.logs import OF_TRAINERS, RowLog
 from rewardkit.batch.score import FAILED, Fault, Outcome
 from rewardkit.errors import CoercionError, RewardTypeError, shorten, warn
 from rewardkit.progress.bounds import Bounds
-from rewardkit.tree.binding import Arguments, Binding, bound, distinct, gather
+from rewardkit.tree.binding import Arguments, Binding, available_parameters, distinct, gather
 from rewardkit.tree.coercion import DECIMAL, WHITESPACE
 from rewardkit.tree.parameters import ENVIRONMENT, MISSING, SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
 from rewardkit.tree.results import (
@@ -41,14 +41,14 @@ from rewardkit.tree.reward import Calls, Evaluation, NodeSpec, Reward, Steps
 # Text that a function compares with a number: the gold answer "42" of an argument without an annotation.
 
 
-# Any limits: the function is called again to see whether a number scores more, and a column that holds text where a
-# number is needed shows it in the first rows.
+# Arbitrary limits: the function is called again to see whether a number scores more, and if a column holds text instead
+# of numbers, the first rows show it.
 _MOST_BATCHES = 3
 _MOST_CALLS = 8
 
 
 class UntypedGoldWarning:
-    """Looks at the first batches of one function, and warns once.
+    """A one-time warning that a function compares text with a number, based on its first batches.
 
     Attributes:
         left: the number of batches to look at.
@@ -72,13 +72,13 @@ class UntypedGoldWarning:
         lowest: float,
         name: str,
     ) -> None:
-        """Look at what `function` returned for `arguments`."""
+        """Check the results `raw` of one batch, and warn if a number would score higher than the text."""
         if not raw:
             return
         self.left -= 1
         scores = [as_number(result) for result in raw if type(result) in (bool, int, float)]
         if len(scores) < len(raw) or any(score > max(lowest, 0.0) for score in scores):
-            self.left = 0  # it copes with text, or does something else
+            self.left = 0  # the function works with text
             return
         for index, parameter in enumerate(parameters):
             if parameter.name in self._suspects and self._better(function, index, arguments, scores):
@@ -93,7 +93,7 @@ class UntypedGoldWarning:
                 return
 
     def _better(self, function: Callable[..., Any], index: int, arguments: Arguments, scores: Sequence[float]) -> bool:
-        """Whether a completion earns more with the number than with the text."""
+        """Return whether a completion scores higher with the number than with the text."""
         rows = zip(*arguments.columns, scores, strict=True)
         for *values, score in list(rows)[:_MOST_CALLS]:
             number = _number(values[index])
@@ -109,7 +109,7 @@ class UntypedGoldWarning:
 
 def _number(text: object) -> int | float | None:
     bare = text.strip(WHITESPACE) if isinstance(text, str) else ""
-    # Any limit: no plain number is as long, and repr could not be the same.
+    # Arbitrary limit: no plain number is this long, and its repr could not be the same.
     if not DECIMAL.fullmatch(bare) or len(bare) > 30:
         return None
     number = int(bare) if bare.lstrip("-").isdigit() else float(bare)
@@ -124,7 +124,7 @@ class Leaf(Reward):
     Attributes:
         binding: the function, its arguments, and how to call it.
         contract: the values that the function may return, and the behavior if it returns something else.
-        expression: its ``repr``; the component's name by default.
+        expression: the ``repr`` of the reward; the component's name by default.
     """
 
     binding: Binding
@@ -157,9 +157,9 @@ class Leaf(Reward):
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         batch, binding = evaluation.batch, self.binding
         label = evaluation.label(self)
-        parameters = bound(binding.parameters, batch)
-        broken = {row: why for row, why in batch.rollouts.broken.items() if rows[row]}
-        if broken and binding.scope != "batch":  # a function of the whole batch gets the whole batch
+        parameters = available_parameters(binding.parameters, batch)
+        broken = {row: reason for row, reason in batch.rollouts.broken.items() if rows[row]}
+        if broken and binding.scope != "batch":  # a batch function always gets all rows
             rows = rows.copy()
             rows[list(broken)] = False
         where = first = rows.nonzero()[0]
@@ -197,10 +197,10 @@ class Leaf(Reward):
         called: Sequence[int],
         raw: list[Any],
     ) -> Results:
-        """Return the results of all rows of `arguments`, given those of the rows that were `called`."""
+        """Return the checked results of all rows of `arguments`, given the `raw` results of the `called` rows."""
         batch, scope = evaluation.batch, self.binding.scope
         if self.binding.trusted:
-            # A misfit with the trajectory may be the policy's doing, which must not rid itself of its score.
+            # A mismatch with the trajectory may be caused by the policy, which must not be able to avoid its score.
             fails = evaluation.on_unparsable_gold == "fail" and not self.binding.reads("trajectory")
             raw = _data_errors(raw, called, self.contract.name, raises=not fails)
         if arguments.set_aside:
@@ -208,9 +208,9 @@ class Leaf(Reward):
 
         def context(position: int, size: int) -> str:
             if size > 1:
-                which = "all" if size == batch.size else "the"
-                of = "the batch" if scope == "batch" else f"a prompt, from row {arguments.rows[position]} on"
-                return f"  called with {which} {size} completions of {of}"
+                article = "all" if size == batch.size else "the"
+                unit = "the batch" if scope == "batch" else f"a prompt, from row {arguments.rows[position]} on"
+                return f"  called with {article} {size} completions of {unit}"
             return _context(batch, arguments, parameters, position)
 
         def turns(position: int) -> int:
@@ -244,7 +244,7 @@ class Leaf(Reward):
     def _calls(
         self, batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
     ) -> tuple[Calls, list[int] | None]:
-        """Return the calls for some rows and, if each call takes several rows, how many."""
+        """Return the calls for the rows of `arguments` and, if calls take several rows, the number of rows in each."""
         function, scope = self._positional(parameters), self.binding.scope
         quiet = self.binding.trusted and not self.binding.waits  # primitives print nothing
         if scope == "sample":
@@ -263,7 +263,7 @@ class Leaf(Reward):
         return Calls(self, function, lists, [None] * len(lists), self.binding, quiet), sizes
 
     def _positional(self, parameters: Sequence[Parameter]) -> Callable[..., Any]:
-        """Return the function, callable with the bound parameters in order."""
+        """Return the function, wrapped if necessary, so that it takes the bound parameters in order."""
         binding = self.binding
         elsewhere = binding.timeout is not None and not binding.asynchronous
         if elsewhere:
@@ -273,8 +273,8 @@ class Leaf(Reward):
         # Another process imports the function by its name, and finds the leaf that replaced it.
         function = self if elsewhere else binding.function
         leading = 0
-        for bound_one, declared in zip(parameters, binding.parameters, strict=False):
-            if bound_one is not declared or declared.keyword_only:
+        for bound_parameter, declared in zip(parameters, binding.parameters, strict=False):
+            if bound_parameter is not declared or declared.keyword_only:
                 break
             leading += 1
         if leading == len(parameters):
@@ -282,7 +282,7 @@ class Leaf(Reward):
         return _Keywords(function, leading, tuple(parameter.name for parameter in parameters[leading:]))
 
     def describe(self) -> str:
-        """Return name, options and source, for the fingerprint."""
+        """Return the name, options and source of the leaf, for its fingerprint."""
         from rewardkit.tree.fingerprints import described
 
         binding, contract = self.binding, self.contract
@@ -348,17 +348,17 @@ def primitive(
 
 
 def rebound(reward: Reward, **changes: Any) -> Reward:
-    """Return the same leaf with changes to its binding: ``rebound(leaf, trusted=True)``."""
+    """Return the same leaf with a changed binding: ``rebound(leaf, trusted=True)``."""
     return replace(reward, binding=replace(reward.binding, **changes)) if isinstance(reward, Leaf) else reward
 
 
 def written_as(reward: Reward, call: str) -> Reward:
-    """Return the same leaf with another `repr`: the call that made it."""
+    """Return the same leaf with `call`, the call that made it, as its `repr`."""
     return replace(reward, expression=call) if isinstance(reward, Leaf) else reward
 
 
 def expression(name: str, *arguments: object, **options: tuple[object, object]) -> str:
-    """Return the call that makes a primitive: ``number('answer', relative=0.1)``. Options are (value, default)."""
+    """Return the code of a primitive: ``number('answer', relative=0.1)``. Options are (value, default) pairs."""
     parts = [repr(argument) for argument in arguments]
     parts += [f"{option}={value!r}" for option, (value, default) in options.items() if value != default]
     return f"{name}({', '.join(parts)})"
@@ -366,7 +366,7 @@ def expression(name: str, *arguments: object, **options: tuple[object, object]) 
 
 @dataclass(frozen=True)
 class _Keywords:
-    """Call a function with the first values by position and the others by keyword. Picklable, for workers."""
+    """A picklable function that passes the first values by position and the others by keyword."""
 
     function: Callable[..., Any]
     leading: int
@@ -410,10 +410,10 @@ def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:
 
 
 def _data_errors(raw: list[Any], rows: Sequence[int | None], name: str, *, raises: bool) -> list[Any]:
-    """Return results, with an `Unparsable` for each CoercionError of a primitive: columns do not fit each other.
+    """Replace each CoercionError of a primitive (its columns do not fit each other) in `raw` by an `Unparsable`.
 
     Raises:
-        CoercionError: the first of them, with its row, if it `raises`.
+        CoercionError: the first of these errors, with its row, if `raises`.
     """
     checked = list(raw)
     for position, (result, row) in enumerate(zip(raw, rows, strict=False)):
@@ -425,7 +425,7 @@ def _data_errors(raw: list[Any], rows: Sequence[int | None], name: str, *, raise
 
 
 def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
-    """Return the results of all rows: `raw`, with the rows that were set aside in their places."""
+    """Return the results of all rows: `raw`, with the results that were set aside inserted at their positions."""
     called = iter(raw)
     return [
         arguments.set_aside[position] if position in arguments.set_aside else next(called)
@@ -463,11 +463,11 @@ def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None
 
 
 def _failed(column: Column, broken: Mapping[int, str], name: str) -> list[Fault]:
-    """Fail the rows whose environment broke, whatever the policy for failures: an outage must not get a number."""
-    for row, why in broken.items():
-        column.values[row], column.codes[row], column.notes[row] = math.nan, FAILED, why
+    """Fail the rows whose environment broke, whatever the failure policy, because an outage must not get a score."""
+    for row, reason in broken.items():
+        column.values[row], column.codes[row], column.notes[row] = math.nan, FAILED, reason
         column.turns.pop(row, None)
-    return [Fault(name, row, Outcome.FAILED, why) for row, why in broken.items()]
+    return [Fault(name, row, Outcome.FAILED, reason) for row, reason in broken.items()]
 
 
 def _context(batch: Batch, arguments: Arguments, parameters: Sequence[Parameter], position: int) -> str:

@@ -1,7 +1,7 @@
 """Reward names: load rewards by name, with the examples for their checks.
 
 ``load("rewards.py:closeness")`` imports the file and returns the reward of that name. ``load("my.rewards")`` returns
-all public rewards of a module. The module may also define, in capitals, the examples to check its rewards on::
+all public rewards of a module. The module may also define constants with examples for checking its rewards::
 
     EXAMPLES = [{"prompt": "6*7?", "answer": "42"}]     # for every reward in this module
     GOOD = ["<answer>42</answer>"]
@@ -38,11 +38,11 @@ WHAT = (
     "A candidate is a Reward, a function with an argument `completions` (as for TRL) or `completion` (one at a time), "
     "or a list of these"
 )
-"""A description of the candidate, in one sentence."""
+"""The definition of a candidate, for error messages."""
 
-# The word anywhere in the annotation: "float | None" returns a number.
+# Matched anywhere in the annotation: "float | None" returns a number.
 _NUMBERS = re.compile(r"\b(?:float|int|bool|Score|Any|object|number|Number|Real|Decimal|ndarray|Tensor)\b")
-# Only at the beginning: "list[float]" is no single number, "float" in it does not count.
+# Matched only at the beginning: "list[float]" is not a single number, although "float" is in it.
 _CONTAINERS = re.compile(r"(?:typing\.)?(?:list|tuple|dict|set|frozenset|Mapping|Iterator|Iterable)\b", re.IGNORECASE)
 
 
@@ -54,7 +54,7 @@ class Candidate:
         name: the name of the variable.
         value: the reward, function or list.
         kind: the kind of object.
-        left_out: why it is not checked; empty if it is.
+        left_out: the reason why the candidate is not checked; empty if it is checked.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Candidate:
 
     @property
     def certain(self) -> bool:
-        """Whether it is a reward beyond doubt: a function of one completion may be an undecorated helper."""
+        """Whether the candidate is certainly a reward: a function of one completion may be an undecorated helper."""
         return self.kind != "function of one completion"
 
 
@@ -85,7 +85,7 @@ def candidates(module: ModuleType) -> list[Candidate]:
 
 
 def kind_of(value: Any) -> Kind:
-    """Return what kind of reward a value is; an empty text if it is none."""
+    """Return the kind of reward that `value` is; an empty string if it is not a reward."""
     if isinstance(value, Reward):
         return "reward"
     if isinstance(value, (list, tuple)):
@@ -96,7 +96,7 @@ def kind_of(value: Any) -> Kind:
 
 
 def kind_of_function(function: Callable[..., Any]) -> Kind:
-    """Return what kind of reward a function is, by the names of its arguments."""
+    """Return the kind of reward that a function is, judging by the names of its arguments."""
     if str(getattr(function, "__module__", "")).partition(".")[0] == "rewardkit":
         return ""
     try:
@@ -111,7 +111,7 @@ def kind_of_function(function: Callable[..., Any]) -> Kind:
 
 
 def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str) -> str:
-    """Return why a candidate is not checked, or an empty text."""
+    """Return the reason why a candidate is not checked; an empty string if it is checked."""
     listed = getattr(module, "__all__", None)
     if listed is not None and name not in listed:
         return "not in __all__"
@@ -128,7 +128,7 @@ def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str)
 
 
 def _returns_text(value: Any, kind: Kind) -> str:
-    """Return the reason why a function does not return scores, by its annotation; empty if it may."""
+    """Return the reason why a function's annotation rules out scores; an empty string if it does not."""
     if "function" not in kind:
         return ""
     annotations = getattr(value, "__annotations__", {})
@@ -160,7 +160,7 @@ CONSTANTS = (
 
 
 def _is_constant(name: str) -> bool:
-    """Whether a variable is an option of the check: ``OTHER_REWARDS`` and ``CLOSENESS_IS_CORRECT`` are no rewards."""
+    """Return whether a name is that of a check option, such as ``OTHER_REWARDS`` or ``CLOSENESS_IS_CORRECT``."""
     return name.isupper() and (name in CONSTANTS or name.endswith(tuple(f"_{constant}" for constant in CONSTANTS)))
 
 
@@ -172,8 +172,8 @@ class Loaded:
         name: the name of its variable.
         reward: a reward, a trainer's function, or a list of them.
         constants: options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
-        kind: the kind of object, if it was not asked for by name.
-        left_out: why it is not among the public rewards; empty if it is.
+        kind: the kind of object; empty if the reward was requested by name.
+        left_out: the reason why it is not among the public rewards; empty if it is.
     """
 
     name: str
@@ -196,7 +196,7 @@ def load(target: str) -> list[Loaded]:
 
 
 def survey(target: str) -> list[Loaded]:
-    """Load the reward of that name; without a name, all candidates of the module, also those left out.
+    """Load the reward that `target` names; without a name, all candidates of the module, including those left out.
 
     Raises:
         RewardDefinitionError: there is no such module, file or reward, it cannot be imported, or all candidates are
@@ -232,7 +232,7 @@ def split(target: str) -> tuple[str, str]:
 
 
 def is_file(source: str) -> bool:
-    """Whether `source` is the path of a file rather than the name of a module."""
+    """Return whether `source` is the path of a file rather than the name of a module."""
     return source.endswith(".py") or "/" in source or "\\" in source
 
 
@@ -240,7 +240,7 @@ def load_module(source: str) -> ModuleType:
     """Import a module by its name or the path of its file.
 
     Raises:
-        RewardDefinitionError: it does not exist, or importing it raised; the message says where.
+        RewardDefinitionError: the module does not exist, or its import raised an error; the message says where.
     """
     path = path_of(source)
     if is_file(source):
@@ -273,7 +273,7 @@ def path_of(source: str) -> Path:
 
 
 def is_installed(path: Path) -> bool:
-    """Whether a file belongs to Python, to an installed package, or to rewardkit."""
+    """Return whether a file belongs to Python, to an installed package, or to rewardkit."""
     paths = sysconfig.get_paths()
     folders = [Path(paths[name]).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     package_folder = Path(sys.modules["rewardkit"].__file__ or "").resolve().parent
@@ -294,7 +294,7 @@ def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
 
 
 def place_of(path: Path) -> tuple[str, Path]:
-    """Return the import name of a file, and the folder that must be on the path for it."""
+    """Return a file's import name, and the folder that must be on ``sys.path`` to import it."""
     names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
@@ -352,7 +352,7 @@ def _named(module: ModuleType, name: str, source: str) -> Any:
 
 
 def constants_of(module: ModuleType, name: str) -> dict[str, Any]:
-    """Return the constants of a module for its reward `name`, by the names of `check_reward`."""
+    """Return a module's constants for its reward `name`, keyed by the argument names of `check_reward`."""
     prefix = name.rpartition(".")[2].upper()
     constants = {}
     for constant in CONSTANTS:

@@ -1,8 +1,9 @@
 """Names: which nodes of a tree are components, terms and gates, and the name of each.
 
 Equal nodes count as one. Names are unique: two different rewards with the same name get the key of their route as a
-prefix (``math.accuracy``). The second of two primitives derives its name from what differs: after ``number("answer")``,
-``number("price")`` is ``number_price``. Generated names get a number (``product_2``), and any other clash is an error.
+prefix (``math.accuracy``). The second of two primitives of one kind is named after the argument that differs: after
+``number("answer")``, ``number("price")`` is ``number_price``. Generated names get a number (``product_2``), and any
+other clash is an error.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Path = tuple[str, ...]
 
 _WORD = re.compile(r"\w+")
 _LONGEST = 30
-"""The most characters of an argument that becomes part of a name. Any limit: names are headings of columns and
+"""The most characters of an argument that becomes part of a name. Arbitrary limit: names are headings of columns and
 curves."""
 
 
@@ -35,7 +36,7 @@ class Names:
 
     @classmethod
     def of(cls, root: Reward) -> Names:
-        """Name the nodes of a tree; RewardDefinitionError if two different rewards have the same name."""
+        """Name the nodes of a tree; raise RewardDefinitionError if two different rewards have the same name."""
         terms = list(dict.fromkeys(terms_of(root)))
         is_term = set(terms)
         paths: dict[Reward, list[Path]] = {}
@@ -63,7 +64,7 @@ class Names:
 
 
 def terms_of(root: Reward) -> Iterator[Reward]:
-    """Yield the rewards that are the additive terms of `root`, from left to right, as often as they occur."""
+    """Yield the rewards that are the additive terms of `root`, from left to right, with repetitions."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -100,13 +101,13 @@ def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
 
 
 def _plain(node: Reward) -> str:
-    """Return how to make a reward of a plain function, which has no ``.named`` itself; "" for any other reward."""
+    """Return code that turns a plain function, which has no ``.named``, into a reward; "" for any other reward."""
     binding = node.facts.binding
     return f"rk.{node!r}" if binding is not None and binding.plain else ""
 
 
 def _rank(node: Reward) -> int:
-    """Chosen names come first, then those of primitives, then generated ones."""
+    """Return the priority of a node's name: user-defined names first, then those of primitives, then generated ones."""
     return 2 if node.facts.generic else 1 if node.facts.call else 0
 
 
@@ -121,7 +122,7 @@ def _derived(name: str, node: Reward, owners: dict[str, Reward]) -> str:
 
 
 def difference(call: str, other: str) -> str:
-    """Return the first argument that differs, as a word: ``difference("a('x')", "a('y')")`` is "x"."""
+    """Return the first argument that differs, as part of a name: ``difference("a('x')", "a('y')")`` is "x"."""
     call_arguments, other_arguments = _arguments(call), _arguments(other)
     for key, text in call_arguments.items():
         word = "_".join(_WORD.findall(text))
@@ -131,7 +132,7 @@ def difference(call: str, other: str) -> str:
 
 
 def _arguments(call: str) -> dict[int | str, str]:
-    """Return the arguments of a call by position or name; nothing if it is not Python."""
+    """Return the arguments of a call by position or name; an empty dict if it is not valid Python."""
     try:
         parsed = ast.parse(call, mode="eval").body
     except (SyntaxError, ValueError):
@@ -143,5 +144,5 @@ def _arguments(call: str) -> dict[int | str, str]:
 
 
 def _free(name: str, used_names: Container[str]) -> str:
-    """Return `name`, with a number if it is taken."""
+    """Return `name`, with a number appended if it is taken."""
     return next(free for free in chain([name], (f"{name}_{number}" for number in count(2))) if free not in used_names)

@@ -27,7 +27,7 @@ from rewardkit.tree.coercion import Coercer
 
 
 def cell_text(value: Any) -> str:
-    """Return text as it is, "" for a missing value, and anything else as JSON text."""
+    """Return text unchanged, a missing value as "", and anything else as JSON text."""
     if isinstance(value, str):
         return value
     if hasattr(value, "tolist"):  # numpy and torch
@@ -68,7 +68,7 @@ ENVIRONMENT = "<environment>"
 """The source of a parameter that takes the live environment of a row."""
 
 SINGLE = ("progress", "trainer_state", "log_metric", "log_extra")
-"""Arguments of which a call gets one, also if it takes several rows."""
+"""Arguments that a call gets once, even if it takes several rows."""
 
 _SEQUENCES = (list, tuple, collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
 _UNIONS = (typing.Union, types.UnionType)
@@ -99,7 +99,8 @@ class Parameter:
         annotation: the target type of a column.
         default: used if the column does not exist.
         renamed: for ``example``: (name, the data's name) of columns that have another name in the data.
-        on_unparsable_gold: the setting for a column of a ready reward; None for the setting of the scorer's caller.
+        on_unparsable_gold: the setting for a gold column of a ready reward; None for the setting passed to the
+            scorer.
     """
 
     name: str
@@ -127,7 +128,7 @@ class Parameter:
         return Parameter, (self.name, self.source, *options, self.on_unparsable_gold)
 
     def with_columns(self, columns: Mapping[str, str]) -> Parameter:
-        """Return this parameter for data that calls columns otherwise."""
+        """Return this parameter for data with other column names."""
         if self.source == "example":
             renames = {name: columns.get(column, column) for name, column in self.renamed}
             sources = {column for _, column in self.renamed}
@@ -146,12 +147,12 @@ def parameters_of(
     starred: bool = False,
     first: str = "",
 ) -> tuple[Parameter, ...]:
-    """Return the parameters of a user's function, with all checks that need no batch.
+    """Return the parameters of a user's function, after all checks that need no batch.
 
     Args:
         texts: an `example` without an annotation holds texts.
         starred: leave out ``**kwargs`` instead of raising an error.
-        first: the source of the first argument, whatever it is called and annotated.
+        first: the source of the first argument, whatever its name and annotation.
 
     Raises:
         RewardDefinitionError: the function has ``*args`` or ``**kwargs``, or an annotation cannot be used.
@@ -270,7 +271,7 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
 
 
 def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope = "sample") -> None:
-    """Raise a BindingError that suggests similar names if the batch lacks columns that a reward asks for."""
+    """Raise a BindingError that suggests similar names if the batch lacks an argument that a reward asks for."""
     shadowing = next((column for column in batch.columns if column in RESERVED), None)
     if shadowing is not None:
         raise BindingError(
@@ -309,14 +310,14 @@ def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
 
 
 def shown_columns(columns: Mapping[str, str]) -> str:
-    """Return the call: ``.with_columns(answer='solution')``."""
+    """Return the code of the call: ``.with_columns(answer='solution')``."""
     if all(name.isidentifier() for name in columns):
         return f".with_columns({', '.join(f'{name}={column!r}' for name, column in columns.items())})"
     return f".with_columns(**{dict(columns)!r})"
 
 
 def caller_locals(depth: int) -> Mapping[str, Any]:
-    """Return the local names where a function is decorated, to resolve annotations with types defined there."""
-    # The frame of the caller: annotations may name types that a function defines.
+    """Return the local variables of the caller, to resolve annotations that name types defined there."""
+    # One more than `depth`, to skip the frame of this function.
     frame = sys._getframe(depth + 1)
     return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)

@@ -31,7 +31,7 @@ Policy = Literal["unscorable", "raise"] | float
 """The policy for a failed sample: it gets no learning signal, stops the run, or scores a number."""
 
 LARGEST = float(np.finfo(np.float32).max)
-"""Trainers compute in float32, where a larger number is infinite."""
+"""The largest float32. Trainers compute in float32, where a larger number is infinite."""
 
 _TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # the same class from Python 3.11 on
 _HERE = str(Path(__file__).resolve().parents[1])
@@ -43,7 +43,7 @@ class Raised:
     """The result of a call that raised.
 
     Attributes:
-        rows: the number of rows of the call.
+        rows: the number of rows in the call.
     """
 
     error: BaseException
@@ -52,21 +52,23 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """The result of a row where the reward does not apply, with the reason."""
+    """The result for a row to which the reward does not apply, with the reason."""
 
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unparsable:
-    """The result of a row whose gold cell cannot be read, with the reason: it has no score, whatever the policies."""
+    """The result for a row whose gold cell cannot be read, with the reason. It has no score, whatever the policies."""
 
     reason: str
 
 
 class InvalidReturn(Exception):
-    """A reward function returned something that is not a score, or cannot read its input; the message names the
-    problem."""
+    """A reward function returned something that is not a score, or cannot read its input.
+
+    The message names the problem.
+    """
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
@@ -82,7 +84,8 @@ class ReturnPolicy:
         bounds: the lowest and the highest score.
         may_abstain: whether it may return None.
         on_failure: the policy for scores that could not be computed.
-        on_error: the policy for its bugs; None: they raise while `strict`, and later score the lowest bound.
+        on_error: the policy for bugs in the function. None: bugs raise while `strict`, and later score the lowest
+            bound.
         remedy: advice for fixing a bug that raises.
         outages: exceptions that mean that the score could not be computed, besides `RewardFailure` and timeouts.
     """
@@ -98,7 +101,7 @@ class ReturnPolicy:
     outages: tuple[type[BaseException], ...] = ()
 
     def stand_in(self, strict: bool) -> float | None:
-        """Return what an errored row scores; None if the error must raise."""
+        """Return the score of a row in which the function had a bug; None if the error must be raised."""
         if isinstance(self.on_error, (int, float)):
             return float(self.on_error)
         if self.on_error == "raise" or strict or not math.isfinite(self.bounds[0]):
@@ -108,9 +111,10 @@ class ReturnPolicy:
 
 @dataclass(slots=True)
 class Results:
-    """Checked results of m calls: values and codes (m,), and by position notes, parts, turns and faults.
+    """The checked results of m calls.
 
-    ``complete`` is True if all were scored.
+    Values and codes have the shape (m,); notes, parts, turns and faults are keyed by position. ``complete`` is True if
+    all calls were scored.
     """
 
     values: Floats
@@ -123,10 +127,10 @@ class Results:
 
 
 Context = Callable[[int, int], str]
-"""(position, rows of the call) -> the row, its completion and arguments, for messages."""
+"""A function (position, rows in the call) -> a description of the row, its completion and arguments, for messages."""
 
 Turns = Callable[[int], "int | None"]
-"""Position -> the number of turns of the completion; None if unknown."""
+"""A function: position -> the number of turns in the completion; None if unknown."""
 
 
 def ordinary_results(raw: Sequence[Any], bounds: Bounds) -> Results | None:
@@ -159,10 +163,10 @@ def check_results(
 
     Args:
         raw: the results of m calls; `Raised` for those that raised.
-        contract: the contract, with the name of the component in its tree.
+        contract: the return policy, with the name that the component has in its tree.
         strict: raise if the function has a bug.
-        context: the row of a position, for messages.
-        turns: the number of turns of a position; None if unknown.
+        context: describes the row at a position, for messages.
+        turns: returns the number of turns at a position; None if unknown.
 
     Raises:
         RewardBug: a bug while `strict`, or without a finite lower bound.
@@ -232,7 +236,7 @@ def _take(result: Any, position: int, contract: ReturnPolicy, results: Results, 
 
 
 def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
-    """Return the shares of the turns in a score; raise InvalidReturn if they are not one per turn, or not its value."""
+    """Return a score's shares per turn; raise InvalidReturn unless there is one per turn and they sum to the value."""
     if turns is not None and len(score.turns) != turns:
         raise InvalidReturn(f"returned {len(score.turns)} shares for {turns} turns. Return one share per turn")
     shares = tuple(map(as_number, score.turns))
@@ -282,8 +286,8 @@ def _err(
     results: Results,
     context: Context,
 ) -> None:
-    is_traceless = isinstance(error, InvalidReturn) and not error.remedy  # its traceback says nothing
-    reason = str(error) if isinstance(error, InvalidReturn) else f"raised {type(error).__name__}: {_said(error)}"
+    is_traceless = isinstance(error, InvalidReturn) and not error.remedy  # its traceback is of no use
+    reason = str(error) if isinstance(error, InvalidReturn) else f"raised {type(error).__name__}: {_error_text(error)}"
     value = contract.stand_in(strict)
     if value is None:
         remedy = (isinstance(error, InvalidReturn) and error.remedy) or contract.remedy
@@ -303,7 +307,7 @@ def _line(error: BaseException) -> str:
     return f" ({user_frames[-1].filename}, line {user_frames[-1].lineno})" if user_frames else ""
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     try:
         message = str(error)
     except Exception as broken:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Kind = Literal["weights", "thresholds", "schedules"]
 
 Request = tuple["Reward", Rows]
-"""A child, and the rows (n,) where its value is needed."""
+"""A child, and the rows (n,) in which its value is needed."""
 
 
 class Tunable(NamedTuple):
@@ -51,41 +51,41 @@ class Tunable(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class NodeSpec:
-    """The declarations of a node about itself.
+    """The facts that a node declares about itself.
 
     Attributes:
-        name: its name in tables, logs and errors; empty for a plain sum.
+        name: the node's name in tables, logs and errors; empty for a plain sum.
         bounds: the lowest and the highest possible value.
-        children: the rewards that it combines.
+        children: the rewards that the node combines.
         prefixes: for each child, the prefix of its name if names clash (the key of a route); empty for no prefixes.
         generic: the name was generated, so a number may be added to it.
-        call: the call that makes it, if its name is that of the called function: a second one of its kind derives its
-            name from what differs in the calls.
-        logged: its raw value is a component.
-        stands_for: the reward that it renames.
-        addends: the children whose shares add up to its value; None if it is one term by itself.
+        call: the code of the call that makes the node, if the node is named after the called function. A second node of
+            the same kind is named after the argument that differs.
+        logged: the node's raw value is a component.
+        stands_for: the reward that the node renames.
+        addends: the children whose shares add up to the node's value; None if the node is one term by itself.
         weights: the weights of the addends, if they are the same in all rows.
-        average: its value is the weighted sum, divided by the weights of the children that did not abstain.
+        average: the value is the weighted sum, divided by the sum of the weights of the children that did not abstain.
         condition: for a gate: the reward that opens it.
         threshold: for a gate that is not soft: the value of the condition that opens it.
-        sees: the rows that it needs to see to score one row.
-        together: the rows that have to be in one batch for its values to be right, across processes.
-        schedules: the schedules among its weights and its threshold.
-        moments: other schedules that it reads.
-        gauges: numbers that move with training and are logged: ``{"threshold": schedule}``.
-        stages: the name of each stage, and how much it counts.
-        columns: the columns that it reads itself.
+        sees: the rows that the node needs in order to score one row.
+        together: the rows that must be in the same batch, across processes, for the values to be correct.
+        schedules: the schedules among the weights and the threshold.
+        moments: other schedules that the node reads.
+        gauges: numbers that change during training and are logged: ``{"threshold": schedule}``.
+        stages: the name and the weight of each stage.
+        columns: the columns that the node itself reads.
         choose: for a route: a function that chooses the child of each row, ``(batch, rows) -> (n,)``, -1 for none.
         wants: the children that a good completion has to satisfy.
         tunables: the numbers that can be changed while training runs.
-        traps: warnings about what will probably not work as intended, in sentences.
-        traps_unless: the same, unless another reward of the tree limits the value named by the key.
-        limits: the things of which it keeps a policy from doing too much or too little: ``"answers"``, ``"calls"``.
+        traps: warnings about settings that will probably not work as intended, in full sentences.
+        traps_unless: more warnings, each given unless another reward of the tree limits the value named by its key.
+        limits: the values that the node keeps from growing or shrinking without limit: ``"answers"``, ``"calls"``.
         renamed: returns the node under another name, for nodes that store their name.
         with_columns: returns the node reading other columns, for nodes that read columns themselves.
-        measures: it measures more than scores: calls, tokens, money.
-        pieces: its children score pieces of completions, so they are not components of the batch.
-        binding: the function that it calls, if it is a leaf.
+        measures: the node also reports measurements: calls, tokens, money.
+        pieces: the children score pieces of completions, so they are not components of the batch.
+        binding: for a leaf: the function that it calls.
     """
 
     name: str
@@ -122,7 +122,7 @@ class NodeSpec:
 
     @cached_property
     def followers(self) -> tuple[PerformanceSchedule, ...]:
-        """The schedules among those it reads that follow the means of components."""
+        """The schedules read by this node that follow the mean of a component."""
         return (*(follower for schedule in self.schedules for follower in following(schedule)), *self.moments)
 
 
@@ -134,7 +134,7 @@ class Calls:
         reward: the leaf.
         function: called with each of `arguments`.
         rows: the row of the batch for each call; None for a call with several rows.
-        binding: the way to call it: asynchronously, in a worker process, or in this thread.
+        binding: the way to call the function: asynchronously, in a worker process, or in this thread.
         quiet: the function is built in and prints nothing.
         make: makes all calls at once in this thread, instead of one after another.
     """
@@ -150,7 +150,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class SubBatch:
-    """A child, to be evaluated on pieces of completions: a separate `batch`. The reply is (its column, its faults)."""
+    """A child to evaluate on pieces of completions, a separate `batch`. The reply is its column and faults."""
 
     reward: Reward
     batch: Batch
@@ -161,7 +161,7 @@ Steps = Generator[Sequence[Request] | Calls | SubBatch, Any, Column]
 
 
 class Evaluation(Protocol):
-    """The part of an evaluation that nodes use: one tree, one batch."""
+    """The interface of an evaluation, of one tree over one batch, for the nodes of the tree."""
 
     @property
     def batch(self) -> Batch: ...
@@ -172,7 +172,7 @@ class Evaluation(Protocol):
 
     @property
     def on_unparsable_gold(self) -> OnUnparsableGold:
-        """The effect of a cell that a ready reward cannot read: it raises, or its row fails (in a training)."""
+        """The effect of a gold cell that a ready reward cannot read: an error, or (in training) a failed row."""
 
     def label(self, reward: Reward) -> str:
         """Return the name of `reward` in this tree."""
@@ -194,7 +194,7 @@ class Evaluation(Protocol):
 
 
 class Reward(ABC):
-    """Scores completions: a function, or a combination of other rewards. Frozen, hashable and picklable.
+    """A function, or a combination of rewards, that scores completions. Frozen, hashable and picklable.
 
     ``0.7 * a + 0.3 * b`` weights and adds rewards, ``a.named("x")`` renames one, and ``a.clip(0, 1)`` limits its value.
     Equal rewards are one component, evaluated once per batch.
@@ -211,7 +211,7 @@ class Reward(ABC):
 
     @abstractmethod
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
-        """Return the same reward with other children and tunable numbers, in the order of its facts."""
+        """Return the same reward with other children and tunable numbers, both in the order of `facts`."""
 
     @final
     @property
@@ -249,7 +249,7 @@ class Reward(ABC):
 
     @final
     def with_columns(self, **columns: str) -> Reward:
-        """Return this reward for data that calls its columns otherwise.
+        """Return this reward for data with other column names.
 
         ``rk.number("answer").with_columns(answer="solution")`` reads "solution", and so does a function with the
         argument ``answer``.
@@ -283,7 +283,8 @@ class Reward(ABC):
         Args:
             max_steps: the number of optimizer steps, at least 1.
             means: component -> its mean in each training batch (one batch per step), for schedules by performance; for
-                example from an earlier run. NaN if it was not scored. After the last mean the schedules do not move.
+                example from an earlier run. NaN for a batch in which it was not scored. After the last mean, the
+                schedules stay constant.
 
         Raises:
             BindingError: a schedule follows a component that is not in `means`.
@@ -306,7 +307,7 @@ class Reward(ABC):
         Args:
             max_steps: the number of optimizer steps, at least 1.
             means: as for `weights_over_training`. If the means of a component are missing, the figure shows the area
-                between the lowest and the highest course of its schedule.
+                between the lowest and the highest possible curve of its schedule.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -366,12 +367,12 @@ class Reward(ABC):
 
     @final
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the decorated function, as it was written; a ready reward returns a `Score`.
+        """Call the decorated function directly; a ready reward returns a `Score`.
 
         ``rk.tags("answer")("42").note`` says what is missing, and ``float(score)`` is the value.
 
         Raises:
-            RewardTypeError: the reward is not one function of yours, or a trainer calls it.
+            RewardTypeError: the reward does not wrap a single function of yours, or a trainer calls it.
         """
         binding = self.facts.binding
         called_by_trainer = {"completions", "prompts"} <= kwargs.keys()
@@ -385,12 +386,12 @@ class Reward(ABC):
 
     @final
     def __getstate__(self) -> dict[str, Any]:
-        # Cached values, such as the facts, stay out.
+        # Leave out cached values, such as the facts.
         return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}  # type: ignore[arg-type]
 
 
 def as_reward(value: object, where: str) -> Reward:
-    """Return `value` if it is a Reward; otherwise raise a TypeError that says how to make one.
+    """Return `value` if it is a Reward; otherwise raise an error that says how to make one.
 
     Raises:
         RewardTypeError: `value` is not a reward; `where` names its purpose.
@@ -438,20 +439,20 @@ def walk(root: Reward, *, pieces: bool = True) -> Iterator[tuple[Reward, tuple[s
 
 
 def bindings(reward: Reward) -> list[tuple[Reward, Binding]]:
-    """Return the nodes that call functions, from left to right, each once."""
+    """Return the nodes that call functions, each once and with its binding, from left to right."""
     nodes = dict.fromkeys(node for node, _, _ in walk(reward))
     return [(node, node.facts.binding) for node in nodes if node.facts.binding is not None]
 
 
 def leaves(reward: Reward) -> Iterator[Reward]:
-    """Yield the rewards without children below `reward`, from left to right, as often as they are used."""
+    """Yield the rewards without children below `reward`, from left to right, with repetitions."""
     if not reward.children:
         yield reward
     for child in reward.children:
         yield from leaves(child)
 
 
-def applied(reward: Reward, batch: Batch, rows: Rows) -> list[Rows]:
+def child_rows(reward: Reward, batch: Batch, rows: Rows) -> list[Rows]:
     """Return for each child of `reward` the rows (n,) where it applies: all of `rows`, unless `reward` is a route."""
     if reward.facts.choose is None:
         return [rows] * len(reward.children)

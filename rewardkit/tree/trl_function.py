@@ -59,7 +59,7 @@ def from_trl(
 
     Raises:
         RewardTypeError: `function` is not a function. For a reward model, write ``rk.to_trl(reward) + [model]``.
-        RewardDefinitionError: an option is not valid, or an argument of a function of one completion.
+        RewardDefinitionError: an option, or an argument of a function of one completion, is not valid.
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function) or is_model(function):
         raise RewardTypeError(
@@ -92,7 +92,7 @@ def from_trl(
 
 
 def _shown(function: Callable[..., Any]) -> str:
-    """Return the function as it is written: ``at_least``, ``partial(at_least, length=5)``."""
+    """Return the code for a function: ``at_least``, ``partial(at_least, length=5)``."""
     if not isinstance(function, functools.partial):
         return name_of(function).replace("<lambda>", "lambda ...")
     arguments = [*map(repr, function.args), *(f"{name}={value!r}" for name, value in function.keywords.items())]
@@ -100,7 +100,7 @@ def _shown(function: Callable[..., Any]) -> str:
 
 
 def takes_one_completion(function: Callable[..., Any]) -> bool:
-    """Return whether it is called once per completion: it has an argument for one, and none for those of a batch."""
+    """Return whether `function` takes one completion: it has an argument for one, and none for those of a batch."""
     parameters = _parameters(function)
     names = {parameter.name for parameter in parameters}
     starred = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
@@ -108,10 +108,10 @@ def takes_one_completion(function: Callable[..., Any]) -> bool:
 
 
 def _is_one(parameter: inspect.Parameter) -> bool:
-    """Return whether an argument is for one completion, by its name or its annotation."""
+    """Return whether the name or annotation of an argument asks for one completion."""
     annotation = parameter.annotation
-    written = annotation if isinstance(annotation, str) else ""
-    of_trajectory = annotation is Trajectory or written.rpartition(".")[2] == "Trajectory"
+    annotation_text = annotation if isinstance(annotation, str) else ""
+    of_trajectory = annotation is Trajectory or annotation_text.rpartition(".")[2] == "Trajectory"
     return of_trajectory or parameter.name in ("completion", "messages", "trajectory")
 
 
@@ -130,7 +130,7 @@ class _Wrapping:
 @final
 @dataclass(frozen=True, eq=False)
 class OneCompletion(_Wrapping):
-    """Call a function of one completion that has no hash, or takes ``**kwargs``: the columns that it does not name."""
+    """A callable for a function of one completion that is unhashable or takes other columns as ``**kwargs``."""
 
     __wrapped__: Callable[..., Any]
 
@@ -141,7 +141,7 @@ class OneCompletion(_Wrapping):
 @final
 @dataclass(frozen=True, eq=False)
 class AsyncOneCompletion(_Wrapping):
-    """Call such a function that is async."""
+    """The same as `OneCompletion`, for an async function."""
 
     __wrapped__: Callable[..., Any]
 
@@ -150,14 +150,14 @@ class AsyncOneCompletion(_Wrapping):
 
 
 def _with_row(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
-    """Replace the row by its columns that the function does not name."""
+    """Replace the whole row in `keywords` by the columns that the function does not name."""
     row = keywords.pop(_ROW, {})
     named = {parameter.name for parameter in _parameters(function)}
     return keywords | {name: row[name] for name in row if name not in named}
 
 
 class _Called(_Wrapping):
-    """A TRL function and the arguments that it takes; the two subclasses call it."""
+    """A TRL function and the arguments that it takes; the two subclasses call the function."""
 
     def check(self, batch: Batch, name: str) -> None:
         """Raise a BindingError if the batch lacks an argument of the function."""
@@ -168,7 +168,7 @@ class _Called(_Wrapping):
                 raise lacking(name, parameter.name, batch, near_miss(parameter.name, available) or self._hint())
 
     def _hint(self) -> str:
-        """Return advice on the name of the first argument if no argument has a known name; else empty."""
+        """Return advice on argument names if no argument has a known name; else an empty string."""
         parameters = _parameters(self.__wrapped__)
         if any(
             parameter.kind is parameter.VAR_KEYWORD or parameter.name in _TRAINERS_WORDS for parameter in parameters
@@ -198,7 +198,7 @@ class _Called(_Wrapping):
 @final
 @dataclass(frozen=True, eq=False)
 class TrlFunction(_Called):
-    """Call the function with a batch; None and NaN abstain, as in TRL."""
+    """A callable that passes a batch to a TRL function; None and NaN abstain, as in TRL."""
 
     __wrapped__: Callable[..., Any]
 
@@ -220,7 +220,7 @@ class TrlFunction(_Called):
 @final
 @dataclass(frozen=True, eq=False)
 class AsyncTrlFunction(_Called):
-    """Call an async function with a batch."""
+    """The same as `TrlFunction`, for an async function."""
 
     __wrapped__: Callable[..., Any]
 
@@ -242,7 +242,7 @@ class AsyncTrlFunction(_Called):
 @final
 @dataclass(frozen=True, eq=False)
 class OtherColumns:
-    """A function for data that calls its columns otherwise: (the function's name, the data's name) each."""
+    """A function for data with other column names; `columns` has pairs (the function's name, the data's name)."""
 
     function: Callable[..., Any]
     columns: tuple[tuple[str, str], ...]
@@ -292,8 +292,8 @@ def _keywords(batch: Batch) -> dict[str, Any]:
 def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:
     """Return the rows whose environment did not break, and the arguments for them alone.
 
-    A TRL function knows of no outages: it may read attributes that a broken environment does not have, and raise. The
-    broken rows fail anyway, so it is called again without them.
+    A TRL function does not expect outages: it may read attributes that a broken environment does not have, and raise.
+    The broken rows fail anyway, so it is called again without them.
     """
     rows = [row for row in range(batch.size) if row not in batch.rollouts.broken]
     keywords = _keywords(batch)
@@ -304,8 +304,10 @@ def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:
 
 
 def _at(rows: Sequence[int], scores: Any, size: int) -> Any:
-    """Return scores of some rows as scores of all rows, None for the others. Anything that is not a list of scores is
-    returned unchanged."""
+    """Return the scores of some rows as scores of all rows, with None for the others.
+
+    Anything that is not a list of scores is returned unchanged.
+    """
     if not isinstance(scores, list) or len(scores) != len(rows):
         return scores
     row_scores = dict(zip(rows, scores, strict=True))
@@ -314,7 +316,7 @@ def _at(rows: Sequence[int], scores: Any, size: int) -> Any:
 
 @contextmanager
 def _reading(completions: list[Any]) -> Iterator[None]:
-    """Say so if a function that is written for chat messages gets text."""
+    """Explain the error if a function written for chat messages gets text."""
     try:
         yield
     except TypeError as error:

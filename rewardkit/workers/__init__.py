@@ -1,1 +1,1 @@
-"""Processes that can be killed, their limits and their signals."""
+"""Worker processes that can be killed, with their limits and signals."""

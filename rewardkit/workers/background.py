@@ -1,6 +1,6 @@
-"""The event loop in the background, where asynchronous rewards run: ``in_background(coroutine).result()``.
+"""The background event loop that runs asynchronous rewards: ``in_background(coroutine).result()``.
 
-It runs in its own thread, so it works inside a notebook, which already has an event loop.
+The loop has a separate thread, so it also works in a notebook, which already has an event loop.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def in_background(coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
     """Start `coroutine` in the background event loop of this process.
 
     Raises:
-        RewardFailure: called from that loop, which would then wait for itself forever.
+        RewardFailure: the caller runs in that loop, which would then wait for itself forever.
     """
     loop, thread = _background_loop(os.getpid())
     if threading.current_thread() is thread:
@@ -39,7 +39,7 @@ def _background_loop(process: int) -> tuple[asyncio.AbstractEventLoop, threading
 
 @cache
 def _started_loop(process: int) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
-    """Start one loop per process: a fork does not copy the parent's thread."""
+    """Return the event loop of `process`, started on first use. A fork needs a new one: it does not copy threads."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="rewardkit", daemon=True)
     thread.start()

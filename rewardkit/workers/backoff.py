@@ -1,6 +1,7 @@
 """Pauses between tries: ``Backoff(first=0.1, longest=10.0, seconds=60.0).pause()`` is about 0.1, then about 0.2.
 
-What needs only the base installation retries with it; the endpoint of judges and the shared cache use tenacity.
+Code that must work with the base installation alone retries with this class. Judge endpoints and the shared cache use
+tenacity.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import final
 
 @final
 class Backoff:
-    """The pauses between the tries of one thing: each is twice as long as the one before, and none ends too late.
+    """Exponential backoff with a time limit: each pause is about twice as long as the one before.
 
     Args:
-        first, longest: seconds of the first pause, and of the longest.
-        seconds: the seconds after which there is no further try.
+        first, longest: the first and the longest pause, in seconds.
+        seconds: the time limit for all tries together. No pause extends past it.
     """
 
     def __init__(self, first: float, longest: float, seconds: float) -> None:
@@ -26,15 +27,18 @@ class Backoff:
 
     @property
     def left(self) -> float:
-        """Seconds until there is no further try; 0.0 if the time is over."""
+        """The seconds left for further tries; 0.0 once the time is up."""
         return max(0.0, self._end - time.monotonic())
 
     def pause(self, least: float = 0.0) -> float:
-        """Return the seconds to wait now; `least` if the other side asked for it, and randomized.
+        """Return the seconds to wait before the next try, randomized.
 
-        Without randomness, all callers that failed together would come back together.
+        Without randomness, all callers that failed together would retry together.
+
+        Args:
+            least: the pause that the other side asked for, in seconds; used if it is longer.
         """
-        # Half as long up to half as long again: any spread that parts the callers.
+        # Arbitrary: a factor between 0.5 and 1.5 is enough to spread out the callers.
         pause = max(least, self._pause) * random.uniform(0.5, 1.5)
         self._pause = min(2 * self._pause, self._longest)
         return min(pause, self.left)

@@ -1,4 +1,4 @@
-"""Send and receive whole messages through a socket: ``send(ours, b"call")``, then ``receive(theirs)`` is it."""
+"""Send and receive whole messages over a socket: after ``send(ours, b"call")``, ``receive(theirs)`` is ``b"call"``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import time
 from collections.abc import Callable
 
 _LENGTH_BYTES = 8
-"""Four would limit a message to 4 GiB."""
+"""The size of the length prefix. Four bytes would limit a message to 4 GiB."""
 _LONGEST_WAIT = 1e6
-"""Seconds: a timeout of a socket cannot be infinite."""
+"""Seconds to wait if there is no time limit: a socket timeout cannot be infinite."""
 _POLL_SECONDS = 0.2
-"""Between two looks whether the other side has ended, which its socket does not show if a fork of it still lives."""
+"""Seconds between checks whether the other process has ended: its socket stays open while a fork of it still runs.
+Arbitrary: it only delays the report of the end."""
 
 
 def send(to: socket.socket, message: bytes) -> None:
-    """Send `message`; OSError if the other side is gone."""
+    """Send `message`. Raise OSError if the other side has closed the connection."""
     to.settimeout(None)
     to.sendall(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
 
@@ -27,12 +28,12 @@ def receive(
     """Return the next message.
 
     Args:
-        seconds: the seconds to wait for the whole message; by default without end.
-        exit_code: the exit code of the process at the other side; None while it runs.
+        seconds: the time limit for the whole message; None waits forever.
+        exit_code: returns the exit code of the process on the other side; None while it runs.
 
     Raises:
-        TimeoutError: it did not arrive completely within `seconds`.
-        EOFError: the other side is gone.
+        TimeoutError: the message did not arrive completely within `seconds`.
+        EOFError: the other side has closed the connection or ended.
     """
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     length = int.from_bytes(_exactly(source, _LENGTH_BYTES, deadline, exit_code), "big")
@@ -42,13 +43,13 @@ def receive(
 def _exactly(source: socket.socket, size: int, deadline: float, exit_code: Callable[[], int | None] | None) -> bytes:
     parts: list[bytes] = []
     while size > 0:
-        left = deadline - time.monotonic()
-        if left <= 0.0:
+        remaining_seconds = deadline - time.monotonic()
+        if remaining_seconds <= 0.0:
             raise TimeoutError
-        source.settimeout(min(left, _LONGEST_WAIT if exit_code is None else _POLL_SECONDS))
+        source.settimeout(min(remaining_seconds, _LONGEST_WAIT if exit_code is None else _POLL_SECONDS))
         try:
             part = source.recv(min(size, 1 << 20))
-        except TimeoutError:  # that of a socket, from Python 3.10 on
+        except TimeoutError:  # also ``socket.timeout``, since Python 3.10
             if exit_code is not None and exit_code() is not None:
                 raise EOFError from None
             continue

@@ -1,7 +1,7 @@
-"""Limits of this process: how much more memory it may use, and that it ends with its parent.
+"""Limits for this process: cap its memory, and end it when its parent ends.
 
-``limit_memory(256_000_000)`` allows 256 MB beyond its present use; ``limit_memory(None)`` removes the limit. On systems
-other than Linux, nothing limits memory.
+``limit_memory(256_000_000)`` allows 256 MB beyond the current use; ``limit_memory(None)`` removes the limit. Memory is
+limited only on Linux.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import Literal
 
 Memory = Literal["address space", "data"]
-"""The memory that is counted: all addresses, or only memory that the process has written to (not the mapped files of a
-model)."""
+"""The memory that counts: the whole address space, or only data that the process has written (which leaves out the
+mapped files of a model)."""
 
 _KILL = 9
-"""SIGKILL, which no program can handle."""
+"""The number of SIGKILL, which no program can catch."""
 _WATCH_SECONDS = 1.0
-"""Between two looks at the parent where the kernel does not tell its end. Any number: looking costs a microsecond, and
-a process that outlives its parent by a second does no harm."""
+"""Seconds between checks whether the parent still runs, on systems whose kernel does not report its end. Arbitrary: a
+check costs a microsecond, and a process that outlives its parent by a second does no harm."""
 _PARENT_DEATH_SIGNAL = 1
-"""PR_SET_PDEATHSIG of Linux."""
+"""The number of PR_SET_PDEATHSIG on Linux."""
 
 
 def limit_memory(more: int | None, of: Memory = "address space") -> None:
-    """Allow this process `more` bytes beyond its present use; None for no limit except the system's."""
+    """Allow this process `more` bytes beyond its current use; None removes every limit except the system's."""
     if sys.platform != "linux":
         return
     import resource
@@ -40,14 +40,14 @@ def limit_memory(more: int | None, of: Memory = "address space") -> None:
 
 
 def held_bytes(of: Memory = "address space") -> int:
-    """Return the bytes that this process uses; 0 if the system does not report it."""
+    """Return the memory that this process uses, in bytes; 0 if the system does not report it."""
     with suppress(OSError):
         return _kilobytes("/proc/self/status", "VmSize" if of == "address space" else "VmData")
     return 0
 
 
 def free_bytes() -> int:
-    """Return the bytes that are free on the machine and in this container; 0 if the system does not report them."""
+    """Return the free memory of this machine or container, whichever is less, in bytes; 0 if neither is reported."""
     amounts = []
     with suppress(OSError, ValueError):
         amounts.append(_kilobytes("/proc/meminfo", "MemAvailable"))
@@ -61,8 +61,8 @@ def end_with_parent(lifeline: int | None = None) -> None:
     """Make this process end with its parent: a busy child would not notice a closed socket.
 
     Args:
-        lifeline: the reading end of a pipe whose other end only the parent has. Linux then kills the whole session of
-            this process, with all that it started.
+        lifeline: the read end of a pipe whose write end only the parent holds. When the parent ends, Linux kills the
+            whole process group of this process, with everything that it started.
     """
     if sys.platform != "linux":
         threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
@@ -87,7 +87,7 @@ def _watch_parent(parent: int) -> None:
 
 
 def _kilobytes(file: str, name: str) -> int:
-    """Return the bytes in a line such as ``MemAvailable:  1024 kB``; 0 if there is no such line."""
+    """Return the value of a line such as ``MemAvailable:  1024 kB``, in bytes; 0 if there is no such line."""
     for line in Path(file).read_text(encoding="ascii", errors="replace").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024

@@ -1,7 +1,7 @@
-"""Functions of your script or notebook, which a worker process cannot import: they are sent as they are.
+"""Pickle the functions of your script or notebook by value, because a worker process cannot import them.
 
-``PickledByValue.of(function)(1)`` is ``function(1)``, also in another process. What the function refers to in
-``__main__`` (other functions, classes, numbers) is sent along.
+``PickledByValue.of(function)(1)`` is ``function(1)``, even in another process. Everything in ``__main__`` that the
+function refers to (other functions, classes, numbers) is sent along.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ def importable(function: Callable[..., Any]) -> bool:
 @final
 @dataclass(frozen=True)
 class PickledByValue:
-    """A function as bytes."""
+    """A function pickled by value; call it like the original."""
 
     packed: bytes
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> PickledByValue:
-        """Pack a function. Raise pickle's error if something that it refers to cannot be sent."""
+        """Pickle `function`. Raise pickle's error if something that it refers to cannot be pickled."""
         return cls(packed(function))
 
     def __call__(self, *arguments: Any) -> Any:
         return _unpacked(self.packed)(*arguments)
 
 
-# Any size: a process runs a few functions, and each holds what it refers to.
+# Arbitrary size: a process runs only a few functions, and each keeps everything it refers to in memory.
 @lru_cache(maxsize=16)
 def _unpacked(function: bytes) -> Callable[..., Any]:
     unpacked: Callable[..., Any] = pickle.loads(function)
@@ -44,7 +44,7 @@ def _unpacked(function: bytes) -> Callable[..., Any]:
 
 
 def packed(value: object) -> bytes:
-    """Return `value` as bytes for pickle, with the functions and classes of ``__main__`` in it."""
+    """Return `value` pickled, together with the functions and classes of ``__main__`` that it refers to."""
     with suppress(Exception):
         by_name = pickle.dumps(value)
         if b"__main__" not in by_name:
@@ -52,7 +52,7 @@ def packed(value: object) -> bytes:
     import cloudpickle
 
     class ByValue(cloudpickle.Pickler):  # type: ignore[misc]
-        """Sends a reward of the script with its function, where pickle would send only the name."""
+        """A pickler that sends a reward of the script with its function; pickle would send only the function's name."""
 
         def reducer_override(self, instance: Any) -> Any:
             return with_function(instance, lambda function: not importable(function)) or super().reducer_override(
@@ -65,10 +65,12 @@ def packed(value: object) -> bytes:
 
 
 def with_function(instance: object, is_sent: Callable[[Callable[..., Any]], bool]) -> tuple[Any, ...] | None:
-    """Return how to pickle a reward with its function, where pickle would send only its name; None for the rest.
+    """Return the reduce value (class, arguments) that pickles a reward with its function; None for other objects.
+
+    Pickle by itself would send only the name of the function.
 
     Args:
-        is_sent: whether a function is sent as it is.
+        is_sent: returns whether to send a function by value.
     """
     function = getattr(getattr(instance, "binding", None), "function", None)
     if function is None or not is_sent(function) or not is_dataclass(instance):

@@ -1,4 +1,4 @@
-"""The random generators of this process, restored after code that must not move them: ``with preserved_rng(): ...``."""
+"""Restore this process's random generators after code that must not advance them: ``with preserved_rng(): ...``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def preserved_rng(seed: int | None = None) -> Iterator[None]:
     """Restore the random generators of Python, NumPy and torch after the ``with`` block.
 
     Args:
-        seed: the seed for all of them inside the block; by default they continue from their present state.
+        seed: the seed for all of them inside the block; by default they continue from their current state.
     """
     torch = sys.modules.get("torch")
     python, array = random.getstate(), np.random.get_state()
@@ -24,7 +24,7 @@ def preserved_rng(seed: int | None = None) -> Iterator[None]:
     on_gpus = torch.cuda.get_rng_state_all() if torch is not None and has_gpus else None
     if seed is not None:
         random.seed(seed)
-        # NumPy takes no larger seeds.
+        # NumPy accepts only 32-bit seeds.
         np.random.seed(seed % 2**32)
         if torch is not None:
             torch.manual_seed(seed)

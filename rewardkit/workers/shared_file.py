@@ -1,4 +1,4 @@
-"""An SQLite file that the ranks of a machine share: ``shared(path, table)`` opens it once per process."""
+"""An SQLite file shared by all ranks on a machine: ``shared(path, table)`` opens it once per process."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Any, final
 from rewardkit.errors import MissingExtraError, RewardDefinitionError, RewardFailure, RunStopped, shorten
 
 PATIENCE = 5_000
-"""Milliseconds to wait while another process writes. Any limit: a write takes milliseconds."""
+"""Milliseconds to wait while another process writes. Arbitrary: a write takes milliseconds."""
 
 IN_MEMORY = ":memory:"
 
 _APPLICATION = 0x5265774B
-"""Marks the files of rewardkit."""
+"""The SQLite application id that marks the files of rewardkit."""
 
 
 @final
 class SharedFile:
-    """The connection of this process to one file; threads take turns."""
+    """This process's connection to one file. Thread-safe: threads take turns."""
 
     def __init__(self, path: str, table: str, *, replay: bool = False) -> None:
         import apsw
@@ -44,7 +44,8 @@ class SharedFile:
         """Run one statement and return its rows. Changes are written before this returns.
 
         Raises:
-            apsw.Error: it failed. After a file was locked for too long, later calls do not wait until it is free again.
+            apsw.Error: the statement failed. If the file was locked for too long, later calls fail at once while it
+                stays locked.
         """
         import apsw
 
@@ -54,7 +55,7 @@ class SharedFile:
             except apsw.BusyError:
                 self._wait(0)
                 raise
-            if not statement.startswith("SELECT"):  # a read never waits, so it does not show if the file is free
+            if not statement.startswith("SELECT"):  # reads never wait, so they do not show that the file is free
                 self._wait(PATIENCE)
             return result_rows
 
@@ -78,7 +79,7 @@ def _to_write(path: str, table: str) -> Any:
         if not _application(connection):
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
-        connection.execute("PRAGMA synchronous = NORMAL")  # survives a kill, if not a power cut
+        connection.execute("PRAGMA synchronous = NORMAL")  # survives a kill, but not always a power cut
         connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
 
     # SQLite itself does not wait if several processes switch a new file to WAL at the same time.
@@ -97,10 +98,10 @@ def _to_read(path: str) -> Any:
     import apsw
 
     # SQLite cannot create its lock file in a read-only folder, and does not need it there.
-    still = not os.access(os.path.dirname(path), os.W_OK) and not os.path.exists(f"{path}-wal")
-    fixed = "&immutable=1" if still else ""
+    is_immutable = not os.access(os.path.dirname(path), os.W_OK) and not os.path.exists(f"{path}-wal")
+    suffix = "&immutable=1" if is_immutable else ""
     connection = apsw.Connection(
-        f"{Path(path).as_uri()}?mode=ro{fixed}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        f"{Path(path).as_uri()}?mode=ro{suffix}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     )
     connection.set_busy_timeout(PATIENCE)
     _application(connection)
@@ -109,7 +110,7 @@ def _to_read(path: str) -> Any:
 
 def _application(connection: Any) -> int:
     """Return the application id of the file, 0 for a new file; raise OSError if another program made it."""
-    # In this order: another process that creates the file now sets its id before its tables.
+    # Read the tables before the id: a process that is creating the file right now sets the id before the tables.
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     [(application,)] = connection.execute("PRAGMA application_id")
     if application != _APPLICATION and (application or tables):
@@ -117,36 +118,36 @@ def _application(connection: Any) -> int:
     return int(application)
 
 
-def checked_path(path: object, whose: str, extra: str) -> str:
+def checked_path(path: object, caller: str, extra: str) -> str:
     """Return `path` as an absolute path.
 
     Raises:
-        MissingExtraError: `extra`, which has apsw, is not installed.
-        RewardDefinitionError: it is not a path, or it is empty.
+        MissingExtraError: the extra named `extra`, which includes apsw, is not installed.
+        RewardDefinitionError: `path` is not a path, or it is empty.
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise RewardDefinitionError(f"{whose} must be the path of a file, got {path!r}")
-    require_apsw(whose, extra)
+        raise RewardDefinitionError(f"{caller} must be the path of a file, got {path!r}")
+    require_apsw(caller, extra)
     return os.path.abspath(os.path.expanduser(os.fspath(path)))
 
 
-def require_apsw(whose: str, extra: str) -> None:
+def require_apsw(caller: str, extra: str) -> None:
     try:
         import apsw  # noqa: F401
     except ImportError:
-        raise MissingExtraError.of(whose, extra) from None
+        raise MissingExtraError.of(caller, extra) from None
 
 
 _opening = threading.Lock()
 
 
 def shared(path: str, table: str, *, replay: bool = False) -> SharedFile:
-    """Return the connection of this process to the file `path`.
+    """Return this process's connection to the file `path`.
 
     Args:
         path: the path of the file, or `IN_MEMORY`.
-        table: name and columns of its table.
-        replay: True opens it for reading only; it must exist.
+        table: the name and columns of the table, as in ``CREATE TABLE``.
+        replay: open the file read-only; it must exist.
 
     Raises:
         RunStopped: the file cannot be opened.
@@ -157,15 +158,15 @@ def shared(path: str, table: str, *, replay: bool = False) -> SharedFile:
 
 @cache
 def _opened(path: str, table: str, replay: bool, process: int) -> SharedFile:
-    # One connection per process: a connection of SQLite must not be used after a fork.
+    # One connection per process: an SQLite connection must not be used after a fork.
     return SharedFile(path, table, replay=replay)
 
 
-# Texts by key in an SQLite file that processes share: ``SqliteCache("judged.sqlite", "verdicts_1", "the judge")``.
+# A cache of texts in an SQLite file that processes share: ``SqliteCache("judged.sqlite", "verdicts_1", "the judge")``.
 
 
 _AT_ONCE = 500
-"""Keys or texts in one statement. Below 999, the most parameters of a statement in older versions of SQLite."""
+"""The maximum number of keys or texts per statement. Older versions of SQLite limit a statement to 999 parameters."""
 
 _log = logging.getLogger("rewardkit.caches")
 
@@ -173,13 +174,13 @@ _log = logging.getLogger("rewardkit.caches")
 @final
 @dataclass(frozen=True)
 class SqliteCache:
-    """Texts by key in one table of the SQLite file `path`.
+    """A cache that maps keys to texts, stored in one table of the SQLite file `path`.
 
     Attributes:
         path: an absolute path.
-        name: the name of the table. It contains the version of keys and texts; those of another one are not found.
-        caller: the source of a text that is not found, for messages: "the judge".
-        replay: only read the file, which must exist.
+        name: the name of the table. It contains the version of the keys and texts, so other versions are not found.
+        caller: the source of texts that are not in the cache, for messages: "the judge".
+        replay: open the file read-only; it must exist.
     """
 
     path: str
@@ -188,7 +189,7 @@ class SqliteCache:
     replay: bool = False
 
     def many(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the saved texts by key; missing keys are left out.
+        """Return the saved texts of `keys`, by key; missing keys are left out.
 
         Raises:
             RunStopped: the file cannot be opened.
@@ -198,7 +199,7 @@ class SqliteCache:
         for start in range(0, len(keys), _AT_ONCE):
             chunk = keys[start : start + _AT_ONCE]
             query = f"SELECT key, text FROM {self.name} WHERE key IN ({','.join('?' * len(chunk))})"
-            for key, blob in self._tried(query, chunk):
+            for key, blob in self._execute(query, chunk):
                 try:
                     texts[key] = blob.decode(errors="surrogatepass")
                 except (AttributeError, UnicodeDecodeError):  # another program wrote it
@@ -206,22 +207,22 @@ class SqliteCache:
         return texts
 
     def put(self, texts: Mapping[str, str]) -> None:
-        """Save texts under their keys, except where another process already saved one.
+        """Save each text under its key, unless another process has already saved one there.
 
         Raises:
             RunStopped: the file cannot be opened.
         """
-        left = iter(texts.items())
-        while not self.replay and (chunk := list(islice(left, _AT_ONCE))):
+        remaining = iter(texts.items())
+        while not self.replay and (chunk := list(islice(remaining, _AT_ONCE))):
             values = [part for key, text in chunk for part in (key, text.encode(errors="surrogatepass"))]
-            self._tried(f"INSERT OR IGNORE INTO {self.name} VALUES {','.join(['(?, ?)'] * len(chunk))}", values)
+            self._execute(f"INSERT OR IGNORE INTO {self.name} VALUES {','.join(['(?, ?)'] * len(chunk))}", values)
 
     def forget(self, key: str) -> None:
         """Delete the text under `key`, which is no longer valid."""
         if not self.replay:
-            self._tried(f"DELETE FROM {self.name} WHERE key = ?", (key,))
+            self._execute(f"DELETE FROM {self.name} WHERE key = ?", (key,))
 
-    def _tried(self, statement: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
+    def _execute(self, statement: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
         import apsw
 
         table = f"{self.name} (key TEXT PRIMARY KEY, text BLOB NOT NULL) WITHOUT ROWID"

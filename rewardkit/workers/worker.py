@@ -1,9 +1,9 @@
 """Worker processes that can be killed, for functions that may hang: ``submit(abs, (-3,), timeout=2.0).result()`` is 3.
 
-They start on first use, all rewards share them, and a killed one is replaced. `alone` runs one call in a process of its
-own, and a `Pool` has as many as it is given. They do not use ``multiprocessing``, so they work from any thread, from a
-daemonic process, and from a script without ``if __name__ == "__main__":``. Functions and classes of the script are sent
-as they are.
+The processes start on first use, all rewards share them, and a killed process is replaced. `alone` runs one call in a
+separate process, and you choose the number of processes of a `Pool`. This module does not use ``multiprocessing``, so
+it works from any thread, from a daemonic process, and from a script without ``if __name__ == "__main__":``. Functions
+and classes of your script are pickled by value.
 """
 
 from __future__ import annotations
@@ -32,28 +32,29 @@ from rewardkit.workers.frames import receive, send
 from rewardkit.workers.pickled_by_value import packed
 
 MAX_PROCESSES = 4
-"""Any limit: each process holds its own imports, such as sympy, and the trainer needs cores, too."""
+"""The default limit for the processes of a pool. Arbitrary: each process loads its own imports, such as sympy, and the
+trainer also needs cores."""
 START_SECONDS = 120.0
-"""Time limit to start the process and import the function's module; the timeout of the call starts after that. Any
-limit: importing sympy or torch takes seconds, and minutes from a busy network disk."""
+"""Seconds to start the process and import the function's module; the timeout of the call starts after that. Arbitrary:
+importing sympy or torch takes seconds, and minutes from a busy network disk."""
 
 _END_SECONDS = 1.0
-"""The time in which a process must end after it closed its socket, so that its exit code and last words are known."""
+"""Seconds for a process to end after it has closed its socket, so that its exit code and last output are known."""
 _KEPT_BYTES = 4_000
-"""The amount of a process's output that is kept, from the end: enough for the last line of a traceback."""
+"""Bytes to keep from the end of a process's output: enough for the last line of a traceback."""
 
 
 @final
 @dataclass(frozen=True)
 class Launch:
-    """The settings with which a process is started.
+    """Settings for starting a process.
 
     Attributes:
-        memory: bytes that one call may add to the memory of its process; beyond that, it gets a ``MemoryError``.
-        path: its ``sys.path``; by default that of this process.
-        folder: its working directory; by default that of this process.
-        environment: variables that differ from those of this process; None removes one.
-        quiet: nothing that it prints is shown; if it dies, the error has its exit code and its last line.
+        memory: bytes that one call may add to the memory of the process; beyond that, it gets a ``MemoryError``.
+        path: ``sys.path`` of the process; by default that of this process.
+        folder: the working directory; by default that of this process.
+        environment: changes to the environment variables of this process; None removes a variable.
+        quiet: hide the output. If the process dies, the error has the exit code and the last line of output.
     """
 
     memory: int | None = None
@@ -64,7 +65,7 @@ class Launch:
 
 
 def command(entry: str, descriptor: int, path: Sequence[str] | None = None) -> list[str]:
-    """Return the command of a process that calls ``entry``, "module:function", with the socket to this process."""
+    """Return the command line of a process that calls `entry` ("module:function") with the socket to this process."""
     module, _, function = entry.partition(":")
     code = (
         "import json, sys\nsys.path[:] = json.loads(sys.argv[2])\n"
@@ -75,7 +76,7 @@ def command(entry: str, descriptor: int, path: Sequence[str] | None = None) -> l
 
 
 class Call(Future[Any]):
-    """A call in progress, which can be stopped even while it runs."""
+    """A future for a call in a worker process; `stop` works even while the call runs."""
 
     def __init__(self, stop: Callable[[], Any] | None = None) -> None:
         super().__init__()
@@ -106,32 +107,32 @@ def submit(
 ) -> Call:
     """Run ``function(*arguments)`` in a worker that is killed after `timeout` seconds.
 
-    The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, else the exception of the
-    function.
+    The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, and otherwise the exception of
+    the function.
 
     Args:
-        function: imported by its module and name in the worker, as pickle does.
+        function: a function that the worker imports by module and name, as pickle does.
         timeout: seconds, counted after the worker has imported the function.
         memory: bytes that one call may add to the memory of its process; beyond that, it gets a ``MemoryError``.
 
     Raises:
-        pickle.PicklingError, TypeError, AttributeError: function or arguments cannot be pickled.
+        pickle.PicklingError, TypeError, AttributeError: the function or its arguments cannot be pickled.
     """
     return _shared(os.getpid(), memory).submit(function, arguments, timeout)
 
 
-def alone(
+def run_in_process(
     function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float | None = None, launch: Launch | None = None
 ) -> Call:
-    """Run ``function(*arguments)`` in a new process, which then ends with everything that it started.
+    """Run ``function(*arguments)`` in a new process, which is then killed along with everything that it started.
 
-    The future, the timeout and the errors are those of `submit`; without a timeout, the call may take any time.
+    The future, the timeout and the errors are those of `submit`. Without a timeout, the call has no time limit.
     """
     return Pool(1, launch or Launch(), once=True).submit(function, arguments, timeout)
 
 
-def then(call: Call, function: Callable[[Future[Any]], Any]) -> Call:
-    """Call ``function(call)`` once `call` is done; return that as another call."""
+def chain(call: Call, function: Callable[[Future[Any]], Any]) -> Call:
+    """Call ``function(call)`` once `call` is done, and return a second call that holds the result."""
     following = Call(stop=call.stop)
 
     def finish(future: Future[Any]) -> None:
@@ -155,12 +156,12 @@ def _fulfill(future: Future[Any], function: Callable[[], Any]) -> None:
 
 @final
 class Pool:
-    """Child processes that are started when they are needed, each with a thread that sends it calls and kills it.
+    """A pool of child processes, started on demand. Each has a thread that sends calls to it and kills it.
 
     Args:
-        processes: the most processes; by default as many as there are cores, up to MAX_PROCESSES.
-        launch: the way in which they are started.
-        once: for one call. Its process ends before the result is there.
+        processes: the maximum number of processes; by default the number of cores, up to MAX_PROCESSES.
+        launch: the settings for starting a process.
+        once: the pool serves a single call, and its process ends before the result is available.
     """
 
     def __init__(self, processes: int | None = None, launch: Launch | None = None, *, once: bool = False) -> None:
@@ -174,7 +175,7 @@ class Pool:
         self._stopped = False
 
     def submit(self, function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float | None = None) -> Call:
-        """Run a call in one of the processes, as `rewardkit.workers.worker.submit` does."""
+        """Run ``function(*arguments)`` in one of the processes, as `rewardkit.workers.worker.submit` does."""
         job = _Job(Call(), packed((function, arguments)), timeout)
         with self._lock:
             self._waiting += 1
@@ -199,7 +200,7 @@ class Pool:
                 return
 
     def stop(self) -> None:
-        """End all processes; calls that run have died."""
+        """End all processes; running calls fail."""
         self._stopped = True
         for child in self._children:
             self._jobs.put(None)
@@ -207,7 +208,7 @@ class Pool:
 
 
 class _Child:
-    """One process, started with its first call."""
+    """One child process, started by its first call."""
 
     def __init__(self, launch: Launch, *, once: bool) -> None:
         self._launch = launch
@@ -241,7 +242,7 @@ class _Child:
         if job.call.stopped:  # while the process was being started
             self.end()
             raise EOFError
-        # A program in the worker cannot guess it, so it cannot forge an answer.
+        # A program in the worker cannot guess the token, so it cannot forge an answer.
         token = secrets.token_bytes(16)
         send(parent_end, token + job.message)
         try:
@@ -279,7 +280,7 @@ class _Child:
         return self._process, self._socket
 
     def _death(self) -> str:
-        """End the process that gave no answer. Return the known facts about its end."""
+        """End a process that gave no answer. Return how it ended: its exit code and last line of output, if known."""
         process, tail = self._process, self._tail
         if process is None or tail is None:
             self.end()
@@ -291,7 +292,7 @@ class _Child:
         return f"ended with exit code {process.returncode}{f': {line}' if line else ''}"
 
     def kill_while(self, call: Call | None) -> None:
-        """Kill the process, from any thread, if it still runs `call`; its reader then gets an EOFError."""
+        """Kill the process, from any thread, if it still runs `call`; its waiting thread then gets an EOFError."""
         with self._lock:
             if self.running is call and self._process is not None and self._process.returncode is None:
                 _kill_all(self._process)
@@ -308,28 +309,28 @@ class _Child:
 
 
 def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # no process is left; macOS counts zombies
+    with suppress(ProcessLookupError, PermissionError):  # no process is left; macOS raises PermissionError for zombies
         os.killpg(process.pid, signal.SIGKILL)
 
 
 @final
 class _Tail:
-    """The end of a process's output. A thread reads it, so that the process never waits for a full pipe."""
+    """The end of a process's output. A thread reads the output, so that the process never blocks on a full pipe."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        self._kept = b""
+        self._end = b""
         self._thread = threading.Thread(target=self._read, args=(pipe,), name="rewardkit output", daemon=True)
         self._thread.start()
 
     def _read(self, pipe: IO[bytes]) -> None:
         with pipe:
             while data := os.read(pipe.fileno(), 1 << 16):
-                self._kept = (self._kept + data)[-_KEPT_BYTES:]
+                self._end = (self._end + data)[-_KEPT_BYTES:]
 
     def last_line(self) -> str:
-        """Return the last line, cut short; "" if there is none."""
-        self._thread.join(_END_SECONDS)  # not longer: a process of another session may hold the pipe open
-        lines = self._kept.decode(errors="replace").strip().splitlines()
+        """Return the last line of output, cut short; "" if there is none."""
+        self._thread.join(_END_SECONDS)  # with a time limit: a process of another session may hold the pipe open
+        lines = self._end.decode(errors="replace").strip().splitlines()
         return shorten(lines[-1]) if lines else ""
 
 
@@ -343,7 +344,7 @@ def renew() -> None:
 
 _lock = threading.Lock()
 _pools: dict[tuple[int, int | None], Pool] = {}
-"""By process and memory limit: a fork cannot use the pools of its parent."""
+"""The shared pools by process id and memory limit: a fork cannot use the pools of its parent."""
 
 
 def _shared(process: int, memory: int | None) -> Pool:
@@ -355,5 +356,5 @@ def _shared(process: int, memory: int | None) -> Pool:
 
 
 def _stop_own(pool: Pool, process: int) -> None:
-    if os.getpid() == process:  # a fork inherits this, but not the processes
+    if os.getpid() == process:  # a fork inherits this exit handler, but not the worker processes
         pool.stop()

@@ -1,4 +1,4 @@
-"""The main loop of a worker process: read a call, announce its start, make it, answer. See `worker`."""
+"""The main loop of a worker process: read a call, report that it starts, run it, send the answer. See `worker`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rewardkit.workers.frames import receive, send
 from rewardkit.workers.limits import end_with_parent, held_bytes, limit_memory
 
 _TOKEN_BYTES = 16
-"""As many as `worker` sends."""
+"""The length of the token that `worker` sends before each call."""
 
 
 def connected() -> socket.socket:
-    """Return the socket to the parent that `worker.command` names; this process ends with its parent."""
+    """Return the socket to the parent, as given by `worker.command`; make this process end with its parent."""
     connection = socket.socket(fileno=int(sys.argv[1]))
     connection.set_inheritable(False)
     sys.argv[1:] = []
@@ -27,7 +27,7 @@ def connected() -> socket.socket:
 
 
 def serve(connection: socket.socket) -> None:
-    """Answer calls until the parent is gone or too much memory is in use."""
+    """Answer calls until the parent is gone or this process uses too much memory."""
     with suppress(EOFError, OSError):  # the parent is gone, or has closed the socket
         _serve(connection, pickle.loads(receive(connection)))
 
@@ -35,33 +35,33 @@ def serve(connection: socket.socket) -> None:
 def _serve(connection: socket.socket, memory: int | None) -> None:
     process = os.getpid()
     baseline = 0
-    last = False
-    while not last:
+    is_last = False
+    while not is_last:
         message = receive(connection)
         token, call = message[:_TOKEN_BYTES], message[_TOKEN_BYTES:]
-        succeeded, result = _loaded(call)
+        succeeded, result = _load_call(call)
         if succeeded and memory is not None:
             baseline = baseline or held_bytes()
             limit_memory(memory)
         send(connection, token)
         if succeeded:
-            succeeded, result = _called(*result)
+            succeeded, result = _run_call(*result)
         if os.getpid() != process:
             os._exit(0)  # the function has forked and returned in both processes
         if memory is not None:
             limit_memory(None)
-            last = held_bytes() > baseline + memory
-        send(connection, token + _packed(succeeded, last, result))
+            is_last = held_bytes() > baseline + memory
+        send(connection, token + _pickle_result(succeeded, is_last, result))
 
 
-def _loaded(call: bytes) -> tuple[bool, Any]:
+def _load_call(call: bytes) -> tuple[bool, Any]:
     try:
         return True, pickle.loads(call)
     except BaseException as error:
         return False, error
 
 
-def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+def _run_call(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
     try:
         return True, function(*arguments)
     except KeyboardInterrupt as error:  # raised by the function; in the parent it would look like Ctrl-C
@@ -70,10 +70,10 @@ def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
         return False, error
 
 
-def _packed(succeeded: bool, last: bool, result: Any) -> bytes:
+def _pickle_result(succeeded: bool, last: bool, result: Any) -> bytes:
     try:
         packed = pickle.dumps((succeeded, last, result))
-        pickle.loads(packed)  # exceptions with other arguments may not unpickle
+        pickle.loads(packed)  # an exception whose constructor takes other arguments may not unpickle
     except Exception as error:
         reason = RuntimeError(f"{shorten(result)} cannot be returned from its worker process: {shorten(error)}")
         return pickle.dumps((False, last, reason))

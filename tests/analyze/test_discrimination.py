@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.analyze.discrimination import Pairs, auc_interval, mean_ranks, pairs, settled, spearman
+from rewardkit.analyze.discrimination import Pairs, auc_interval, mean_ranks, pairs, round_scores, spearman
 from rewardkit.batch.column import Floats
 
 SCORES = st.sampled_from([0.0, 0.1, 0.5, 1.0, -2.0, float("nan")]) | st.floats(-1e6, 1e6)
@@ -28,7 +28,7 @@ def rows(draw: st.DrawFn, labels: st.SearchStrategy[Any] = GOOD) -> tuple[Floats
 
 def brute(scores: Floats, labels: Any, groups: Any) -> Pairs:
     right = tied = wrong = 0
-    values = settled(scores)
+    values = round_scores(scores)
     for one, other in combinations(range(len(scores)), 2):
         better, worse = (one, other) if labels[one] > labels[other] else (other, one)
         if groups[one] != groups[other] or labels[one] == labels[other] or np.isnan(scores[[one, other]]).any():
@@ -118,7 +118,7 @@ def test_spearman_agrees_with_the_definition(data: tuple[Floats, Any, Any]) -> N
     kept = ~np.isnan(scores)
     ranks = [
         [sum(o < v for o in values) + sum(o == v for o in values) / 2 for v in values]
-        for values in (settled(scores[kept]).tolist(), labels[kept].tolist())
+        for values in (round_scores(scores[kept]).tolist(), labels[kept].tolist())
     ]
     if not kept.any() or any(len(set(one)) == 1 for one in ranks):
         assert spearman(scores, labels) is None
@@ -131,7 +131,7 @@ def test_spearman_does_not_depend_on_the_scale(data: tuple[Floats, Any, Any]) ->
     scores, labels, _ = data
     found = spearman(scores, labels)
     assert found is None or -1.0 <= found <= 1.0
-    assert spearman(settled(scores) * 2.0, labels * 3.0 + 1.0) == pytest.approx(found, abs=1e-9)
+    assert spearman(round_scores(scores) * 2.0, labels * 3.0 + 1.0) == pytest.approx(found, abs=1e-9)
 
 
 @given(rows(), st.integers(0, 3))

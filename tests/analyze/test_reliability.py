@@ -19,7 +19,7 @@ from rewardkit.analyze.calibration import (
     reliability,
     saturation,
 )
-from rewardkit.analyze.discrimination import settled
+from rewardkit.analyze.discrimination import round_scores
 from rewardkit.batch.column import Column, Floats
 from rewardkit.batch.score import SCORED
 
@@ -40,7 +40,9 @@ def test_the_confusion_counts_every_scored_row(rows: list[tuple[float, bool]], t
     scores, good = split(rows)
     found = confusion(scores, good, threshold)
     reached = [
-        (score >= threshold - 1e-9, label) for score, label in zip(settled(scores), good, strict=True) if score == score
+        (score >= threshold - 1e-9, label)
+        for score, label in zip(round_scores(scores), good, strict=True)
+        if score == score
     ]
     assert found == Confusion(
         threshold, *(reached.count(which) for which in ((True, True), (True, False), (False, False), (False, True)))
@@ -62,7 +64,7 @@ def separation(found: Confusion) -> float:
 def test_the_best_threshold_separates_best(rows: list[tuple[float, bool]]) -> None:
     scores, good = split(rows)
     best = best_threshold(scores, good)
-    others = [separation(confusion(scores, good, one)) for one in settled(scores[~np.isnan(scores)])]
+    others = [separation(confusion(scores, good, one)) for one in round_scores(scores[~np.isnan(scores)])]
     kept = good[~np.isnan(scores)]
     if best is None:
         assert not kept.size or kept.all() or not kept.any() or max(others) <= 1e-9
@@ -142,6 +144,6 @@ def test_misjudged_rows_tie_with_or_lose_to_the_other_label() -> None:
 def test_there_are_misjudged_rows_unless_every_pair_is_right(rows: list[tuple[float, bool]]) -> None:
     scores, good = split(rows)
     high, low = misjudged(scores, good, [""] * len(rows), {})
-    values = settled(scores)
+    values = round_scores(scores)
     faulty = any(values[one] <= values[other] for one in np.flatnonzero(good) for other in np.flatnonzero(~good))
     assert bool(high) == bool(low) == faulty

@@ -18,7 +18,15 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.batch.environments import Watch, journal_of, journals, own_reward, recorded, tools_of, watched
+from rewardkit.batch.environments import (
+    Watch,
+    journal_of,
+    journals,
+    own_reward,
+    record_environment,
+    recording_class,
+    tools_of,
+)
 from rewardkit.batch.transcripts import CallRecord
 
 PLAIN = Watch()
@@ -116,7 +124,7 @@ def _all_works() -> Iterator[None]:
 
 
 def made(kind: type = Shop, watch: Watch = PLAIN, **row: Any) -> Any:
-    environment = recorded(kind, watch)()
+    environment = recording_class(kind, watch)()
     environment.reset(**row)
     return environment
 
@@ -189,7 +197,7 @@ def test_arguments_are_those_from_before_the_tool_and_the_trainers_stay_as_they_
 
 
 def test_the_class_looks_as_it_did() -> None:
-    kind = recorded(Shop, PLAIN)
+    kind = recording_class(Shop, PLAIN)
     assert (kind.__name__, kind.__doc__, kind.__module__, kind.__qualname__) == (
         ("Shop", "Sells things.", __name__, "Shop")
     )
@@ -208,14 +216,14 @@ def test_the_class_looks_as_it_did() -> None:
 
 def test_the_schemas_of_the_trainer_stay_the_same() -> None:
     utils = pytest.importorskip("transformers.utils")
-    shop, plain = recorded(Shop, PLAIN)(), Shop()
+    shop, plain = recording_class(Shop, PLAIN)(), Shop()
     assert utils.get_json_schema(shop.buy) == utils.get_json_schema(plain.buy)
     assert utils.get_json_schema(shop.buy)["function"]["parameters"]["required"] == ["item"]
 
 
 def test_one_class_for_the_same_options() -> None:
-    assert recorded(Shop, Watch(timeout=2.0)) is recorded(Shop, Watch(timeout=2.0))
-    assert recorded(Shop, Watch(timeout=2.0)) is not recorded(Shop, Watch(timeout=3.0))
+    assert recording_class(Shop, Watch(timeout=2.0)) is recording_class(Shop, Watch(timeout=2.0))
+    assert recording_class(Shop, Watch(timeout=2.0)) is not recording_class(Shop, Watch(timeout=3.0))
 
 
 class Abstract(ABC):
@@ -276,13 +284,13 @@ def test_an_environment_that_copies_itself() -> None:
 
 
 def test_an_environment_that_was_made_elsewhere() -> None:
-    shop = watched(Shop(), PLAIN)
+    shop = record_environment(Shop(), PLAIN)
     shop.buy(item="tea")
-    assert [record.name for record in records(watched(shop, PLAIN))] == ["buy"]
+    assert [record.name for record in records(record_environment(shop, PLAIN))] == ["buy"]
     shop.buy(item="tea")
     assert [record.name for record in records(shop)] == ["buy", "buy"]
     with pytest.raises(rk.RewardDefinitionError, match="Pass its class"):
-        watched(Fixed(), PLAIN)
+        record_environment(Fixed(), PLAIN)
 
 
 def test_a_class_without_subclasses_cannot_record() -> None:
@@ -294,7 +302,7 @@ def test_a_class_without_subclasses_cannot_record() -> None:
             """Works."""
 
     with pytest.raises(rk.RewardDefinitionError, match=r"Own cannot record.*'kind'"):
-        recorded(Own, PLAIN)
+        recording_class(Own, PLAIN)
 
 
 class Fixed:
@@ -410,7 +418,7 @@ def test_a_result_that_cannot_be_written_is_an_error_in_both_places() -> None:
 
 @pytest.mark.parametrize("error", [ConnectionError("down"), rk.RewardFailure("gone")])
 def test_a_reset_that_meets_an_outage(error: Exception) -> None:
-    environment = recorded(Down, PLAIN)()
+    environment = recording_class(Down, PLAIN)()
     Down.fails = {"reset": error}
     assert environment.reset() is None
     assert broken(environment) == f"reset: {type(error).__name__}: {error}"
@@ -423,7 +431,7 @@ def test_a_reset_that_meets_an_outage(error: Exception) -> None:
 def test_a_bug_in_reset_is_raised() -> None:
     Down.fails = {"reset": KeyError("item")}
     with pytest.raises(KeyError):
-        recorded(Down, PLAIN)().reset()
+        recording_class(Down, PLAIN)().reset()
 
 
 def test_a_reset_that_does_not_take_the_row() -> None:
@@ -436,9 +444,9 @@ def test_a_reset_that_does_not_take_the_row() -> None:
             pass
 
     with pytest.raises(rk.errors.BindingError, match=r"Bare\.reset does not take a row .*Columns: item\. Add \*\*row"):
-        recorded(Bare, PLAIN)().reset(item="tea")
+        recording_class(Bare, PLAIN)().reset(item="tea")
     with pytest.raises(rk.errors.BindingError, match=r"Misspelled\.reset .*Columns: item\. Did you mean 'item'\?"):
-        recorded(Misspelled, PLAIN)().reset(item="tea")
+        recording_class(Misspelled, PLAIN)().reset(item="tea")
 
 
 def test_a_tool_that_hangs_breaks_the_environment_until_it_returns() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 import rewardkit as rk
 from rewardkit.batch.table import ScoreTable
 from rewardkit.online.batches import failed
-from rewardkit.online.recording import joined
+from rewardkit.online.recording import join_tables
 from rewardkit.online.rows import Row
 from rewardkit.tree.evaluation.scorer import Scorer
 from tests import trees
@@ -63,7 +63,7 @@ def test_it_is_the_table_of_all_rows(
 ) -> None:
     rows, batches = given_rows
     table = scored(reward, rows, progress)
-    found = joined([scored(reward, batch, progress) for batch in batches])
+    found = join_tables([scored(reward, batch, progress) for batch in batches])
     assert_alike(found, table)
     for name, weight in table.weights.items():
         assert found.weights[name] == pytest.approx(weight)
@@ -74,8 +74,8 @@ def test_tables_can_be_joined_in_any_steps(reward: rk.Reward, given_rows: tuple[
     tables = [scored(reward, batch) for batch in given_rows[1]]
     found = tables[0]
     for table in tables[1:]:
-        found = joined([found, table])
-    assert_alike(found, joined(tables))
+        found = join_tables([found, table])
+    assert_alike(found, join_tables(tables))
 
 
 def test_notes_parts_and_measurements_stay_with_their_rows() -> None:
@@ -83,7 +83,7 @@ def test_notes_parts_and_measurements_stay_with_their_rows() -> None:
     def noted(completion: str) -> rk.Score:
         return rk.Score(0.5, f"note on {completion}", {"length": float(len(completion)), completion[:1]: 1.0})
 
-    found = joined([rk.score(noted, ["a", "bb"]), rk.score(noted, ["b"]), rk.score(noted, ["ccc"])])
+    found = join_tables([rk.score(noted, ["a", "bb"]), rk.score(noted, ["b"]), rk.score(noted, ["ccc"])])
     assert found.notes["noted"] == ["note on a", "note on bb", "note on b", "note on ccc"]
     np.testing.assert_array_equal(found.parts["noted"]["length"], [1.0, 2.0, 1.0, 3.0])
     np.testing.assert_array_equal(found.parts["noted"]["b"], [np.nan, 1.0, 1.0, np.nan])
@@ -96,7 +96,7 @@ def test_what_was_logged_for_a_batch_is_averaged_by_rows() -> None:
         return 1.0
 
     tables = [rk.score(logs, ["a", "a", "a"]), rk.score(logs, ["bbbbb"])]
-    assert joined(tables).metrics == {"length": 2.0}
+    assert join_tables(tables).metrics == {"length": 2.0}
 
 
 def test_rows_that_could_not_be_scored_join_the_others() -> None:
@@ -105,7 +105,7 @@ def test_rows_that_could_not_be_scored_join_the_others() -> None:
     table = scorer.score(rk.Batch(["<answer>4</answer>"], columns={"answer": ["4"]}))
     lost = failed(scorer, Row("5"), rk.RewardFailure("no column"))
     for tables in ([table, lost], [lost, table]):
-        found = joined(tables)
+        found = join_tables(tables)
         assert len(found) == 2
         assert sorted(np.isnan(found.total)) == [False, True]
         assert [found.total[fault.row] for fault in found.faults] == [pytest.approx(np.nan, nan_ok=True)]
@@ -117,4 +117,4 @@ def test_rows_that_could_not_be_scored_join_the_others() -> None:
 
 def test_one_table_is_returned_as_it_is() -> None:
     table = rk.score(rk.exact("answer"), ["a"], answer=["a"])
-    assert joined([table]) is table
+    assert join_tables([table]) is table

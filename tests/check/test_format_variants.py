@@ -9,7 +9,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.check.reward_under_test.judgment import judged
-from rewardkit.check.variants.format_variants import FormatVariant, dresses
+from rewardkit.check.variants.format_variants import FormatVariant, make_format_variants
 from tests.check.rewards import EXAMPLES, number, subject
 
 
@@ -17,7 +17,7 @@ def worn(reward: Any, **options: Any) -> dict[str, FormatVariant]:
     """The dresses of the first right completion, by name."""
     one = subject(reward, **options)
     right = judged(one)[0]
-    found = list(dresses(one, right))
+    found = list(make_format_variants(one, right))
     assert all(dress.text != right.anatomy.text for dress in found)
     return {dress.name: dress for dress in found}
 

@@ -17,7 +17,7 @@ import pytest
 from rewardkit.check.check import check_reward
 from rewardkit.check.declarations import Declarations
 from rewardkit.check.reward_under_test.trials import Trial
-from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
+from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 
 pytestmark = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
 
@@ -28,7 +28,7 @@ state = {"touched": False}
 def said(
     work: Callable[[Send], None], *, note: Note | None = None, patience: float = 5.0, limit: float = 20.0
 ) -> list[Any]:
-    return list(isolated(work, note or Note(), patience, limit))
+    return list(run_in_child(work, note or Note(), patience, limit))
 
 
 def test_messages_arrive_in_order() -> None:
@@ -45,7 +45,7 @@ def test_results_arrive_while_the_child_works() -> None:
         send("first")
         time.sleep(30)
 
-    coming = isolated(work, Note(), 60.0, 60.0)
+    coming = run_in_child(work, Note(), 60.0, 60.0)
     started = time.monotonic()
     assert next(coming) == "first"
     coming.close()  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ import pytest
 from rewardkit.check.declarations import with_declarations
 from rewardkit.check.reports import Section, page_of
 from rewardkit.check.run.isolation import can_isolate
-from rewardkit.check.run.output import Output, Printed, diverted
+from rewardkit.check.run.output import Output, Printed, divert_output
 from rewardkit.testing import Report, check_reward
 
 Captured = pytest.CaptureFixture[str]
@@ -110,7 +110,7 @@ def test_the_streams_come_back_after_an_error(capfd: pytest.CaptureFixture[str])
     before = sys.stdout, sys.stderr
 
     def fails() -> None:
-        with diverted(heard.append):
+        with divert_output(heard.append):
             print("inside")
             subprocess.run([sys.executable, "-S", "-c", "print('a child')"], check=True)
             raise ZeroDivisionError

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import rewardkit as rk
-from rewardkit.check.reward_under_test.sweep import anatomies, beyond_reach, given, reachable_text, sweep, swept
+from rewardkit.check.reward_under_test.sweep import anatomies, beyond_reach, given, reachable_text, score_sweep, sweep
 from rewardkit.check.reward_under_test.trials import Trial, text_of
 from rewardkit.check.variants.wild_texts import SHAPES, TEXTS
 from tests.check.rewards import BAD, EXAMPLES, GOOD, naive, number, subject, tree
@@ -80,10 +80,10 @@ def test_only_some_examples_are_swept_and_all_are_given() -> None:
 
 def test_swept_pairs_trials_with_scores_scored_once() -> None:
     one = subject(tree)
-    pairs = swept(one)
+    pairs = score_sweep(one)
     assert [trial for trial, _ in pairs] == sweep(one)
     tries = one.tries
-    assert swept(one) == pairs
+    assert score_sweep(one) == pairs
     assert one.tries == tries
     assert (
         dict(zip(GOOD, [1.0, 1.0], strict=True)).items()

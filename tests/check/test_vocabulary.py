@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.check.reward_under_test.vocabulary import Mined, mined, uses_argument
+from rewardkit.check.reward_under_test.vocabulary import Mined, mine_reward, uses_argument
 
 MARK = "@@final@@"
 PATTERN = re.compile(r"<result>(\d+)</result>")
@@ -62,7 +62,7 @@ def own(completion: str, answer: str) -> float:
 
 
 def of(function: Callable[..., Any]) -> Mined:
-    return mined(rk.from_trl(function))
+    return mine_reward(rk.from_trl(function))
 
 
 def test_constants_and_keys_but_no_docstrings() -> None:
@@ -97,7 +97,7 @@ def test_closures_defaults_objects_and_partials(function: Callable[..., Any], te
 
 
 def test_rewards_of_a_tree_and_the_settings_of_primitives() -> None:
-    found = mined(0.5 * own + rk.gate(when=rk.tags("thinking", "verdict"), then=rk.contains(all="in conclusion")))
+    found = mine_reward(0.5 * own + rk.gate(when=rk.tags("thinking", "verdict"), then=rk.contains(all="in conclusion")))
     assert {"QED", "<thinking>", "in conclusion"} <= set(found.texts)
     assert {"thinking", "verdict"} <= set(found.tags)
     assert "therefore" in found.words

@@ -99,7 +99,7 @@ def run(folder: Path) -> str:
     from rewardkit.record.recorder import Recorder
     from rewardkit.record.records import Record
     from rewardkit_adapters.live.mailbox import Answer, Mailbox
-    from rewardkit_adapters.live.sources import collected
+    from rewardkit_adapters.live.sources import collect_sources
 
     @rk.reward
     def exact(completion: str, answer: str) -> float:
@@ -129,7 +129,7 @@ def run(folder: Path) -> str:
     mailbox = Mailbox(folder / "runs" / "x")
     for update, name in ((1, "contains"), (2, "")):
         if name:
-            mailbox.send("reward", target=f"rewards.py:{name}", code=collected(f"rewards.py:{name}"))
+            mailbox.send("reward", target=f"rewards.py:{name}", code=collect_sources(f"rewards.py:{name}"))
         else:
             mailbox.send("numbers", numbers={"weights": {"exact": 2.0}})
         mailbox.put_answer(Answer(update, "applied", step=1, before=update - 1))

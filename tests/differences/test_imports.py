@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.differences.review import may_define_rewards, reached
+from rewardkit.differences.review import affected_files, may_define_rewards
 from tests.differences.repositories import written
 
 FILES = {
@@ -42,12 +42,12 @@ FILES = {
 )
 def test_files_that_use_a_changed_file_are_reached(tmp_path: Path, changed: list[str], expected: list[str]) -> None:
     written(tmp_path, FILES)
-    assert sorted(reached(tmp_path, changed, list(FILES))) == expected
+    assert sorted(affected_files(tmp_path, changed, list(FILES))) == expected
 
 
 def test_a_removed_module_reaches_those_that_import_it(tmp_path: Path) -> None:
     written(tmp_path, {"rewards.py": "from gone import last\n"})
-    assert reached(tmp_path, ["gone.py"], ["rewards.py"]) == {"rewards.py"}
+    assert affected_files(tmp_path, ["gone.py"], ["rewards.py"]) == {"rewards.py"}
 
 
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20), st.sets(st.integers(0, 7)))
@@ -66,7 +66,7 @@ def test_reached_is_the_closure_of_imports(
         if not more:
             break
         expected |= more
-    assert reached(folder, [names[one] for one in changed], names) == {names[one] for one in expected}
+    assert affected_files(folder, [names[one] for one in changed], names) == {names[one] for one in expected}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.online.versions import MOST_BYTES, packed
+from rewardkit.online.versions import MOST_BYTES, pack_reward
 
 HELPERS = """
 import re
@@ -131,7 +131,7 @@ def test_what_cannot_be_stored_is_said_and_its_source_is_kept(
     monkeypatch: pytest.MonkeyPatch, function: Any, said: str
 ) -> None:
     _leave_out(monkeypatch, function)
-    code = packed(rk.reward(function))
+    code = pack_reward(rk.reward(function))
     assert code.data == b""
     assert said in code.why_not
     [text] = code.sources.values()
@@ -142,7 +142,7 @@ def test_what_cannot_be_stored_is_said_and_its_source_is_kept(
 
 def test_a_word_like_token_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     _leave_out(monkeypatch, innocent)
-    code = packed(rk.reward(innocent))
+    code = pack_reward(rk.reward(innocent))
     assert code.why_not == ""
     assert rk.score(pickle.loads(code.data), ["two words"]).total.tolist() == [1.0]
 
@@ -158,12 +158,12 @@ def test_objects_that_are_made_when_they_are_looked_at_end() -> None:
     def asks(completion: str) -> float:
         return float(mock.score(completion))
 
-    code = packed(rk.reward(partial(asks)))
+    code = pack_reward(rk.reward(partial(asks)))
     assert "def asks" in code.sources["tests/online/test_packing.py"]
 
 
 def test_installed_rewards_are_only_named() -> None:
     reward = rk.number("answer") + 0.1 * rk.length.between(1, 20, unit="characters")
-    code = packed(reward)
+    code = pack_reward(reward)
     assert code.sources == {}
     assert pickle.loads(code.data).fingerprint == reward.fingerprint

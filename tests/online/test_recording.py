@@ -18,7 +18,7 @@ from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
 from rewardkit.online import recording
-from rewardkit.online.recording import RowRecording, place
+from rewardkit.online.recording import RowRecording, attempt_and_rank
 from rewardkit.online.requests import Requests
 from rewardkit.online.rows import Row
 from rewardkit.online.scorer import RowScorer
@@ -229,7 +229,7 @@ def test_jobs_of_ray_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     found = []
     for session, job in (("s1", "01"), ("s1", "01"), ("s1", "02"), ("s2", "01"), ("s2", "01")):
         monkeypatch.setitem(sys.modules, "ray", ray(session, job))
-        found.append(place(str(tmp_path / "run")))
+        found.append(attempt_and_rank(str(tmp_path / "run")))
     assert found == [(1, 0), (1, 1), (2, 0), (3, 0), (3, 1)]
 
 
@@ -239,6 +239,6 @@ def test_ranks_of_torchrun_share_an_attempt(tmp_path: Path, monkeypatch: pytest.
     settings = {"RANK": "0", "MASTER_PORT": "1", "MASTER_ADDR": "a", "LOCAL_WORLD_SIZE": "2", "WORLD_SIZE": "4"}
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    found = [place(str(tmp_path / "run")) for _ in range(2)]
+    found = [attempt_and_rank(str(tmp_path / "run")) for _ in range(2)]
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "another")
-    assert [*found, place(str(tmp_path / "run"))] == [(1, 0), (1, 1), (2, 0)]
+    assert [*found, attempt_and_rank(str(tmp_path / "run"))] == [(1, 0), (1, 1), (2, 0)]

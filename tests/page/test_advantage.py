@@ -12,7 +12,7 @@ import pytest
 
 from rewardkit.analyze.advantages import WAYS, Derivation, Way
 from rewardkit.batch.column import Floats
-from rewardkit.page.advantage import explained
+from rewardkit.page.advantage import explain_advantage
 from rewardkit.page.watcher import Watched
 from rewardkit.record.recorder import Recorder
 from rewardkit.record.records import Record
@@ -39,7 +39,7 @@ def test_the_steps_end_at_the_recorded_advantage(tmp_path: Path, way: Way) -> No
     advantages = derived(one, way)
     watched = opened(tmp_path, replace(one, advantages=advantages))
     for row in range(len(advantages) - 1):
-        found = explained(watched, row)
+        found = explain_advantage(watched, row)
         lines = {step.label: step for step in found.steps}
         assert float(lines["advantage"].text) == pytest.approx(advantages[row], abs=6e-4)
         assert float(found.equation.split(" = ")[1]) == pytest.approx(advantages[row], abs=6e-4)
@@ -55,7 +55,7 @@ def test_the_steps_end_at_the_recorded_advantage(tmp_path: Path, way: Way) -> No
 
 def test_the_bars_of_the_terms_stack_up_to_the_total(tmp_path: Path) -> None:
     watched = opened(tmp_path, record(3))
-    form, answer, total, mean, difference, *_ = explained(watched, 2).steps
+    form, answer, total, mean, difference, *_ = explain_advantage(watched, 2).steps
     assert (form.low, answer.low) == (0.0, form.high)
     assert (total.low, total.high) == pytest.approx((0.0, answer.high))
     assert mean.high == pytest.approx(total.high)
@@ -79,7 +79,7 @@ def test_a_batch_is_put_together_from_all_processes(tmp_path: Path) -> None:
     watched = Watched.open("run", tmp_path)
     row = watched.scores.find((1, 1, 0, 0))
     assert row is not None
-    found = explained(watched, row)
+    found = explain_advantage(watched, row)
     assert found.how == "Divided by the spread of the batch"
     assert len(found.dots) + found.without == 4
 
@@ -90,7 +90,7 @@ def test_a_batch_is_put_together_from_all_processes(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_explained_is_said(tmp_path: Path, advantages: Any, said: str) -> None:
     watched = opened(tmp_path, replace(record(3), advantages=advantages))
-    found = explained(watched, 0)
+    found = explain_advantage(watched, 0)
     assert said in found.note
     assert not found.equation
     assert [step.kind for step in found.steps][:5] == ["term", "term", "sum", "minus", "sum"]
@@ -99,7 +99,7 @@ def test_what_cannot_be_explained_is_said(tmp_path: Path, advantages: Any, said:
 
 def test_an_unscorable_completion_has_no_steps(tmp_path: Path) -> None:
     watched = opened(tmp_path, record(3))
-    found = explained(watched, 11)
+    found = explain_advantage(watched, 11)
     assert "could not be scored" in found.note
     assert [step.label for step in found.steps] == ["advantage"]
     assert found.without == 1
@@ -110,14 +110,14 @@ def test_a_group_without_differences_is_named(tmp_path: Path) -> None:
     one = record(3)
     table = replace(one.table, total=np.ones(12), terms={"form": np.ones(12), "answer": np.zeros(12)})
     watched = opened(tmp_path, replace(one, table=table, advantages=np.zeros(12)))
-    found = explained(watched, 0)
+    found = explain_advantage(watched, 0)
     assert "the same total" in found.note
     assert {dot.place for dot in found.dots} == {0.5}
 
 
 def test_dots_are_lined_up_by_a_component(tmp_path: Path) -> None:
     watched = opened(tmp_path, record(3))
-    found = explained(watched, 1, by="form")
+    found = explain_advantage(watched, 1, by="form")
     assert found.ends == ("0.000", "1.000")
     assert sorted(dot.place for dot in found.dots) == [0.0, 0.0, 1.0, 1.0]
     assert [dot.chosen for dot in found.dots] == [False, True, False, False]

@@ -9,11 +9,11 @@ from hypothesis import given, strategies as st
 from rewardkit.page.addresses import Address
 from rewardkit.page.selection import (
     Selection,
-    carried,
     columns,
     component,
     format_steps,
     in_steps,
+    keep_selection,
     measured,
     parse_steps,
     rows_in,
@@ -69,10 +69,14 @@ def test_every_column_can_be_selected(watched: Watched) -> None:
 
 def test_a_selection_goes_from_tab_to_tab() -> None:
     here = Address("run", "explain", {"steps": "31-40", "by": "answer", "order": "step"})
-    assert carried(here, Address("run", "logs", {"q": "x"})).state == {"q": "x", "steps": "31-40", "by": "answer"}
-    assert carried(here, Address("run", "graphs")).state == {}
+    assert keep_selection(here, Address("run", "logs", {"q": "x"})).state == {
+        "q": "x",
+        "steps": "31-40",
+        "by": "answer",
+    }
+    assert keep_selection(here, Address("run", "graphs")).state == {}
     without = Address("run", "logs")
-    assert carried(without, here.to("completions", steps="1-2")).state == {}
+    assert keep_selection(without, here.to("completions", steps="1-2")).state == {}
 
 
 def test_texts_of_any_prompts_are_read(watched: Watched) -> None:

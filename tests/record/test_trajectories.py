@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.column import Column
-from rewardkit.batch.environments import Watch, journals, recorded
+from rewardkit.batch.environments import Watch, journals, recording_class
 from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import SCORED
 from rewardkit.batch.text_calls import read_text_calls
@@ -98,7 +98,7 @@ class Drawers:
 
 
 def test_what_environments_recorded_is_kept(tmp_path: Path) -> None:
-    environments = [recorded(Drawers, Watch())() for _ in range(2)]
+    environments = [recording_class(Drawers, Watch())() for _ in range(2)]
     environments[0].open(color="red")
     with pytest.raises(ConnectionError):
         environments[1].open(color="blue")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.batch.environments import Watch, recorded
+from rewardkit.batch.environments import Watch, recording_class
 from rewardkit.check.variants import strategies
 from tests.record.conversations import OPENED, says
 
@@ -43,7 +43,7 @@ class Bare:
 
 
 def shop(*items: str, kind: type = Shop, watch: Watch | None = RECORDED) -> Any:
-    environment = (kind if watch is None else recorded(kind, watch))()
+    environment = (kind if watch is None else recording_class(kind, watch))()
     environment.reset()
     for item in items:
         environment.buy(item=item)
@@ -185,7 +185,7 @@ def test_it_must_keep_its_bounds() -> None:
 
 
 def test_environments_without_one_abstain_beside_others_and_are_refused_alone() -> None:
-    bare = recorded(Bare, Watch())()
+    bare = recording_class(Bare, Watch())()
     table = rk.score(rk.agents.environment_reward(), ["x", "x"], environments=[bare, shop("tea")])
     assert [str(outcome) for outcome in table.outcomes["environment_reward"]] == ["abstained", "scored"]
     with pytest.raises(rk.errors.BindingError, match=r"Bare has no method get_reward\(\)"):
@@ -193,7 +193,7 @@ def test_environments_without_one_abstain_beside_others_and_are_refused_alone() 
 
 
 def test_a_batch_of_a_mixed_run_may_have_none() -> None:
-    bare = recorded(Bare, Watch(mixed=True))()
+    bare = recording_class(Bare, Watch(mixed=True))()
     table = rk.score(rk.agents.environment_reward(), ["x"], environments=[bare])
     assert [str(outcome) for outcome in table.outcomes["environment_reward"]] == ["abstained"]
 

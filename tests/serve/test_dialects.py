@@ -74,8 +74,8 @@ def test_a_failed_row_is_never_a_number(monkeypatch: pytest.MonkeyPatch) -> None
 
     async def answers() -> list[Answer]:
         return [
-            await rewardkit_adapters.openrlhf.scored({"query": [""], "prompts": [""], "labels": [""]}, down),
-            await rewardkit_adapters.slime.scored({"response": ""}, down),
+            await rewardkit_adapters.openrlhf.score_completions({"query": [""], "prompts": [""], "labels": [""]}, down),
+            await rewardkit_adapters.slime.score_completion({"response": ""}, down),
         ]
 
     for answer in asyncio.run(answers()):

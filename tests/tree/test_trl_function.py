@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.batch.environments import Watch, recorded
+from rewardkit.batch.environments import Watch, recording_class
 from rewardkit.errors import RewardTypeError
 from tests.adapters.trl.stand_ins import StandInTrainer, call, plain, short
 from tests.tree.trl_functions import FUNCTIONS, TEXTS, Length, Longer, at_least, booleans, integers
@@ -250,7 +250,7 @@ def test_functions_that_cannot_read_a_broken_environment_are_called_without_it(l
     async def counted_later(**kwargs: Any) -> list[float]:
         return counted(**kwargs)
 
-    environments = [recorded(Counter, Watch())() for _ in up]
+    environments = [recording_class(Counter, Watch())() for _ in up]
     for environment, there in zip(environments, up, strict=True):
         environment.reset(up=there)
     reward = rk.from_trl(counted_later if later else counted, "counted")
@@ -263,7 +263,7 @@ def test_a_bug_beside_a_broken_environment_stays_a_bug() -> None:
     def wrong(completions: list[str], environments: list[Any], **kwargs: Any) -> list[float]:
         return [environment.amount for environment in environments]
 
-    environments = [recorded(Counter, Watch())() for _ in range(2)]
+    environments = [recording_class(Counter, Watch())() for _ in range(2)]
     for environment, there in zip(environments, (True, False), strict=True):
         environment.reset(up=there)
     with pytest.raises(rk.errors.RewardBug, match="amount"):

@@ -121,10 +121,10 @@ def hoard(size: int, kept: list[bytes] = []) -> int:  # noqa: B006
 
 
 def test_then_follows_a_future_and_its_error() -> None:
-    length = worker.then(worker.submit(str, (12345,), timeout=20.0), lambda done: len(done.result()))
+    length = worker.chain(worker.submit(str, (12345,), timeout=20.0), lambda done: len(done.result()))
     assert length.result(timeout=30) == 5
     with pytest.raises(TimeoutError):
-        worker.then(worker.submit(time.sleep, (60,), timeout=0.2), lambda done: done.result()).result(timeout=30)
+        worker.chain(worker.submit(time.sleep, (60,), timeout=0.2), lambda done: done.result()).result(timeout=30)
 
 
 def _in_child(queue: Any) -> None:
@@ -329,12 +329,12 @@ def test_renewed_workers_are_other_processes() -> None:
 def test_a_process_of_its_own_ends_with_its_call_and_says_why_it_died(tmp_path: Path) -> None:
     path = [str(tmp_path), *sys.path]
     launch = worker.Launch(path=path, folder=tmp_path, environment={"COLOR": "red", "HOME": None}, quiet=True)
-    found = worker.alone(eval, ("[__import__('os').getcwd(), *map(os.environ.get, ('COLOR', 'HOME')), os.getpid()]",
-                                {"os": os}), launch=launch).result(timeout=60)  # fmt: skip
+    code = "[__import__('os').getcwd(), *map(os.environ.get, ('COLOR', 'HOME')), os.getpid()]"
+    found = worker.run_in_process(eval, (code, {"os": os}), launch=launch).result(timeout=60)
     assert found[:3] == [str(tmp_path), "red", None]
     assert not Path(f"/proc/{found[3]}").exists()
     with pytest.raises(rk.errors.WorkerDied, match=r"^ended with exit code 5: 'last words'$"):
-        worker.alone(last_words, (), launch=worker.Launch(quiet=True)).result(timeout=60)
+        worker.run_in_process(last_words, (), launch=worker.Launch(quiet=True)).result(timeout=60)
 
 
 def last_words() -> None:
@@ -344,7 +344,7 @@ def last_words() -> None:
 
 def test_a_process_that_dies_is_noticed_although_a_fork_of_it_lives() -> None:
     with pytest.raises(rk.errors.WorkerDied):
-        worker.alone(leaves_a_fork, ()).result(timeout=60)
+        worker.run_in_process(leaves_a_fork, ()).result(timeout=60)
 
 
 def leaves_a_fork() -> None:

@@ -1,6 +1,7 @@
-"""rewardkit and inspect_ai: ``rk.from_inspect(match())`` reads a scorer, ``rk.from_inspect_log("run.eval")`` a log.
+"""rewardkit and inspect_ai: ``rk.from_inspect(match())`` wraps a scorer.
 
-Neither imports inspect_ai before it is used.
+``rk.from_inspect_log("run.eval")`` reads a log. Neither function imports inspect_ai before it needs it; logs are read
+without it.
 """
 
 from rewardkit_adapters.inspect.logs import from_inspect_log as from_inspect_log

@@ -1,7 +1,7 @@
-"""from_inspect_log: the samples of a log of inspect_ai as rows, ``{"id": "a", "prompt": [...], "completion": [...]}``.
+"""from_inspect_log: the samples of an inspect_ai log as rows, ``{"id": "a", "prompt": [...], "completion": [...]}``.
 
 A log is a ``.eval`` file, a zip archive with a JSON file per sample, or one ``.json`` file. Both are read without
-inspect_ai. Rows come in the order of the dataset, and all epochs of a sample are next to each other: they are a group.
+inspect_ai. Rows come in the order of the dataset, and the epochs of a sample are adjacent, so they form a group.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from typing import Any
 
 from rewardkit.errors import DataError, MissingExtraError, shorten
 
-# content: a file of a zip archive as bytes, also if it is compressed with Zstandard.
+# Read a file of a zip archive as bytes, even if it is compressed with Zstandard.
 
 
 _ZSTANDARD = 93
-"""The number of Zstandard in zip archives, which zipfile reads from Python 3.14 on."""
+"""The number of the Zstandard method in zip archives, which zipfile supports only from Python 3.14 on."""
 _HEADER = struct.Struct("<26xHH")
-"""Of a file in the archive, up to the lengths of its name and of its extra field."""
+"""The local header of a file in the archive, up to the lengths of the file's name and of its extra field."""
 
 
 def content(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return one file of an archive.
+    """Return the bytes of the file `name` in the archive.
 
     Raises:
-        DataError: it is damaged, or compressed in a way that is not known.
-        MissingExtraError: it is compressed with Zstandard, and no package can read that.
+        DataError: the file is damaged, or its compression method is unknown.
+        MissingExtraError: the file is compressed with Zstandard, and no installed package can read it.
     """
     info = archive.getinfo(name)
     try:
@@ -67,47 +67,49 @@ def _zstandard(path: Path, info: zipfile.ZipInfo) -> bytes:
     return data
 
 
-# Messages of inspect_ai as OpenAI writes them: ``{"function": "add"}`` of a result becomes ``{"name": "add"}``.
+# Convert inspect_ai messages to OpenAI's format: ``{"function": "add"}`` of a result becomes ``{"name": "add"}``.
 
 
 Message = Mapping[str, Any]
 
 _ATTACHMENTS = ("attachment://", "tc://")
-"""The prefixes of references to values that a log stores separately. Logs of 2024 have the second form."""
+"""The prefixes of references to values that a log stores separately. Logs from 2024 use the second prefix."""
 
 
-def attached(value: Any, attachments: Mapping[str, str]) -> Any:
-    """Return messages with separately stored values, such as images, put back into their places."""
+def restore_attachments(value: Any, attachments: Mapping[str, str]) -> Any:
+    """Return messages in which references to separately stored values, such as images, are replaced by the values."""
     if not attachments:
         return value
     if isinstance(value, str):
         name = value.partition("://")[2] if value.startswith(_ATTACHMENTS) else value
         return attachments.get(name, value)
     if isinstance(value, Mapping):
-        return {name: attached(item, attachments) for name, item in value.items()}
-    return [attached(item, attachments) for item in value] if isinstance(value, list) else value
+        return {name: restore_attachments(item, attachments) for name, item in value.items()}
+    return [restore_attachments(item, attachments) for item in value] if isinstance(value, list) else value
 
 
 def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """Return the prompt and the rest: the first message that the model generated, and all after it."""
-    spoken = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
-    generated = [at for at in spoken if messages[at].get("source") == "generate"]
-    unknown = [at for at in spoken if messages[at].get("source") != "input"]
-    first = next(iter(generated or unknown), len(messages))
+    """Split `messages` into the prompt and the completion.
+
+    The completion starts with the first message that the model generated."""
+    assistant_indices = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
+    generated_indices = [at for at in assistant_indices if messages[at].get("source") == "generate"]
+    candidate_indices = [at for at in assistant_indices if messages[at].get("source") != "input"]
+    first = next(iter(generated_indices or candidate_indices), len(messages))
     return list(messages[:first]), list(messages[first:])
 
 
 def chat(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return messages of inspect_ai as chat messages."""
+    """Convert inspect_ai messages to OpenAI chat messages."""
     return [
         {**converted, "content": _parts(converted["content"])}
         for message in messages
-        for converted in _converted(message)
+        for converted in _convert_message(message)
     ]
 
 
 def _parts(content: Any) -> Any:
-    """Return content with its images as OpenAI writes them."""
+    """Return the content with its images in OpenAI's format."""
     if not isinstance(content, list):
         return content
     return [
@@ -118,7 +120,7 @@ def _parts(content: Any) -> Any:
     ]
 
 
-def _converted(message: Message) -> Iterator[dict[str, Any]]:
+def _convert_message(message: Message) -> Iterator[dict[str, Any]]:
     role, content = message.get("role"), message.get("content")
     if role == "tool":
         yield _result(message.get("tool_call_id"), message.get("function"), content, message.get("error"))
@@ -128,19 +130,23 @@ def _converted(message: Message) -> Iterator[dict[str, Any]]:
         return
     calls = [_call(call, call.get("function"), call.get("parse_error")) for call in message.get("tool_calls") or ()]
     parts = content if isinstance(content, list) else []
-    served = [at for at, part in enumerate(parts) if isinstance(part, Mapping) and part.get("type") == "tool_use"]
-    if served:  # tools that ran at the provider: their results are in the message itself
-        before = [part for at, part in enumerate(parts[: served[-1]]) if at not in served]
-        uses = [parts[at] for at in served]
+    provider_indices = [
+        at for at, part in enumerate(parts) if isinstance(part, Mapping) and part.get("type") == "tool_use"
+    ]
+    if provider_indices:  # tools that the model provider ran: their results are in the message itself
+        before = [part for at, part in enumerate(parts[: provider_indices[-1]]) if at not in provider_indices]
+        uses = [parts[at] for at in provider_indices]
         yield {"role": "assistant", "content": before, "tool_calls": [_call(call, call.get("name")) for call in uses]}
         yield from (_result(call.get("id"), call.get("name"), call.get("result"), call.get("error")) for call in uses)
-        content = parts[served[-1] + 1 :]
-    if content or calls or not served:
+        content = parts[provider_indices[-1] + 1 :]
+    if content or calls or not provider_indices:
         yield {"role": "assistant", "content": content, **({"tool_calls": calls} if calls else {})}
 
 
 def _call(call: Message, name: Any, fault: Any = None) -> dict[str, Any]:
-    """Return a call. The log lacks the arguments of an unparsable call, so the parser's error, which is not JSON, takes
+    """Return a tool call in OpenAI's format.
+
+    The log lacks the arguments of a call that could not be parsed. The parser's error, which is not JSON, takes
     their place."""
     raw_arguments = call.get("arguments")
     text = fault or (raw_arguments if isinstance(raw_arguments, str) else json.dumps(raw_arguments or {}))
@@ -155,23 +161,23 @@ def _result(number: Any, name: Any, content: Any, error: Any) -> dict[str, Any]:
     return {**result, "content": content or message, "is_error": True}
 
 
-# inspect_ai writes these two keys first; a JSON file of another program may have a version, but not both.
+# inspect_ai writes these two keys first. A JSON file from another program may have a version, but not both keys.
 _START_OF_LOG = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
-# inspect_ai's names of samples: the id may have slashes and underscores.
+# The file name of a sample in a log. The id may contain slashes and underscores.
 _SAMPLE = re.compile(r"samples/(?P<id>.*)_epoch_(?P<epoch>\d+)\.json", re.DOTALL)
 
 
 def from_inspect_log(path: str | Path) -> list[dict[str, Any]]:
-    """Return the samples of a log of inspect_ai as rows, for ``rk.score``, ``rk.Trajectory`` or a data file.
+    """Return the samples of an inspect_ai log as rows, for ``rk.score``, ``rk.Trajectory`` or a data file.
 
-    ``rewardkit score run.eval --reward reward.py:reward`` reads a log in the same way. The columns:
+    ``rewardkit score run.eval --reward reward.py:reward`` reads a log the same way. The columns:
 
     - ``id``, ``epoch``, ``target``, ``choices`` and ``metadata``: as in the log.
-    - ``prompt`` and ``completion``: chat messages as OpenAI writes them. The completion starts with the first message
-      that the model generated; examples in the prompt stay there.
-    - ``stop_reason``: of the last output, such as ``"stop"`` or ``"max_tokens"``; ``limit``: the limit of the sample
-      that ended it, such as ``"message"``, or None.
-    - ``scores``: a mapping from each scorer to its value.
+    - ``prompt`` and ``completion``: chat messages in OpenAI's format. The completion starts with the first message that
+      the model generated; examples in the prompt stay there.
+    - ``stop_reason``: the stop reason of the last output, such as ``"stop"`` or ``"max_tokens"``; ``limit``: the limit
+      that ended the sample, such as ``"message"``, or None.
+    - ``scores``: a mapping from each scorer's name to its value.
     - ``error``: why the sample failed in inspect_ai, or None. Its completion ends where it failed.
 
     Args:
@@ -181,19 +187,20 @@ def from_inspect_log(path: str | Path) -> list[dict[str, Any]]:
         DataError: the file is not a log, or it has no samples.
         MissingExtraError: the log is compressed with Zstandard, which this Python cannot read, and the extra
             ``inspect`` is not installed.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     return list(log_rows(path))
 
 
 def is_log(path: str | Path) -> bool:
-    """Whether a path is a log of inspect_ai: a .eval file, or a .json file that starts like one."""
+    """Return whether `path` is an inspect_ai log: a .eval file, or a .json file that starts like one."""
     log_path = Path(path)
     if log_path.suffix.lower() != ".json":
         return log_path.suffix.lower() == ".eval" and log_path.is_file()
     try:
         with log_path.open("rb") as file:
-            # The two keys are at the beginning; spaces may be between.
+            # The two keys are at the start of the file, possibly with whitespace in between; 1024 bytes are more than
+            # enough.
             return _START_OF_LOG.match(file.read(1024)) is not None
     except OSError:
         return False
@@ -203,14 +210,14 @@ def log_rows(path: str | Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of `from_inspect_log` one by one."""
     log_path = Path(path)
     empty = True
-    for sample in _archived(log_path) if log_path.suffix.lower() == ".eval" else _listed(log_path):
+    for sample in _read_archive(log_path) if log_path.suffix.lower() == ".eval" else _read_json_log(log_path):
         empty = False
         yield _row(sample)
     if empty:
         raise DataError(f"{path}: the log has no samples. Pass a log of an evaluation that ran")
 
 
-def _archived(path: Path) -> Iterator[Mapping[str, Any]]:
+def _read_archive(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
@@ -218,20 +225,20 @@ def _archived(path: Path) -> Iterator[Mapping[str, Any]]:
     with archive:
         names = archive.namelist()
         header = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
-        order = {} if header is None else _order(_parsed(path, header, content(path, archive, header)))
+        order = {} if header is None else _order(_parse_object(path, header, content(path, archive, header)))
         members = [(match, name) for name in dict.fromkeys(names) if (match := _SAMPLE.fullmatch(name))]
-        for _, name in sorted(members, key=lambda member: _place(order, member[0]["id"], member[0]["epoch"])):
-            yield _parsed(path, name, content(path, archive, name))
+        for _, name in sorted(members, key=lambda member: _sort_key(order, member[0]["id"], member[0]["epoch"])):
+            yield _parse_object(path, name, content(path, archive, name))
 
 
-def _listed(path: Path) -> Iterator[Mapping[str, Any]]:
-    log = _parsed(path, "the log", path.read_bytes())
+def _read_json_log(path: Path) -> Iterator[Mapping[str, Any]]:
+    log = _parse_object(path, "the log", path.read_bytes())
     samples = [sample for sample in log.get("samples") or () if isinstance(sample, Mapping)]
     order = _order(log)
-    yield from sorted(samples, key=lambda sample: _place(order, str(sample.get("id")), sample.get("epoch", 1)))
+    yield from sorted(samples, key=lambda sample: _sort_key(order, str(sample.get("id")), sample.get("epoch", 1)))
 
 
-def _parsed(path: Path, name: str, data: bytes) -> Mapping[str, Any]:
+def _parse_object(path: Path, name: str, data: bytes) -> Mapping[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -242,12 +249,12 @@ def _parsed(path: Path, name: str, data: bytes) -> Mapping[str, Any]:
 
 
 def _order(log: Mapping[str, Any]) -> dict[str, int]:
-    """Return the place of each sample in the dataset."""
+    """Return the index of each sample id in the dataset."""
     dataset = (log.get("eval") or {}).get("dataset") or {}
     return {str(name): index for index, name in enumerate(dataset.get("sample_ids") or ())}
 
 
-def _place(order: Mapping[str, int], name: str, epoch: Any) -> tuple[int, int, str, int]:
+def _sort_key(order: Mapping[str, int], name: str, epoch: Any) -> tuple[int, int, str, int]:
     number = int(name) if name.isdecimal() else 0
     return order.get(name, len(order)), number, name, int(epoch)
 
@@ -256,10 +263,10 @@ def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
     attachments = sample.get("attachments") or {}
     sample_input = sample.get("input")
     opening = [{"role": "user", "content": sample_input}] if isinstance(sample_input, str) else sample_input
-    prompt, completion = split(attached(sample.get("messages") or opening or [], attachments))
+    prompt, completion = split(restore_attachments(sample.get("messages") or opening or [], attachments))
     output = sample.get("output") or {}
     if not completion and output.get("completion"):
-        completion = [{"role": "assistant", "content": output["completion"]}]  # of a solver that keeps no messages
+        completion = [{"role": "assistant", "content": output["completion"]}]  # from a solver that keeps no messages
     choices = output.get("choices") or [{}]
     scores = sample.get("scores") or {}
     return {

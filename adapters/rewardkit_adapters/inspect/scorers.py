@@ -1,7 +1,7 @@
-"""from_inspect: use a scorer of inspect_ai as a Reward.
+"""from_inspect: use an inspect_ai scorer as a Reward.
 
 ``rk.from_inspect(match(numeric=True))`` can be weighted, gated, checked and logged like any other reward. The scorer
-gets a TaskState that is made from the row, and a Target.
+gets a TaskState that is built from the row, and a Target.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ if TYPE_CHECKING:
     from inspect_ai.solver import Choices, Solver, TaskState
 
 
-# Chat messages, as OpenAI writes them, as messages of inspect_ai: the other direction of ``messages.chat``.
+# Convert chat messages in OpenAI's format to inspect_ai messages: the reverse of ``messages.chat``.
 
 
 Message = Mapping[str, Any]
 
 _OF_INSPECT = ("image", "audio", "video", "document", "data", "tool_use")
-"""Types of parts that inspect_ai writes itself; they stay as they are."""
+"""Content types that inspect_ai defines itself; parts of these types are kept unchanged."""
 _THINKING = ("thinking", "reasoning", "reasoning_text")
 
 
 def conversation(messages: Iterable[Message], source: str) -> list[Any]:
-    """Return messages of inspect_ai.
+    """Convert chat messages to inspect_ai messages.
 
     Args:
         source: the origin of assistant messages: ``"input"`` for a prompt, ``"generate"`` for a completion.
     """
-    return [_converted(message, source) for message in messages]
+    return [_convert_message(message, source) for message in messages]
 
 
-def _converted(message: Message, source: str) -> Any:
+def _convert_message(message: Message, source: str) -> Any:
     from inspect_ai import model
 
     role = message.get("role", "assistant")
@@ -130,31 +130,32 @@ def _error(message: Message) -> Any:
     return ToolCallError("unknown", content_text(message.get("content"))) if message.get("is_error") else None
 
 
-# Scores of inspect_ai as scores: ``Score(value="C", answer="4")`` is ``rk.Score(1.0, note="answer: '4'")``.
+# Convert inspect_ai scores to rewardkit scores: ``Score(value="C", answer="4")`` is
+# ``rk.Score(1.0, note="answer: '4'")``.
 
 
 Pick = str | int | Callable[[Any], Any] | None
-"""The number of a score's value that counts: a key, an index, or a function of the value."""
+"""The rule that picks the number from a score's value: a key, an index, or a function of the value."""
 
 # inspect_ai's own values: correct, partial, incorrect, no answer.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _INSTRUMENT = ("grader_failed", "scoring_failed")
-"""Reasons that are not the completion's: the score could not be computed."""
+"""Reasons for a missing score that are not the completion's fault: the score could not be computed."""
 
 
-def read(score: Any, pick: Pick, completion: str) -> Any:
-    """Convert a score; one without a value is an abstention.
+def convert_score(score: Any, pick: Pick, completion: str) -> Any:
+    """Convert an inspect_ai score; a score without a value becomes an abstention.
 
     Raises:
         RewardFailure: the score could not be computed.
-        InvalidReturn: the value is not a number, or has several and none is picked.
+        InvalidReturn: the value is not a number, or has several numbers and `pick` selects none of them.
     """
     if score is None:
         return Abstention("the scorer returned no score")
     reason = getattr(score, "reason", None) or (getattr(score, "metadata", None) or {}).get("unscored_reason")
     note = _note(score, reason, completion)
-    value = _picked(score.value, pick)
+    value = _pick_value(score.value, pick)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         if reason in _INSTRUMENT:
             raise RewardFailure(note or str(reason))
@@ -163,7 +164,7 @@ def read(score: Any, pick: Pick, completion: str) -> Any:
 
 
 def number(value: Any) -> float:
-    """Return a value as a number, as metrics of inspect_ai do: ``"C"`` and ``"yes"`` are 1.0, ``"P"`` is 0.5."""
+    """Convert a value to a number as inspect_ai's metrics do: ``"C"`` and ``"yes"`` become 1.0, ``"P"`` becomes 0.5."""
     converted = _number(value)
     if converted is None:
         raise InvalidReturn(
@@ -188,7 +189,7 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, Real) else None
 
 
-def _picked(value: Any, pick: Pick) -> Any:
+def _pick_value(value: Any, pick: Pick) -> Any:
     if callable(pick):
         return pick(value)
     if isinstance(value, Mapping):
@@ -221,7 +222,7 @@ def _parts(value: Any) -> dict[str, float]:
 
 
 def _note(score: Any, reason: Any, completion: str) -> str:
-    """Return answer, reason and explanation, without repetitions of the completion."""
+    """Return the answer, reason and explanation in one line, without texts that repeat the completion."""
     remarks = []
     if score.answer and score.answer.strip() != completion.strip():
         remarks.append(f"answer: {shorten(score.answer, 60)}")
@@ -232,23 +233,23 @@ def _note(score: Any, reason: Any, completion: str) -> str:
     return "; ".join(remarks)
 
 
-# States: a completion with its row as the TaskState that a scorer of inspect_ai reads.
+# Build the TaskState that an inspect_ai scorer reads from a completion and its row.
 
 
 _MODEL = "none/none"
 _FIELDS = ("id", "epoch", "choices", "metadata", "stop_reason")
-"""Columns that are fields of a sample; all others are its metadata."""
+"""Columns that are fields of a sample; all other columns become its metadata."""
 
 
 async def state_of(
     prompt: Any, completion: Sequence[Mapping[str, Any]], row: Mapping[str, Any], target: Target
 ) -> TaskState:
-    """Return the state at the end of a sample.
+    """Return the state of a sample after the completion.
 
     Args:
         prompt: text or messages.
         completion: messages.
-        row: the columns.
+        row: the columns of the dataset row.
     """
     from inspect_ai.model import ModelName
     from inspect_ai.solver import TaskState
@@ -269,12 +270,12 @@ async def state_of(
     )
     choices = texts(row.get("choices"))
     if choices:
-        state.choices = await _marked(choices, output, several=len(letters(target)) > 1)
+        state.choices = await _mark_choices(choices, output, several=len(letters(target)) > 1)
     return state
 
 
 def texts(cell: Any) -> list[str]:
-    """Return a target or choices as texts: one, or those of a list; of None none."""
+    """Return a target or choices as a list: one text, the texts of a list, or an empty list for None and NaN."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return []
     listed = cell.tolist() if hasattr(cell, "tolist") else cell
@@ -282,7 +283,7 @@ def texts(cell: Any) -> list[str]:
 
 
 def letters(target: Sequence[str]) -> list[str]:
-    """Return the letters of the right choices: ``["A, C"]`` and ``["A", "C"]`` have two."""
+    """Return the letters of the correct choices: ``["A, C"]`` and ``["A", "C"]`` both give two letters."""
     tokens = [token for text in target for token in text.replace(",", " ").split()]
     return [letter for token in tokens for letter in ([token] if token.isnumeric() else token)]
 
@@ -295,7 +296,7 @@ def _prompt(prompt: Any) -> Sequence[Mapping[str, Any]]:
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
     metadata = row.get("metadata")
-    if isinstance(metadata, str):  # kept as JSON text, so that Arrow does not change it
+    if isinstance(metadata, str):  # stored as JSON text, so that Arrow does not change it
         try:
             metadata = json.loads(metadata)
         except (ValueError, RecursionError):
@@ -307,15 +308,15 @@ def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
 def _output(completion_messages: Sequence[Any], stop_reason: Any) -> ModelOutput:
     from inspect_ai.model import ChatCompletionChoice, ModelOutput
 
-    spoken = [message for message in completion_messages if message.role == "assistant"]
-    if not spoken:
+    assistant_messages = [message for message in completion_messages if message.role == "assistant"]
+    if not assistant_messages:
         return ModelOutput(model=_MODEL)
     reason = stop_reason if isinstance(stop_reason, str) else "stop"
-    return ModelOutput(model=_MODEL, choices=[ChatCompletionChoice(message=spoken[-1], stop_reason=reason)])
+    return ModelOutput(model=_MODEL, choices=[ChatCompletionChoice(message=assistant_messages[-1], stop_reason=reason)])
 
 
-async def _marked(choices: list[str], output: ModelOutput, *, several: bool) -> Choices:
-    """Return choices, marked as the solver ``multiple_choice`` marks them after this output."""
+async def _mark_choices(choices: list[str], output: ModelOutput, *, several: bool) -> Choices:
+    """Return the choices, marked as the solver ``multiple_choice`` marks them after this output."""
     from inspect_ai.model import ChatMessageUser, ModelName
     from inspect_ai.solver import TaskState
 
@@ -336,13 +337,13 @@ def _solver(several: bool) -> Solver:
     return multiple_choice(multiple_correct=several)
 
 
-# The surroundings of a sample in inspect_ai: its own store, and no sandbox.
+# The environment of a sample in inspect_ai: a store for each sample, and no sandbox.
 
 
 class NoSandbox(Mapping[str, Any]):
-    """Takes the place of a sample's sandboxes: there is none, but it is known whether the scorer asked for one.
+    """An empty replacement for a sample's sandboxes that records whether the scorer asked for one.
 
-    Some scorers take the error that they get for a wrong answer.
+    The record is necessary because some scorers treat the error for a missing sandbox as a wrong answer.
     """
 
     def __init__(self) -> None:
@@ -362,8 +363,9 @@ class NoSandbox(Mapping[str, Any]):
 
 
 def surround(state: Any) -> NoSandbox:
-    """Make ``store()`` return the store of `state`, and return the environments that ``sandbox()`` finds."""
-    # inspect_ai's own runner sets up its scorers with these two; scorers that run outside of it have no public way.
+    """Make ``store()`` return the store of `state`, and return an empty set of sandboxes for ``sandbox()``."""
+    # inspect_ai's own runner sets up its scorers with these two calls. There is no public way to run a scorer outside
+    # of it.
     from inspect_ai.util._sandbox.context import sandbox_environments_context_var
     from inspect_ai.util._store import init_subtask_store
 
@@ -375,13 +377,13 @@ def surround(state: Any) -> NoSandbox:
 
 _OUTAGES = {"ConnectionError", "TimeoutError", "TransportError", "APIConnectionError", "RateLimitError"}
 _OUTAGES |= {"InternalServerError", "SandboxTimeoutError"}
-"""Classes of exceptions that the completion does not cause."""
+"""Names of exception classes for outages, which the completion does not cause."""
 
 
 @final
 @dataclass(frozen=True)
 class Call:
-    """Call the scorer for one completion and convert its score."""
+    """A callable that calls the scorer for one completion and converts the score."""
 
     scorer: Callable[..., Any]
     value: Pick
@@ -400,27 +402,27 @@ class Call:
             score = await self.scorer(state, target)
         except Exception as error:
             if not sandboxes.asked:
-                raise _judged(error) from error
+                raise _classify_error(error) from error
         if sandboxes.asked:
             raise RunStopped(
                 "the scorer asks for the sandbox of a sample, which a completion lacks. Score it in inspect_ai, or "
                 "test code with rk.code_tests"
             )
         try:
-            return read(score, self.value, state.output.completion)
+            return convert_score(score, self.value, state.output.completion)
         except InvalidReturn as error:
-            return Raised(error.with_traceback(None))  # whose lines are ours, not the scorer's
+            return Raised(error.with_traceback(None))  # its traceback shows rewardkit's lines, not the scorer's
 
     def describe(self) -> str:
-        """Return the text for the fingerprint: not all that the scorer encloses, such as a model and its client."""
+        """Return the text for the fingerprint, without some enclosed values, such as a model client."""
         if not hasattr(self.scorer, "__registry_info__") or not inspect.isroutine(self.scorer):
             return f"Call({described(self.scorer)}, {described(self.value)})"
-        enclosed = [cell.cell_contents for cell in getattr(self.scorer, "__closure__", None) or ()]
-        codes = [source(candidate) for candidate in (self.scorer, *enclosed) if inspect.isroutine(candidate)]
-        return f"Call({called(self.scorer)}, {codes!r}, {described(self.value)})"
+        closure_values = [cell.cell_contents for cell in getattr(self.scorer, "__closure__", None) or ()]
+        codes = [source(candidate) for candidate in (self.scorer, *closure_values) if inspect.isroutine(candidate)]
+        return f"Call({call_text(self.scorer)}, {codes!r}, {described(self.value)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Scorers are functions inside functions, which pickle alone cannot write.
+        # Scorers are nested functions, which plain pickle cannot serialize.
         return _revived, (cloudpickle.dumps((self.scorer, self.value)),)
 
 
@@ -429,7 +431,7 @@ def _revived(pickled: bytes) -> Call:
 
 
 def as_it_is(prompt: Any) -> Any:
-    """Return a prompt, text or messages."""
+    """Return `prompt`, a text or messages, unchanged."""
     return prompt
 
 
@@ -441,7 +443,7 @@ def from_inspect(
     value: Pick = None,
     on_error: float | None = None,
 ) -> Reward:
-    """Turn a scorer of inspect_ai into a Reward: ``0.8 * rk.from_inspect(match(numeric=True)) + 0.2 * form``.
+    """Turn an inspect_ai scorer into a Reward: ``0.8 * rk.from_inspect(match(numeric=True)) + 0.2 * form``.
 
     ``rk.from_inspect(includes())`` gives 1.0 to ``It is 4.`` if the column "target" is ``4``.
 
@@ -451,21 +453,21 @@ def from_inspect(
     inspect_ai's metrics. The numbers of a dict or list are parts; answer and explanation are the note.
 
     An unscored (NaN) or missing score abstains. With the reason "grader_failed" or "scoring_failed", or if a model's
-    service is down, the completion has no score: outcome ``failed``.
+    service is down, the completion has no score; the outcome is ``failed``.
 
     Args:
-        scorer: an async function ``score(state, target)``, as a ``@scorer`` function returns it.
+        scorer: an async function ``score(state, target)``, the result of calling a ``@scorer`` function.
         name: the name of the component; by default the scorer's name.
-        target: the column of the target, a text or a list of texts; if it is None, the reward abstains. None for a
-            scorer that reads no target.
-        value: for scores that are a dict or a list: the key or the index of the number that counts; or a function from
-            the value to a number, a letter, or None to abstain.
-        on_error: a number to score if the scorer raises; by default an exception stops the run.
+        target: the column of the target, a text or a list of texts; if the cell is None, the reward abstains. Pass None
+            for a scorer that reads no target.
+        value: for scores that are a dict or a list: the key or the index of the number to use. Or a function of the
+            value that returns a number, a letter, or None to abstain.
+        on_error: the score if the scorer raises; by default an exception stops the run.
 
     Raises:
-        RewardTypeError: `scorer` is not a scorer.
-        BindingError: while scoring: there is no such column.
-        RunStopped: while scoring: the scorer needs a model and none is given, or a sandbox.
+        RewardTypeError: `scorer` is not an inspect_ai scorer.
+        BindingError: while scoring: the target column does not exist.
+        RunStopped: while scoring: the scorer needs a sandbox, or it needs a model and none is given.
     """
     if isinstance(scorer, (Reward, Schedule, type, str)) or not callable(scorer):
         raise RewardTypeError(
@@ -490,12 +492,12 @@ def from_inspect(
     return Leaf(
         Binding(Call(scorer, value), tuple(parameters)),
         ReturnPolicy(checked_name(name if name is not None else label), (-math.inf, math.inf), on_error=fixed),
-        f"from_inspect({', '.join([called(scorer), *options])})",
+        f"from_inspect({', '.join([call_text(scorer), *options])})",
     )
 
 
-def called(scorer: Callable[..., Any]) -> str:
-    """Return the call that made a scorer, as inspect_ai has registered it: ``match(numeric=True)``."""
+def call_text(scorer: Callable[..., Any]) -> str:
+    """Return the call that created a scorer, as inspect_ai registered it: ``match(numeric=True)``."""
     arguments = getattr(scorer, "__registry_params__", None)
     if not isinstance(arguments, Mapping):
         return _unqualified(scorer)
@@ -503,13 +505,13 @@ def called(scorer: Callable[..., Any]) -> str:
 
 
 def _unqualified(scorer: Callable[..., Any]) -> str:
-    """Return the name of a scorer without its package: ``inspect_ai/match`` is ``match``."""
+    """Return the name of a scorer without its package: ``match`` for ``inspect_ai/match``."""
     registered = getattr(getattr(scorer, "__registry_info__", None), "name", None)
     return str(registered).rpartition("/")[2] if registered else name_of(scorer)
 
 
-def _judged(error: Exception) -> Exception:
-    """Return `error`; RunStopped if every sample would raise it; a RewardFailure if a service was down."""
+def _classify_error(error: Exception) -> Exception:
+    """Return `error`, or RunStopped if every sample would raise it, or RewardFailure if a service was down."""
     message = re.sub(r"\[/?[a-z]+\]", "", str(error)).strip()  # inspect_ai formats some messages for the terminal
     if message.startswith("No model specified"):
         return RunStopped(

@@ -1,4 +1,4 @@
-"""Try a reward on recorded batches in this process. Nothing is sent; no training needs to run."""
+"""Try a reward on recorded batches in this process. Nothing is sent, and no training needs to be running."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.batch.column import Floats
-from rewardkit.differences.differences import Differences, compared as differences_of
+from rewardkit.differences.differences import Differences, compare_sides as differences_of
 from rewardkit.differences.record import side_of
 from rewardkit.differences.side import Side
 from rewardkit.errors import RewardKitError
@@ -20,11 +20,11 @@ from rewardkit.record.queries import last_training_rows, text_or_messages
 from rewardkit.record.run import Run, open_run
 from rewardkit.scoring.scores import Scores
 from rewardkit.scoring.sources import saved
-from rewardkit.tree.evaluation.omission import EXPENSIVE, without
+from rewardkit.tree.evaluation.omission import EXPENSIVE, omit_components
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.loading import load
 from rewardkit_adapters.live.mailbox import Mailbox
-from rewardkit_adapters.live.trial import Sample, TrialScores, compared, scored, tried
+from rewardkit_adapters.live.trial import Sample, TrialScores, compare_trials, run_trial, score_sample
 from rewardkit_adapters.trl.layout import RewardColumns
 
 
@@ -34,7 +34,7 @@ class _Steps:
 
     Attributes:
         rows: the rows of all steps, in order.
-        samples: one per step.
+        samples: one sample per step.
     """
 
     run: Run
@@ -46,7 +46,7 @@ class _Steps:
         return np.array([np.nan if row[name] is None else row[name] for row in self.rows], dtype=np.float64)
 
     def texts(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows as `saved` reads them."""
+        """Yield the rows in the format that `saved` expects."""
         for row in self.rows:
             yield {**json.loads(row["columns"] or "{}"), "prompt": row["prompt"], "completion": row["completion"]}
 
@@ -59,11 +59,11 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
         target: ``path.py:name`` or ``module:name``.
 
     Raises:
-        RewardKitError: there is no record, or the reward cannot be loaded, or it cannot score the batch.
+        RewardKitError: there is no record, or the reward cannot be loaded or cannot score the batch.
     """
     from rewardkit_adapters.trl.layout import successor
 
-    steps = _recorded(run, 1)
+    steps = _read_steps(run, 1)
     (sample,) = steps.samples
     means = {
         name: values
@@ -71,27 +71,28 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
         if not np.isnan(values := steps.column(f"components/{name}")).all()
     }
     before = TrialScores((), {name: float(np.nanmean(values)) for name, values in means.items()}, steps.column("total"))
-    after = tried(RewardColumns.of(successor(_loaded(target), _held(run)), "terms"), sample)
-    return compared(before, after, sample)
+    after = run_trial(RewardColumns.of(successor(_load_target(target), _trainer_weights(run)), "terms"), sample)
+    return compare_trials(before, after, sample)
 
 
 def dry_run_on(run: str, target: str, steps: int) -> Differences:
-    """Compare the recorded scores of the last `steps` training steps with those of another reward.
+    """Compare the recorded scores of the last `steps` training steps with the scores of another reward.
 
-    Schedules have their values of each step. Judges and whatever else is declared expensive are left out on both sides.
+    Schedules take the values of each step. Judges and everything else that is declared expensive are left out on both
+    sides.
 
     Raises:
-        RewardKitError: as `dry_run`; or a judge is not a separate term, so it cannot be left out of the record.
+        RewardKitError: as in `dry_run`; or a judge is not a separate term, so it cannot be left out of the record.
     """
     from rewardkit_adapters.trl.layout import successor
 
-    record = _recorded(run, steps)
-    reward, _, omitted = without(successor(_loaded(target), _held(run)), [EXPENSIVE])
+    record = _read_steps(run, steps)
+    reward, _, omitted = omit_components(successor(_load_target(target), _trainer_weights(run)), [EXPENSIVE])
     layout = RewardColumns.of(reward, "terms")
     scorer = Scorer(layout.scored)
     parts = []
     for sample in record.samples:
-        table, totals = scored(scorer, layout, sample, strict=False)
+        table, totals = score_sample(scorer, layout, sample, strict=False)
         parts.append(replace(Scores.of(table), total=totals))
     scores = Scores.joined(parts)
     after = Side(
@@ -111,7 +112,7 @@ def dry_run_on(run: str, target: str, steps: int) -> Differences:
     return differences_of(before, after, data, name=data.name, groups=groups)
 
 
-def _loaded(target: str) -> Any:
+def _load_target(target: str) -> Any:
     rewards = load(target)
     if len(rewards) != 1:
         raise RewardKitError(
@@ -121,19 +122,19 @@ def _loaded(target: str) -> Any:
     return rewards[0].reward
 
 
-def _held(run: str) -> Any:
-    """Return the weights that the trainer multiplies by, if it holds any."""
+def _trainer_weights(run: str) -> Any:
+    """Return the weights that the trainer itself multiplies by; None if there are none."""
     return (Mailbox(run).current() or {}).get("held")
 
 
-def _recorded(folder: str, steps: int) -> _Steps:
+def _read_steps(folder: str, steps: int) -> _Steps:
     run = open_run(folder)
     rows = last_training_rows(run, steps)
     if not rows:
         raise RewardKitError(f"{folder} has no recorded training batch yet. Wait for the first step")
-    most = (Mailbox(folder).current() or {}).get("max_steps")
-    each = [list(part) for _, part in groupby(rows, lambda row: row["step"])]
-    return _Steps(run, rows, [_sample(part, most) for part in each])
+    max_steps = (Mailbox(folder).current() or {}).get("max_steps")
+    step_rows = [list(part) for _, part in groupby(rows, lambda row: row["step"])]
+    return _Steps(run, rows, [_sample(part, max_steps) for part in step_rows])
 
 
 def _sample(rows: Sequence[Mapping[str, Any]], most: Any) -> Sample:

@@ -1,7 +1,7 @@
-"""The mailbox of a run: requests and answers as files in ``<run>/updates/``.
+"""The mailbox of a run: update requests and their answers, as files in ``<run>/updates/``.
 
 ``0001.json`` is a request, ``0001/`` its code, ``0001.answer.json`` the answer, and ``current.json`` the reward in
-force. Files are written atomically, and every number is used once.
+force. Files are written atomically, and each number is used only once.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from typing import Any, ClassVar, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from rewardkit.errors import RewardKitError
-from rewardkit_adapters.live.sources import Code, placed
+from rewardkit_adapters.live.sources import Code, write_sources
 
 Status = Literal["applied", "refused", "canceled", "pending"]
 FOLDER = "updates"
 MOST_BYTES = 32_000_000
-"""Longer files are not read. Any limit: updates are a few kilobytes, and whoever can write there must not fill the
-memory of a training."""
+"""The maximum size of a file that is read, in bytes. An arbitrary limit: updates are a few kilobytes, and a user with
+write access must not be able to fill the memory of a training."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request.
+    """A request to change the reward of a running training.
 
     Attributes:
-        update: its number, starting at 1.
-        kind: another ``reward``, other ``numbers``, or a ``rollback``.
+        update: the number of the request, starting at 1.
+        kind: ``reward`` for another reward, ``numbers`` for other numbers, or ``rollback``.
         target: the reward as the user named it: ``reward.py:reward``.
         code: the code of the reward.
         numbers: kind -> name -> number, or schedule as text.
-        to: the version to go back to; None: the previous one.
+        to: the version to go back to; None for the previous one.
         time: seconds since 1970.
     """
 
@@ -68,11 +68,11 @@ class Answer:
     """The answer to a request.
 
     Attributes:
-        step: the training step at which it was applied, if it was.
-        before: the version in force until then.
+        step: the training step at which the request was applied; None if it was not.
+        before: the version in force before the request.
         to: the version that a rollback went back to.
         fingerprints: the fingerprints of the reward before and after.
-        trial: old and new reward on the last batch, see `trial.compared`.
+        trial: the comparison of the old and the new reward on the last batch, see `trial.compared`.
         warnings: likely mistakes in the new reward.
     """
 
@@ -92,7 +92,7 @@ class Mailbox:
     """The requests and answers of one run.
 
     Args:
-        run: its folder.
+        run: the folder of the run.
     """
 
     def __init__(self, run: str | os.PathLike[str]) -> None:
@@ -109,7 +109,7 @@ class Mailbox:
             number = self._claimed()
             request = Request(number, kind, **values, time=time.time())
             if request.code is not None:
-                placed(request.code.files, self.code_folder(number))
+                write_sources(request.code.files, self.code_folder(number))
             self._put(f"{number:04d}.json", asdict(request))
         except OSError as error:
             raise RewardKitError(f"cannot write to {self.folder}: {error.strerror or error}") from None
@@ -126,13 +126,13 @@ class Mailbox:
     def _numbers(self) -> list[int]:
         try:
             names = os.listdir(self.folder)
-        except OSError:  # no request was sent yet, or the folder is not readable
+        except OSError:  # no request has been sent yet, or the folder is not readable
             return []
         stems = [name.removesuffix(".json") for name in names if name.endswith(".json")]
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 
     def code_folder(self, update: int) -> Path:
-        """Return the folder with the code of a request."""
+        """Return the folder that holds the code of a request."""
         return self.folder / f"{update:04d}"
 
     def requests(self) -> list[Request]:
@@ -144,20 +144,22 @@ class Mailbox:
         return self._understood(update)[0]
 
     def pending(self, answered: set[int]) -> list[Request]:
-        """Return the requests without an answer, in order; `answered` collects answered numbers, which are skipped."""
+        """Return the requests without an answer, in order.
+
+        Numbers in `answered` are skipped; requests that turn out to be answered are added to it."""
         return [request for number in self._unanswered(answered) if (request := self.request(number)) is not None]
 
     def unreadable(self, answered: set[int]) -> dict[int, str]:
-        """Return the invalid files without an answer, each with the reason; empty files are still being written."""
+        """Return the reason for each invalid file without an answer; empty files are skipped as incomplete."""
         return {number: reason for number in self._unanswered(answered) if (reason := self._understood(number)[1])}
 
     def _unanswered(self, answered: set[int]) -> list[int]:
-        waiting = [number for number in self._numbers() if number not in answered]
-        answered |= {number for number in waiting if self.answer(number) is not None}
-        return [number for number in waiting if number not in answered]
+        candidate_numbers = [number for number in self._numbers() if number not in answered]
+        answered |= {number for number in candidate_numbers if self.answer(number) is not None}
+        return [number for number in candidate_numbers if number not in answered]
 
     def _understood(self, update: int) -> tuple[Request | None, str]:
-        """Return the request of that number, or the reason why its file is invalid."""
+        """Return the request with the number `update`, or the reason why its file is invalid."""
         name = f"{update:04d}.json"
         try:
             text = self._text(name)
@@ -167,7 +169,7 @@ class Mailbox:
         except FileNotFoundError:
             return None, ""
         except OSError as error:
-            # Other errors may be temporary, such as a network problem.
+            # Other errors may be temporary, such as network problems.
             return None, f"cannot read {name}: {error}" if isinstance(error, (PermissionError, _NothingToRead)) else ""
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
@@ -193,8 +195,8 @@ class Mailbox:
         return stamped
 
     def cancel(self) -> list[Request]:
-        """Cancel all requests without an answer; return them."""
-        taken_back = []
+        """Cancel all requests without an answer, and return them."""
+        canceled_requests = []
         for request in self.pending(set()):
             cancellation = Answer(request.update, "canceled", "canceled before it was applied", time=time.time())
             with (
@@ -202,8 +204,8 @@ class Mailbox:
                 open(self._path(f"{request.update:04d}.answer.json"), "x") as file,
             ):
                 file.write(_json(asdict(cancellation)))
-                taken_back.append(request)
-        return taken_back
+                canceled_requests.append(request)
+        return canceled_requests
 
     def wait(self, update: int, seconds: float) -> Answer | None:
         """Wait up to `seconds` for the answer to a request; return None if there is none."""
@@ -212,7 +214,7 @@ class Mailbox:
             answer = self.answer(update)
             if answer is not None or time.monotonic() >= until:
                 return answer
-            # Five looks a second: a step of a training takes longer.
+            # Check five times a second, which is short compared with a training step.
             time.sleep(min(0.2, max(0.0, until - time.monotonic())))
 
     def current(self) -> dict[str, Any] | None:
@@ -221,16 +223,16 @@ class Mailbox:
         return published if isinstance(published, dict) else None
 
     def publish(self, current: Mapping[str, Any]) -> None:
-        """Write the reward that is in force."""
+        """Write the reward in force to ``current.json``."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._put("current.json", current)
 
     def last_written(self) -> float | None:
-        """Return when the run was last written to, in seconds since 1970; None if there are no files."""
+        """Return the time of the last write to the run, in seconds since 1970; None if there are no files."""
         times = []
         for folder in (self.folder, *(self.folder.parent / name for name in ("scores", "metrics", "attempts"))):
             with contextlib.suppress(OSError):
-                times.append(folder.stat().st_mtime)  # a new file changes the time of its folder
+                times.append(folder.stat().st_mtime)  # a new file changes the modification time of its folder
         return max(times, default=None)
 
     def _get(self, name: str) -> Any:
@@ -266,7 +268,7 @@ class Mailbox:
 
 
 class _NothingToRead(OSError):
-    """The path cannot be read as a request."""
+    """Raised if a path exists but cannot be read as a request."""
 
 
 def _json(value: Mapping[str, Any]) -> str:

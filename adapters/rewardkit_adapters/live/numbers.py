@@ -1,9 +1,9 @@
 """The numbers of a reward that can be changed without code: weights, thresholds, and the ends of stages.
 
-``retuned(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` returns the tree with another weight.
+``retuned(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` returns the tree with the new weight.
 
 A weight is named after its component, a threshold after its gate, an end after its stage. An ambiguous name gets the
-names of the nodes around it as a prefix: ``tags_gate/exact``.
+names of its parent nodes as a prefix: ``tags_gate/exact``.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from rewardkit.tree.reward import Kind, Reward, Tunable
 
 
 LONGEST = 2_000
-"""Maximum characters of a text. Any limit: expressions of weights and schedules are one line."""
+"""The maximum number of characters in an expression. An arbitrary limit: weights and schedules are one-line
+expressions."""
 DEEPEST = 40
-"""Maximum nesting of calls and operations. Any limit: what evaluates them calls itself."""
+"""The maximum nesting of calls and operations. An arbitrary limit: it bounds the recursion of the evaluation."""
 
 _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -36,11 +37,11 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-def parsed(text: object) -> Weight:
-    """Return the number or schedule of `text`; a number is returned unchanged.
+def parse_weight(text: object) -> Weight:
+    """Parse a number or schedule from `text`; a number is returned unchanged.
 
     Raises:
-        RewardDefinitionError: the text is something else, or an invalid schedule; the message says where.
+        RewardDefinitionError: the text is not a number or a valid schedule; the message says where.
     """
     if not isinstance(text, str):
         return as_weight(text)
@@ -75,9 +76,9 @@ def _value(node: ast.expr, depth: int) -> Any:
         keys = [_value(key, depth + 1) for key in node.keys if key is not None]
         return dict(zip(keys, (_value(value, depth + 1) for value in node.values), strict=True))
     if isinstance(node, ast.Call):
-        return _called(node, depth)
+        return _evaluate_call(node, depth)
     raise RewardDefinitionError(
-        f"{_shown_expression(node)} is not allowed in a schedule. Use numbers, {_known()}, + - *, .clip()"
+        f"{_shown_expression(node)} is not allowed in a schedule. Use numbers, {_schedule_names()}, + - *, .clip()"
     )
 
 
@@ -88,7 +89,7 @@ def _operand(node: ast.expr, depth: int) -> Any:
     return value
 
 
-def _called(node: ast.Call, depth: int) -> Any:
+def _evaluate_call(node: ast.Call, depth: int) -> Any:
     arguments = [_value(argument, depth + 1) for argument in node.args]
     options: dict[str, Any] = {}
     for keyword in node.keywords:
@@ -97,15 +98,15 @@ def _called(node: ast.Call, depth: int) -> Any:
         options[keyword.arg] = _value(keyword.value, depth + 1)
     function = node.func
     if isinstance(function, ast.Attribute) and function.attr == "clip":
-        limited = _value(function.value, depth + 1)
-        if not isinstance(limited, Schedule):
+        schedule = _value(function.value, depth + 1)
+        if not isinstance(schedule, Schedule):
             raise RewardDefinitionError(f"{_shown_expression(function.value)} is not a schedule, so it has no .clip()")
-        return limited.clip(*arguments, **options)
+        return schedule.clip(*arguments, **options)
     name = _name(function)
     if name not in schedules.__all__:
         raise RewardDefinitionError(
             f"{_shown_expression(function)} is not a schedule.{near_miss(name, schedules.__all__)} "
-            f"Choose from: {_known()}"
+            f"Choose from: {_schedule_names()}"
         )
     return getattr(schedules, name)(*arguments, **options)
 
@@ -120,7 +121,7 @@ def _shown_expression(node: ast.expr) -> str:
     return shorten(ast.unparse(node))
 
 
-def _known() -> str:
+def _schedule_names() -> str:
     return ", ".join(schedules.__all__)
 
 
@@ -132,12 +133,12 @@ Numbers = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a reward.
+    """One number in a reward.
 
     Attributes:
-        path: the names of the nodes around it, and its own name.
-        node: the reward that holds it; equal rewards are one node.
-        place: the index among the tunables of `node`.
+        path: the names of the parent nodes, and the number's own name.
+        node: the reward that holds the number; equal rewards are one node.
+        place: the index of the number among the tunables of `node`.
     """
 
     kind: Kind
@@ -152,23 +153,23 @@ class Number:
 
 
 def tunables(reward: Reward) -> list[Number]:
-    """Return all numbers of `reward`, in the order of the tree, with unique paths."""
+    """Return all numbers of `reward`, in tree order, each with a unique path."""
     names = Scorer(reward).names
     labels = {node: name for name, node in (*names.terms, *names.components, *names.gates)}
     known_numbers: list[Number] = []
     used_paths: set[tuple[Kind, tuple[str, ...]]] = set()
-    for number in _visited(reward, (), labels, set()):
-        *around, leaf_name = number.path
+    for number in _walk_numbers(reward, (), labels, set()):
+        *parent_path, leaf_name = number.path
         path, count = number.path, 1
         while (number.kind, path) in used_paths:
             count += 1
-            path = (*around, f"{leaf_name}#{count}")
+            path = (*parent_path, f"{leaf_name}#{count}")
         used_paths.add((number.kind, path))
         known_numbers.append(replace(number, path=path))
     return known_numbers
 
 
-def _visited(
+def _walk_numbers(
     node: Reward, path: tuple[str, ...], labels: Mapping[Reward, str], visited: set[Reward]
 ) -> Iterator[Number]:
     if node in visited:
@@ -176,9 +177,9 @@ def _visited(
     visited.add(node)
     facts = node.facts
     label = labels.get(node, node.name)
-    inside = (*path, label) if label else path
+    node_path = (*path, label) if label else path
     for index, (kind, value, child, stage) in enumerate(facts.tunables):
-        number_path = (*inside, stage) if stage else inside
+        number_path = (*node_path, stage) if stage else node_path
         if child is not None:
             if child.facts.addends == ():  # the weight of a monitor has no effect
                 continue
@@ -186,20 +187,22 @@ def _visited(
         yield Number(kind, number_path, value, node, index)
     stages = facts.prefixes if facts.stages else ("",) * len(facts.children)
     for stage, child in zip(stages, facts.children, strict=True):
-        yield from _visited(child, (*inside, stage) if stage else inside, labels, visited)
+        yield from _walk_numbers(child, (*node_path, stage) if stage else node_path, labels, visited)
 
 
 def numbers_of(reward: Reward) -> dict[str, dict[str, float | str]]:
-    """Return kind -> name -> number, or schedule as text, as `retuned` takes it."""
+    """Return the numbers of `reward` as `retuned` takes them: kind -> name -> number, or schedule as text."""
     known_numbers = tunables(reward)
     return {
-        kind: {_key(number, known_numbers): _shown(number.value) for number in known_numbers if number.kind == kind}
+        kind: {
+            _key(number, known_numbers): _display_value(number.value) for number in known_numbers if number.kind == kind
+        }
         for kind in KINDS
     }
 
 
 def _key(number: Number, known_numbers: list[Number]) -> str:
-    """Return the shortest end of its path that is unique."""
+    """Return the shortest suffix of the number's path that is unique among `known_numbers`."""
     paths = [other.path for other in known_numbers if other.kind == number.kind]
     for length in range(1, len(number.path)):
         if sum(path[-length:] == number.path[-length:] for path in paths) == 1:
@@ -207,13 +210,13 @@ def _key(number: Number, known_numbers: list[Number]) -> str:
     return number.text
 
 
-def _shown(value: Any) -> float | str:
+def _display_value(value: Any) -> float | str:
     plain_value: float | str = value.text if isinstance(value, Schedule) else value
     return plain_value
 
 
-def retuned(reward: Reward, numbers: Numbers) -> Reward:
-    """Return `reward` with other numbers, which are checked as when it was made.
+def with_numbers(reward: Reward, numbers: Numbers) -> Reward:
+    """Return `reward` with other numbers, which are validated as when the reward was created.
 
     Raises:
         RewardDefinitionError: a name is unknown or ambiguous, or a number is invalid.
@@ -226,45 +229,45 @@ def retuned(reward: Reward, numbers: Numbers) -> Reward:
                 f"there are no {kind!r} to set.{near_miss(kind, KINDS)} Choose from: {', '.join(KINDS)}"
             )
         for name, value in values.items():
-            target = _named(name, kind, known_numbers)
-            changes[target.node, target.place] = _checked(value, f"{kind}.{name}")
+            target = _find_number(name, kind, known_numbers)
+            changes[target.node, target.place] = _check_value(value, f"{kind}.{name}")
 
     def number(node: Reward, index: int, tunable: Tunable) -> Any:
-        return _now(changes.get((node, index), tunable.value), tunable)
+        return _cast_number(changes.get((node, index), tunable.value), tunable)
 
     updated: Reward = changed(reward, lambda node: node, number)
     return updated
 
 
-def _named(name: str, kind: str, known_numbers: list[Number]) -> Number:
-    alike = [number for number in known_numbers if number.kind == kind]
-    exact = [number for number in alike if number.text == name]
-    fitting = exact or [number for number in alike if f"/{number.text}".endswith(f"/{name}")]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
+def _find_number(name: str, kind: str, known_numbers: list[Number]) -> Number:
+    same_kind = [number for number in known_numbers if number.kind == kind]
+    exact = [number for number in same_kind if number.text == name]
+    matches = exact or [number for number in same_kind if f"/{number.text}".endswith(f"/{name}")]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
         raise RewardDefinitionError(
-            f"{kind}: {name!r} is ambiguous. Use one of: {', '.join(number.text for number in fitting)}"
+            f"{kind}: {name!r} is ambiguous. Use one of: {', '.join(number.text for number in matches)}"
         )
-    names = [_key(number, known_numbers) for number in alike]
+    names = [_key(number, known_numbers) for number in same_kind]
     raise RewardDefinitionError(
         f"{kind}: the reward has no {shorten(name)}.{near_miss(name, names)} Choose from: {', '.join(names) or 'none'}"
     )
 
 
-def _checked(value: Any, where: str) -> Any:
-    """Return a number or a schedule; an int stays an int, because the end of a stage may be a step."""
+def _check_value(value: Any, where: str) -> Any:
+    """Convert `value` to a number or a schedule; an int stays an int, because the end of a stage may be a step."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     try:
-        return parsed(value)
+        return parse_weight(value)
     except RewardDefinitionError as error:
         raise RewardDefinitionError(f"{where}: {error}") from None
 
 
-def _now(value: Any, tunable: Tunable) -> Any:
-    """Return the number in the type that its node takes."""
+def _cast_number(value: Any, tunable: Tunable) -> Any:
+    """Return `value` in the type that the tunable's node takes."""
     if value is tunable.value:
         return value
-    value = as_weight(value) if isinstance(value, Schedule) else value  # a constant schedule is a number
+    value = as_weight(value) if isinstance(value, Schedule) else value  # a constant schedule becomes a number
     return float(value) if tunable.kind != "schedules" and isinstance(value, int) else value

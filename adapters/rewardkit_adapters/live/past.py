@@ -1,6 +1,6 @@
-"""Past versions of a reward, from the code that each update left in the folder of the run.
+"""Past versions of a reward, loaded from the code that each update left in the folder of the run.
 
-``PastVersion("runs/x", 3).load()`` is the reward of update 3, also long after the training.
+``PastVersion("runs/x", 3).load()`` is the reward of update 3, even long after the training.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from rewardkit.differences.targets import Location
 from rewardkit.errors import RewardKitError, shorten_line
 from rewardkit.tree.reward import Reward
 from rewardkit_adapters.live.mailbox import Mailbox
-from rewardkit_adapters.live.numbers import retuned
+from rewardkit_adapters.live.numbers import with_numbers
 from rewardkit_adapters.live.sources import MODULES
 
-# "my-run@3": the third update; the name of a run may have an @, too.
+# "my-run@3" is the third update. The name of a run may itself contain an @.
 _NAMED = re.compile(r"(?P<run>.+)@(?P<update>\d+)")
 
 
 @dataclass(frozen=True)
 class PastVersion:
-    """A version of the reward of a run.
+    """A past version of the reward of a run.
 
     Attributes:
         run: the folder of the run.
-        update: the number of the update that made it.
+        update: the number of the update that created the version.
     """
 
     run: str
@@ -42,33 +42,33 @@ class PastVersion:
 
     @contextmanager
     def placed(self) -> Iterator[Location]:
-        """Return where another process loads it."""
+        """Yield the location from which another process can load this version."""
         absolute = PastVersion(str(Path(self.run).resolve()), self.update)
         yield Location(absolute, Path.cwd(), tuple(sys.path))
 
     def load(self) -> Reward:
-        """Make the reward from the code of its update.
+        """Load the reward from the code of its update.
 
         Raises:
-            RewardKitError: there is no such version, or its code is not in the run.
+            RewardKitError: the version does not exist, or its code is not in the run.
         """
-        return _made(Mailbox(self.run), self.update)
+        return _load_version(Mailbox(self.run), self.update)
 
 
 def past_version(text: str) -> PastVersion | None:
-    """Read ``runs/x@3``; None if it is something else."""
+    """Parse a text such as ``runs/x@3``; return None if `text` does not name a version."""
     match = _NAMED.fullmatch(text)
     if match is None or not Path(match["run"]).is_dir():
         return None
     return PastVersion(match["run"], int(match["update"]))
 
 
-def _made(mailbox: Mailbox, update: int) -> Reward:
+def _load_version(mailbox: Mailbox, update: int) -> Reward:
     from rewardkit_adapters.trl.layout import successor
 
     run = mailbox.folder.parent
     if update == 0:
-        return _first(run)
+        return _load_first_reward(run)
     request, answer = mailbox.request(update), mailbox.answer(update)
     if request is None or answer is None or answer.status != "applied":
         applied = [candidate.update for candidate in mailbox.requests() if _is_applied(mailbox, candidate.update)]
@@ -76,27 +76,27 @@ def _made(mailbox: Mailbox, update: int) -> Reward:
             f"{run} has no version {update}. Versions that were in force: {', '.join(map(str, [0, *applied]))}"
         )
     if request.kind == "rollback":
-        return _made(mailbox, answer.to or 0)
+        return _load_version(mailbox, answer.to or 0)
     if request.kind == "numbers":
-        return retuned(_made(mailbox, answer.before), request.numbers)
+        return with_numbers(_load_version(mailbox, answer.before), request.numbers)
     assert request.code is not None
     imported = MODULES.imported(request.code, mailbox.code_folder(update))
     MODULES.activate(imported, MODULES)
     return successor(imported.reward, (mailbox.current() or {}).get("held"))
 
 
-def _first(run: Path) -> Reward:
-    """Load the reward with which the training of a run started. Its record holds it as bytes."""
+def _load_first_reward(run: Path) -> Reward:
+    """Load the reward with which the training of a run started. The run's record holds it as pickled bytes."""
     from rewardkit.record.queries import first_version
     from rewardkit.record.run import open_run
 
-    instead = f"Pass the file of that reward at its git revision, or compare with the recorded scores: pass {run}"
+    advice = f"Pass the file of that reward at its git revision, or compare with the recorded scores: pass {run}"
     opened = open_run(run)
     fingerprint = first_version(opened) or ""
     version, code = opened.version(fingerprint), opened.packed(fingerprint)
     if code is None:
-        why = version.get("unpacked") or "it was recorded by an older rewardkit"
-        raise RewardKitError(f"{run} does not have version 0, the reward that it started with: {why}. {instead}")
+        reason = version.get("unpacked") or "it was recorded by an older rewardkit"
+        raise RewardKitError(f"{run} does not have version 0, the reward that it started with: {reason}. {advice}")
     try:
         reward = pickle.loads(code)
     except Exception as error:
@@ -104,10 +104,10 @@ def _first(run: Path) -> Reward:
         here = platform.python_version()
         other = f" It was stored by Python {written}, and this is {here}." if written != here else ""
         raise RewardKitError(
-            f"version 0 of {run} cannot be loaded: {type(error).__name__}: {shorten_line(str(error))}.{other} {instead}"
+            f"version 0 of {run} cannot be loaded: {type(error).__name__}: {shorten_line(str(error))}.{other} {advice}"
         ) from error
     if not isinstance(reward, Reward):
-        raise RewardKitError(f"version 0 of {run} is not a reward. {instead}")
+        raise RewardKitError(f"version 0 of {run} is not a reward. {advice}")
     return reward
 
 

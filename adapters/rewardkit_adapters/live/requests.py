@@ -24,9 +24,9 @@ def get_config(run: Any) -> dict[str, Any]:
 
     Returns:
         ``version`` (the number of the update, 0 for the script's own reward), ``fingerprint``, ``reward`` (as text),
-        ``said`` (the request), ``since`` (the step from which it applies), ``components``, and the numbers that can be
-        changed, name -> number or schedule as text: ``weights``, ``thresholds``, ``schedules`` (the ends of the stages
-        of a curriculum).
+        ``said`` (the request), ``since`` (the first step to which it applies), ``components``, and the numbers that can
+        be changed, each as name -> number, or schedule as text: ``weights``, ``thresholds``, ``schedules`` (the ends of
+        the stages of a curriculum).
 
     Raises:
         RewardKitError: no training that takes updates has recorded there.
@@ -51,13 +51,14 @@ def update_config(
     rollback: bool | int = False,
     wait: float | None = None,
 ) -> dict[str, Any]:
-    """Ask a training for another reward, other numbers, or the previous version.
+    """Ask a training to use another reward, other numbers, or the previous version.
 
     ::
 
         rk.update_config("runs/x", weights={"exact": 0.5, "style": "linear(0.0, 0.3, end=0.5)"}, wait=60)
 
-    The training tries it on its last batch and applies it at the next step, or refuses it and continues unchanged.
+    The training tries the change on its last batch and applies it at the next step, or refuses it and continues
+    unchanged.
 
     Args:
         run: the folder of the record, or the result of ``rk.open_run``.
@@ -65,25 +66,27 @@ def update_config(
         weights: component -> number, or a schedule as text.
         thresholds: gate -> number, or a schedule as text.
         schedules: stage of a curriculum -> its end: a position or a schedule.
-        rollback: True: the previous version; or the number of a version, 0 for the script's own.
-        wait: seconds to wait for the answer; None: do not wait.
+        rollback: True for the previous version; or the number of a version, 0 for the script's own reward.
+        wait: seconds to wait for the answer; None to return at once.
 
     Returns:
         ``update`` (the number), ``status`` (applied, refused, or pending), ``reason``, ``step``, ``before``, ``trial``:
-        rows of the batch, mean of each component and of the total before and after, how many advantages change their
-        sign, and the largest change.
+        the number of rows in the batch, the mean of each component and of the total before and after, the number of
+        advantages that change sign, and the largest change.
 
     Raises:
-        RewardDefinitionError: there is no change, or several that exclude each other; a name is unknown; the code
+        RewardDefinitionError: there is no change, or several that cannot be combined; a name is unknown; the code
             cannot be read, or has the name of an installed module.
         RewardKitError: no training that takes updates has recorded there, or it has finished.
     """
     mailbox = mailbox_of(run)
-    request = sent(mailbox, reward, {"weights": weights, "thresholds": thresholds, "schedules": schedules}, rollback)
-    return answered(mailbox, request, wait or 0.0)
+    request = send_request(
+        mailbox, reward, {"weights": weights, "thresholds": thresholds, "schedules": schedules}, rollback
+    )
+    return wait_for_answer(mailbox, request, wait or 0.0)
 
 
-def answered(mailbox: Mailbox, request: Request, seconds: float) -> dict[str, Any]:
+def wait_for_answer(mailbox: Mailbox, request: Request, seconds: float) -> dict[str, Any]:
     """Return the answer to `request`, or status pending if there is none within `seconds`."""
     answer = mailbox.wait(request.update, seconds)
     if answer is None:
@@ -91,10 +94,10 @@ def answered(mailbox: Mailbox, request: Request, seconds: float) -> dict[str, An
     return asdict(answer)
 
 
-def sent(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollback: bool | int) -> Request:
-    """Check and send a request; errors as in `update_config`."""
-    from rewardkit_adapters.live.numbers import parsed
-    from rewardkit_adapters.live.sources import collected
+def send_request(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollback: bool | int) -> Request:
+    """Check a request and send it; errors as in `update_config`."""
+    from rewardkit_adapters.live.numbers import parse_weight
+    from rewardkit_adapters.live.sources import collect_sources
 
     current = get_config(mailbox.folder.parent)
     changes = {kind: dict(values) for kind, values in numbers.items() if values}
@@ -110,18 +113,18 @@ def sent(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollb
             "last batch with rewardkit update --dry-run, or on the whole record with rewardkit score"
         )
     if reward is not None:
-        return mailbox.send("reward", target=reward, code=collected(reward))
+        return mailbox.send("reward", target=reward, code=collect_sources(reward))
     if back:
         return mailbox.send("rollback", to=None if rollback is True else int(rollback))
     for kind, values in changes.items():
         for name, value in values.items():
             _check_name(name, kind, current)
-            parsed(value)
+            parse_weight(value)
     return mailbox.send("numbers", numbers=changes)
 
 
 def _check_name(name: str, kind: str, current: Mapping[str, Any]) -> None:
-    """Raise an error if the reward in force has no such number. The training reports ambiguous names."""
+    """Raise RewardDefinitionError if the reward in force has no such number. The training reports ambiguous names."""
     paths = list(current.get(kind, {}))
     if not any(f"/{path}".endswith(f"/{name}") or f"/{name}".endswith(f"/{path}") for path in paths):
         available = ", ".join(paths) or "none"
@@ -131,7 +134,7 @@ def _check_name(name: str, kind: str, current: Mapping[str, Any]) -> None:
 
 
 def state_of(mailbox: Mailbox) -> str:
-    """Return ``running``, ``stopped`` or ``finished`` from the record of the run; empty if there is no record."""
+    """Return the run's recorded state: ``running``, ``stopped`` or ``finished``; empty if there is no record."""
     from rewardkit.record.run import open_run
 
     try:

@@ -1,7 +1,7 @@
-"""Copy the code of a reward when a request is sent, and import it from the copy.
+"""Copy the code of a reward when a request is sent, and import the reward from the copy.
 
-The files may be edited while a training runs, and a resumed run needs the code that it trained with. Copied are the
-module of the reward and the modules next to it that it imports; installed modules are imported as usual.
+The original files may be edited while a training runs, and a resumed run needs the code that it trained with. The
+copy holds the reward's module and the modules next to it that it imports; installed modules are imported as usual.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from rewardkit.tree.loading import is_installed, load, path_of, split
 from rewardkit.workers.worker import renew
 
 Sources = Mapping[str, str]
-"""Path in the folder of an update -> text of the file."""
+"""The files of an update: path in its folder -> text of the file."""
 MOST_CHARACTERS = 8_000_000
-"""Maximum for all files of a reward together. Any limit: a reward is source code, and hundreds of files are a
-mistake."""
+"""The maximum total length of the files of a reward, in characters. An arbitrary limit: a reward is source code, and
+hundreds of files are a mistake."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Code:
     """The code of a reward.
 
     Attributes:
-        module: the dotted name of its module.
-        name: the variable that holds it; empty for the only reward of the module.
+        module: the dotted name of the reward's module.
+        name: the variable that holds the reward; empty for the only reward of the module.
         files: the copied files; empty for an installed module.
     """
 
@@ -45,15 +45,15 @@ class Code:
     files: Sources
 
 
-def collected(target: str) -> Code:
-    """Collect the code of ``path.py:name`` or ``module:name``.
+def collect_sources(target: str) -> Code:
+    """Collect the code of the reward ``path.py:name`` or ``module:name``.
 
     Raises:
-        RewardDefinitionError: there is no such file or module, or its code cannot be parsed.
+        RewardDefinitionError: the file or module does not exist, or its code cannot be parsed.
     """
     source, name = split(target)
     path = path_of(source)
-    root, module = _rooted(path)
+    root, module = _module_root(path)
     if is_installed(path):
         return Code(module, name, {})
     files: dict[str, str] = {}
@@ -74,8 +74,8 @@ def _check_names(files: Iterable[str]) -> None:
             )
 
 
-def _rooted(path: Path) -> tuple[Path, str]:
-    """Return the folder that must be on the path, and the name of the module in it."""
+def _module_root(path: Path) -> tuple[Path, str]:
+    """Return the folder that must be on ``sys.path`` to import `path`, and the name of the module in that folder."""
     names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
@@ -88,7 +88,7 @@ def _rooted(path: Path) -> tuple[Path, str]:
 
 
 def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
-    """Add `path`, the packages around it, and the modules below `root` that it imports."""
+    """Add to `files` the file `path`, its parent packages, and the modules below `root` that it imports."""
     key = path.relative_to(root).as_posix()
     if key in files:
         return
@@ -109,8 +109,8 @@ def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
         if folder != Path() and package.is_file():
             _collect(root, package, files)
     for name in _imported(tree, path.relative_to(root)):
-        below = root.joinpath(*name.split("."))
-        for candidate in (below.with_suffix(".py"), below / "__init__.py"):
+        module_path = root.joinpath(*name.split("."))
+        for candidate in (module_path.with_suffix(".py"), module_path / "__init__.py"):
             if candidate.is_file() and not is_installed(candidate.resolve()):
                 _collect(root, candidate, files)
 
@@ -120,29 +120,29 @@ def _imported(tree: ast.AST, path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield from _and_above(alias.name)
+                yield from _name_prefixes(alias.name)
         elif isinstance(node, ast.ImportFrom):
-            around = list(path.parent.parts)
-            base = around[: len(around) - (node.level - 1)] if node.level else []
+            package_parts = list(path.parent.parts)
+            base = package_parts[: len(package_parts) - (node.level - 1)] if node.level else []
             module_name = ".".join([*base, *([node.module] if node.module else [])])
             if module_name:
-                yield from _and_above(module_name)
+                yield from _name_prefixes(module_name)
             for alias in node.names:
                 yield f"{module_name}.{alias.name}" if module_name else alias.name
 
 
-def _and_above(name: str) -> Iterator[str]:
+def _name_prefixes(name: str) -> Iterator[str]:
     parts = name.split(".")
     for length in range(1, len(parts) + 1):
         yield ".".join(parts[:length])
 
 
-def placed(files: Sources, folder: Path) -> None:
-    """Write the files to `folder`, unless they are there. Each of several machines may have its own folder.
+def write_sources(files: Sources, folder: Path) -> None:
+    """Write the files to `folder`, unless they are already there. Machines may have separate folders.
 
     Raises:
-        RewardDefinitionError: a name leads out of the folder.
-        OSError: the files are not there and cannot be written.
+        RewardDefinitionError: a file name leads out of the folder.
+        OSError: the files are missing and cannot be written.
     """
     for name, text in files.items():
         path = folder / name
@@ -153,8 +153,8 @@ def placed(files: Sources, folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(
             path.parent / "__pycache__", ignore_errors=True
-        )  # it may belong to a file of the same second and length
-        # Atomic, because other processes on this machine may read it now.
+        )  # it may belong to an earlier file with the same modification time and length
+        # Atomic, because other processes on this machine may be reading the file.
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, path)
@@ -169,10 +169,10 @@ def _holds(path: Path, text: str) -> bool:
 
 @dataclass(frozen=True)
 class Imported:
-    """An imported reward and its modules, kept so that a rollback runs no code.
+    """An imported reward and its modules, kept so that a rollback does not run the code again.
 
     Attributes:
-        reward: the value of the variable.
+        reward: the value of the reward's variable.
         folder: the folder of the copies.
     """
 
@@ -182,9 +182,9 @@ class Imported:
 
 
 class Modules:
-    """Puts versions of copied modules into ``sys.modules``, where pickling and worker processes find them.
+    """The versions of copied modules in ``sys.modules``, where pickling and worker processes find them.
 
-    Every list of rewards has its own version. If names clash, the version that was activated last wins.
+    Each list of rewards has its own version. If names clash, the version that was activated last wins.
     """
 
     def __init__(self) -> None:
@@ -196,29 +196,30 @@ class Modules:
         """Import the reward from the copies in `folder` without activating them; ``sys.modules`` stays unchanged.
 
         Raises:
-            RewardDefinitionError: the import failed, the reward is missing, or a name is that of an installed module.
+            RewardDefinitionError: the import failed, the reward is missing, or a file has the name of an installed
+                module.
         """
         _check_names(code.files)
         names = _names(code.files)
         for name in names.difference(*(version.modules for version in self._active.values())):
             self._original[name] = sys.modules.get(name)
         before, path = {name: sys.modules.get(name) for name in names}, list(sys.path)
-        _put(dict.fromkeys(names))
+        _install_modules(dict.fromkeys(names))
         # Before the working directory, which loading by a module's name would put first.
         sys.path[:0] = [str(folder), str(Path.cwd())]
         importlib.invalidate_caches()
         try:
-            reward = _found(code)
+            reward = _find_reward(code)
             modules = {name: sys.modules[name] for name in names if name in sys.modules}
         finally:
-            _put(before)
+            _install_modules(before)
             sys.path[:] = path
             importlib.invalidate_caches()
-        _join(modules, self._original)
+        _link_packages(modules, self._original)
         return Imported(reward, folder, modules)
 
     def activate(self, version: Imported | None, owner: object) -> None:
-        """Put the modules of `version` into ``sys.modules``; None: those of the script's own reward."""
+        """Put the modules of `version` into ``sys.modules``; None restores the modules of the script's own reward."""
         if self._active.get(owner) is not version:
             self._active.pop(owner, None)
             if version is not None:
@@ -228,32 +229,32 @@ class Modules:
     def keep(self, owners: Iterable[object]) -> None:
         """Deactivate the versions of all other owners, whose trainings are over."""
         active_owners = list(owners)
-        ended = [owner for owner in self._active if owner not in active_owners]
-        for owner in ended:
+        ended_owners = [owner for owner in self._active if owner not in active_owners]
+        for owner in ended_owners:
             del self._active[owner]
-        if ended:
+        if ended_owners:
             self._renew()
 
     def _renew(self) -> None:
         active = list(self._active.values())
-        _put(self._original)
+        _install_modules(self._original)
         for version in active:
-            _put(version.modules)
+            _install_modules(version.modules)
         for folder in self._folders:
             with suppress(ValueError):
                 sys.path.remove(folder)
         self._folders = [str(version.folder) for version in reversed(active)]
         sys.path[:0] = self._folders
         importlib.invalidate_caches()
-        renew()  # worker processes have the old modules
+        renew()  # worker processes still have the old modules
 
 
 MODULES = Modules()
-"""The modules of this process."""
+"""The one `Modules` instance of this process."""
 
 
 def _names(files: Iterable[str]) -> set[str]:
-    """Return the names of the modules in `files` and of the packages around them."""
+    """Return the names of the modules in `files` and of their parent packages."""
     parts = [Path(file).with_suffix("").parts for file in files]
     return {
         ".".join(path_parts[:length])
@@ -263,8 +264,8 @@ def _names(files: Iterable[str]) -> set[str]:
     }
 
 
-def _put(modules: Mapping[str, ModuleType | None]) -> None:
-    """Put modules into ``sys.modules``; None removes one."""
+def _install_modules(modules: Mapping[str, ModuleType | None]) -> None:
+    """Put modules into ``sys.modules``; a value of None removes the module."""
     for name, module in modules.items():
         if module is not None:
             sys.modules[name] = module
@@ -272,19 +273,19 @@ def _put(modules: Mapping[str, ModuleType | None]) -> None:
             sys.modules.pop(name, None)
 
 
-def _join(copies: Mapping[str, ModuleType], originals: Mapping[str, ModuleType | None]) -> None:
+def _link_packages(copies: Mapping[str, ModuleType], originals: Mapping[str, ModuleType | None]) -> None:
     """Let copied packages find modules that were not copied, as the original packages do."""
     for name, copy in copies.items():
         path, original_path = getattr(copy, "__path__", None), getattr(originals.get(name), "__path__", ())
         if isinstance(path, list):
             path += [entry for entry in original_path if entry not in path]
     for name, module in list(sys.modules.items()):
-        around, _, attribute = name.rpartition(".")
-        if around in copies and name not in copies and not hasattr(copies[around], attribute):
-            setattr(copies[around], attribute, module)
+        parent, _, attribute = name.rpartition(".")
+        if parent in copies and name not in copies and not hasattr(copies[parent], attribute):
+            setattr(copies[parent], attribute, module)
 
 
-def _found(code: Code) -> Any:
+def _find_reward(code: Code) -> Any:
     rewards = load(f"{code.module}:{code.name}" if code.name else code.module)
     if len(rewards) != 1:
         names = ", ".join(candidate.name for candidate in rewards)

@@ -1,7 +1,7 @@
-"""Try a reward on the last training batch, and compare it with the one in force.
+"""Try a reward on the last training batch, and compare it with the reward in force.
 
 Another reward runs in a separate process with limits on time and memory: it may raise, hang, draw random numbers or
-fill the memory without affecting the training. Other numbers run no new code, so they are tried in this process.
+use up the memory without affecting the training. Changes to numbers run no new code, so they are tried in this process.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from rewardkit.tree.evaluation.scorer import Scorer, require_float32
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.limits import free_bytes, limit_memory
 from rewardkit.workers.random_state import preserved_rng
-from rewardkit.workers.worker import Launch, alone
+from rewardkit.workers.worker import Launch, run_in_process
 from rewardkit_adapters.live.sources import MODULES, Code
 from rewardkit_adapters.trl.layout import Columns, RewardColumns, successor
 
 SECONDS = 60.0
-"""Time limit of a trial, including its imports. Any limit: the sender of the update waits for the result."""
+"""The time limit of a trial in seconds, including imports. An arbitrary limit: the sender of the update waits for the
+result."""
 MEMORY: int | None = None
-"""Memory limit of a trial in bytes, not counting Python and this library; None: half of the free memory."""
+"""The memory limit of a trial in bytes, not counting Python and this library; None for half of the free memory."""
 _OF_A_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
-"""Variables of processes in a distributed training."""
+"""Environment variables that a launcher sets in the processes of a distributed training."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Sample:
     Attributes:
         states: the states of the schedules in force, as JSON values.
         groups: (n,) the group of each row; None if groups are split over processes.
-        way: the trainer's way of computing advantages from totals; None if unknown.
-        processes: the number of processes that share the batch; this is the share of one.
+        way: how the trainer computes advantages from totals; None if unknown.
+        processes: the number of processes that share the batch; the sample is the share of one process.
     """
 
     completions: Any
@@ -70,7 +71,7 @@ class Sample:
     processes: int = 1
 
     def batch(self, reward: Reward) -> Batch:
-        """Return the batch; schedules of `reward` get the states of the same schedules in force."""
+        """Return the sample as a batch. Schedules of `reward` take over the states of the same schedules in force."""
         progress = self.progress
         if progress is not None:
             follower_states = states.restored(states.initial(Scorer(reward).followers), self.states)
@@ -91,9 +92,9 @@ class TrialScores:
 
     Attributes:
         names: the names of the trainer's columns.
-        means: component -> mean; None if it scored no rows.
-        totals: (n,) the sums that the trainer makes; NaN for unscorable rows.
-        warnings: traps in the tree.
+        means: component -> mean; None if the component scored no rows.
+        totals: (n,) the sums that the trainer computes; NaN for unscorable rows.
+        warnings: likely mistakes in the reward tree.
     """
 
     names: tuple[str, ...]
@@ -102,23 +103,23 @@ class TrialScores:
     warnings: tuple[str, ...] = ()
 
 
-def tried(layout: RewardColumns, sample: Sample, *, strict: bool = True) -> TrialScores:
+def run_trial(layout: RewardColumns, sample: Sample, *, strict: bool = True) -> TrialScores:
     """Score `sample` with a reward in this process.
 
     Args:
-        strict: raise if the reward has a bug, or if a component fails on more than half of its rows.
+        strict: whether to raise if the reward has a bug, or if a component fails on more than half of its rows.
 
     Raises:
         RewardKitError: the reward cannot score the sample, or its scores are invalid for the trainer.
     """
     scorer = Scorer(layout.scored)
-    table, totals = scored(scorer, layout, sample, strict=strict)
+    table, totals = score_sample(scorer, layout, sample, strict=strict)
     late = [] if sample.progress is None else scorer.late(sample.progress.max_steps)
     return TrialScores(layout.names, means_of(table), totals, (*scorer.traps(), *late))
 
 
-def scored(scorer: Scorer, layout: RewardColumns, sample: Sample, *, strict: bool) -> tuple[ScoreTable, Floats]:
-    """Score `sample`; return the scores, and the (n,) sums that the trainer makes. Arguments as in `tried`."""
+def score_sample(scorer: Scorer, layout: RewardColumns, sample: Sample, *, strict: bool) -> tuple[ScoreTable, Floats]:
+    """Score `sample`; return the scores, and the (n,) sums that the trainer computes. Arguments as in `tried`."""
     batch = sample.batch(layout.scored)
     with undisturbed():
         scores = scorer.score(batch, strict=strict, on_unparsable_gold="fail")
@@ -132,35 +133,36 @@ def scored(scorer: Scorer, layout: RewardColumns, sample: Sample, *, strict: boo
 
 
 def _check_failures(scorer: Scorer, table: ScoreTable) -> None:
-    """Raise if a component fails on more than half of the rows, or if no gold answer of its column can be read.
+    """Raise if a component fails on more than half of its rows, or if it can read none of its gold answers.
 
     Raises:
-        RewardFailure, CoercionError: it does.
+        RewardFailure: a component fails too often.
+        CoercionError: a component can read no gold answer.
     """
     golds = sorted(unparsable_golds(table))
-    for (name, column), (evaluated, *_, unparsable, read) in zip(
+    for (name, column), (evaluated, *_, unparsable, readable) in zip(
         table.components.items(), fault_counts(table), strict=True
     ):
         reasons = [reason for component, reason in golds if component == name]
-        if reasons and not read and name not in tolerant(scorer):
+        if reasons and not readable and name not in tolerant(scorer):
             raise CoercionError(f"reward {name!r} reads no gold answer of the last batch: {reasons[0]}")
-        lost = int(((column.codes == FAILED) | (column.codes == ERRORED)).sum() - unparsable)
-        if 2 * lost > evaluated - unparsable:
+        failures = int(((column.codes == FAILED) | (column.codes == ERRORED)).sum() - unparsable)
+        if 2 * failures > evaluated - unparsable:
             reasons = [fault.reason for fault in table.faults if fault.component == name and not fault.unparsable]
             raise RewardFailure(
-                f"reward {name!r} failed on {lost} of {int(evaluated)} completions: {shorten(reasons[:1])}"
+                f"reward {name!r} failed on {failures} of {int(evaluated)} completions: {shorten(reasons[:1])}"
             )
 
 
 def means_of(table: ScoreTable) -> dict[str, float | None]:
-    """Return the mean of each component."""
+    """Return the mean of each component; None if the component scored no rows."""
     return {
         name: None if np.isnan(column.values).all() else float(np.nanmean(column.values))
         for name, column in table.components.items()
     }
 
 
-def tried_elsewhere(code: Code, folder: Path, layout: RewardColumns, sample: Sample, seconds: float) -> TrialScores:
+def run_trial_in_child(code: Code, folder: Path, layout: RewardColumns, sample: Sample, seconds: float) -> TrialScores:
     """Score `sample` with the reward in `folder`, in a separate process that is killed after `seconds`.
 
     Args:
@@ -172,7 +174,9 @@ def tried_elsewhere(code: Code, folder: Path, layout: RewardColumns, sample: Sam
     progress = None if sample.progress is None else replace(sample.progress, states={})
     job = (code, folder, layout.columns, layout.held, replace(sample, progress=progress), MEMORY)
     try:
-        call = alone(_limited_answer, job, seconds, Launch(environment=dict.fromkeys(_OF_A_LAUNCHER), quiet=True))
+        call = run_in_process(
+            _limited_answer, job, seconds, Launch(environment=dict.fromkeys(_OF_A_LAUNCHER), quiet=True)
+        )
     except Exception as error:
         raise RewardKitError(f"the last batch cannot be pickled for another process: {error}") from None
     try:
@@ -193,11 +197,13 @@ def tried_elsewhere(code: Code, folder: Path, layout: RewardColumns, sample: Sam
 def _limited_answer(
     code: Code, folder: Path, columns: Columns, weights: Mapping[str, float] | None, sample: Sample, memory: int | None
 ) -> TrialScores | str:
-    """Limit the memory of this process, then answer; if memory runs out, the system should end this process first."""
+    """Limit the memory of this process, then answer.
+
+    If the system runs out of memory, Linux should kill this process first."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
-    if most := free_bytes() // 2 if memory is None else memory:
-        limit_memory(most, of="data")
+    if limit := free_bytes() // 2 if memory is None else memory:
+        limit_memory(limit, of="data")
     warnings.simplefilter("ignore")
     return answer_to(code, folder, columns, weights, sample)
 
@@ -207,29 +213,29 @@ def answer_to(
 ) -> TrialScores | str:
     """Return the scores of the reward in `folder` on `sample`, or the reason for the failure."""
     try:
-        with undisturbed():  # as in the training: importing must not change the working directory
+        with undisturbed():  # as in the training: an import must not change the working directory
             imported = MODULES.imported(code, folder)
         MODULES.activate(imported, MODULES)
         tree = successor(imported.reward, weights)
-        return tried(RewardColumns.of(tree, columns, raw=weights is not None), sample)
+        return run_trial(RewardColumns.of(tree, columns, raw=weights is not None), sample)
     except RewardKitError as error:
-        why = str(error)
+        reason = str(error)
     except BaseException as error:  # raised by the reward, including SystemExit
-        why = f"{type(error).__name__}: {shorten(str(error))}"
-    if "FileNotFoundError" in why and str(folder) in why:
-        why += (
+        reason = f"{type(error).__name__}: {shorten(str(error))}"
+    if "FileNotFoundError" in reason and str(folder) in reason:
+        reason += (
             ". Only code is copied: refer to data by an absolute path, or by a path relative to the working directory "
             "of the training"
         )
-    return why
+    return reason
 
 
-def compared(before: TrialScores, after: TrialScores, sample: Sample) -> dict[str, Any]:
-    """Compare two rewards, in JSON values.
+def compare_trials(before: TrialScores, after: TrialScores, sample: Sample) -> dict[str, Any]:
+    """Compare the scores of two rewards; return JSON values.
 
-    ``rows``; ``processes`` that share the batch; ``components``: name -> mean before and after; ``total``;
-    ``advantages``: how many change their sign, and the largest change; None if groups are split or other reward
-    functions contribute.
+    ``rows``: the number of rows. ``processes``: the number of processes that share the batch. ``components``: name ->
+    mean before and after. ``total``: the same for the total. ``advantages``: the number of advantages that change sign,
+    and the largest change; None if groups are split or other reward functions contribute.
     """
     names = [*before.means, *(name for name in after.means if name not in before.means)]
     return {
@@ -242,7 +248,7 @@ def compared(before: TrialScores, after: TrialScores, sample: Sample) -> dict[st
 
 
 def _number(value: float | None) -> float | None:
-    """Return None for NaN and infinity, which JSON does not have."""
+    """Return `value`, or None for NaN and infinity, which JSON cannot represent."""
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -256,7 +262,7 @@ def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | 
         return None
     old, new = (
         GroupStats.of(totals, sample.groups).advantages(normalization, moments_of(totals)) for totals in (before, after)
-    )  # each from its own copy, because they are computed in place
+    )  # each from a separate copy, because advantages are computed in place
     return {
         "changed_sign": int((np.sign(np.round(old, 6)) != np.sign(np.round(new, 6))).sum()),
         "largest_change": float(np.abs(new - old).max(initial=0.0)),
@@ -267,10 +273,12 @@ def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | 
 def undisturbed() -> Iterator[None]:
     """Restore the random generators and the state of the process after the `with` block."""
     torch, errors = sys.modules.get("torch"), np.geterr()
-    directory, deepest = Path.cwd() if Path().is_dir() else None, sys.getrecursionlimit()
-    main = threading.current_thread() is threading.main_thread()
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
-    restore = [] if torch is None else _of_torch(torch)
+    directory, recursion_limit = Path.cwd() if Path().is_dir() else None, sys.getrecursionlimit()
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    handlers = (
+        {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if in_main_thread else {}
+    )
+    torch_setters = [] if torch is None else _of_torch(torch)
     try:
         with warnings.catch_warnings(), preserved_rng():
             yield
@@ -278,21 +286,21 @@ def undisturbed() -> Iterator[None]:
         np.seterr(**errors)
         with suppress(OSError):
             os.chdir(directory or ".")
-        sys.setrecursionlimit(deepest)
+        sys.setrecursionlimit(recursion_limit)
         for number, handler in handlers.items():
             if signal.getsignal(number) is not handler and handler is not None:
                 signal.signal(number, handler)
-        for setter in restore:
+        for setter in torch_setters:
             setter()
 
 
 def _of_torch(torch: Any) -> list[Callable[[], Any]]:
-    """Return functions that restore the current state of torch."""
-    threads, kind = torch.get_num_threads(), torch.get_default_dtype()
+    """Return functions that restore torch's current settings and random generators."""
+    threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     setters: list[Callable[[], Any]] = [
         partial(torch.set_grad_enabled, torch.is_grad_enabled()),
-        partial(torch.set_default_dtype, kind),
-        # Setting the same number again would start threads.
+        partial(torch.set_default_dtype, dtype),
+        # Setting the same number again would start new threads.
         lambda: None if torch.get_num_threads() == threads else torch.set_num_threads(threads),
     ]
     if torch.cuda.is_available() and torch.cuda.is_initialized():

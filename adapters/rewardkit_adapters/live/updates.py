@@ -17,9 +17,17 @@ from rewardkit.progress import states
 from rewardkit.tree.reward import Reward
 from rewardkit_adapters.live import trial
 from rewardkit_adapters.live.mailbox import Answer, Mailbox, Request
-from rewardkit_adapters.live.numbers import numbers_of, retuned
-from rewardkit_adapters.live.sources import MODULES, Imported, placed
-from rewardkit_adapters.live.trial import Sample, TrialScores, compared, means_of, tried, tried_elsewhere, undisturbed
+from rewardkit_adapters.live.numbers import numbers_of, with_numbers
+from rewardkit_adapters.live.sources import MODULES, Imported, write_sources
+from rewardkit_adapters.live.trial import (
+    Sample,
+    TrialScores,
+    compare_trials,
+    means_of,
+    run_trial,
+    run_trial_in_child,
+    undisturbed,
+)
 from rewardkit_adapters.trl.layout import Columns, RewardColumns
 from rewardkit_adapters.trl.memory import saved_in
 from rewardkit_adapters.trl.scored import Scored
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
     from rewardkit_adapters.trl.evaluator import Evaluator
 
 
-# The versions of a reward: each update makes one of the version before it, and can make it again.
+# The versions of a reward. Each update creates a version from the previous one, and can create it again.
 
 
 Records = Mapping[int, tuple[Request, Answer]]
@@ -37,11 +45,11 @@ Records = Mapping[int, tuple[Request, Answer]]
 
 @dataclass(frozen=True)
 class Version:
-    """A reward that was in force.
+    """A version of the reward that is or was in force.
 
     Attributes:
-        update: the update that made it; 0: the training script.
-        raw: True if the trainer multiplies by the weights of a plain sum, as by those of the script's list.
+        update: the update that created the version; 0 for the version of the training script.
+        raw: whether the trainer itself multiplies by the weights, those of a plain sum or of the script's list.
     """
 
     update: int
@@ -54,10 +62,10 @@ class Version:
 
 
 class Versions:
-    """The versions of one run.
+    """The versions of the reward of one run.
 
     Args:
-        own: the version of the training script.
+        version: the version of the training script.
     """
 
     def __init__(self, mailbox: Mailbox, version: Version) -> None:
@@ -65,11 +73,11 @@ class Versions:
         self._known = {version.update: version}
 
     def use(self, version: Version) -> None:
-        """Take another version as that of the training script."""
+        """Store `version` as the version of the training script."""
         self._known[version.update] = version
 
     def forget(self, update: int) -> None:
-        """Drop a version that was made and then refused."""
+        """Drop a version that was created and then refused."""
         self._known.pop(update, None)
 
     def target(self, request: Request, now: Version) -> int:
@@ -88,12 +96,12 @@ class Versions:
         return self._origin(answer.before if answer is not None else 0)
 
     def _origin(self, update: int) -> int:
-        """Return the update that made a version; for a rollback, the update of its target."""
+        """Return the update that created a version; for a rollback, the update of the rollback's target."""
         answer = self._mailbox.answer(update)
         return update if answer is None or answer.to is None else self._origin(answer.to)
 
     def records(self, update: int) -> dict[int, tuple[Request, Answer]]:
-        """Return all updates that a version is made of, from the mailbox."""
+        """Return all updates that a version is built from, read from the mailbox."""
         collected: dict[int, tuple[Request, Answer]] = {}
         queue = [update]
         while queue:
@@ -113,19 +121,19 @@ class Versions:
         return self._known[update]
 
     def made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
-        """Make a version from the one `before` it and a request."""
+        """Create the version of a request from the version `before` it; for a rollback, take over the version `to`."""
         from rewardkit_adapters.trl.layout import successor
 
         if request.kind == "reward" and request.code is not None:
             folder = self._mailbox.code_folder(request.update)
-            placed(request.code.files, folder)
+            write_sources(request.code.files, folder)
             imported = MODULES.imported(request.code, folder)
             base = self.get(before, records)
             weights = base.layout("terms").held if base.raw else None
             version = Version(request.update, successor(imported.reward, weights), imported, base.raw)
         elif request.kind == "numbers":
             base = self.get(before, records)
-            version = Version(request.update, retuned(base.reward, request.numbers), base.imported, base.raw)
+            version = Version(request.update, with_numbers(base.reward, request.numbers), base.imported, base.raw)
         else:
             base = self.get(to or 0, records)
             version = Version(request.update, base.reward, base.imported, base.raw)
@@ -138,12 +146,13 @@ class Versions:
 
 _LOG = logging.getLogger("rewardkit")
 _SAVED = "updates"
-"""The key in a checkpoint under which the number of the update in force is saved, per run."""
+"""The key of a checkpoint under which the number of the update in force is saved for each run."""
 _PAUSE = 5.0
-"""Seconds between two checks of the mailbox in a process without training steps. Any number: each check reads a folder,
-which may be on a network."""
+"""Seconds between two checks of the mailbox in a process without training steps. Arbitrary: each check reads a folder
+that may be on a network drive."""
 _MOST = 32
-"""Maximum requests in one step. Any limit: requests are read between two steps, while the GPUs wait."""
+"""The maximum number of requests in one step. An arbitrary limit: requests are read between two steps, while the GPUs
+wait."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +160,10 @@ class Look:
     """The main process's verdict on a request.
 
     Attributes:
-        refusal: the reason to refuse it; None: it may be applied.
+        refusal: the reason to refuse the request; None if it may be applied.
         to: the version that a rollback goes back to.
-        records: the data that other processes need to make that version.
-        withdrawn: it was canceled and has an answer.
+        records: the data that other processes need to create that version.
+        withdrawn: whether the request was canceled and already has an answer.
     """
 
     refusal: str | None = None
@@ -170,8 +179,8 @@ class Updates:
     """The updates of the reward of one evaluator.
 
     Args:
-        run: the local folder of its record.
-        layout: the columns of the training script, and its reward.
+        run: the local folder of the evaluator's record.
+        layout: the columns and the reward of the training script.
 
     Attributes:
         version: the number of the update in force; 0 before the first.
@@ -187,30 +196,30 @@ class Updates:
         self._trainer: Callable[[], Any] = lambda: None
         self._state: Any = None
         self._last: tuple[Batch, Scored, Way | None, states.States] | None = None
-        self._after: TrialScores | None = None  # the last batch, scored with an update that was applied after it
+        self._after: TrialScores | None = None  # the scores of the last batch with an update that was applied after it
         self._unwritten: dict[int, Answer] = {}
         self._looked = 0.0
 
     def use(self, layout: RewardColumns) -> None:
-        """Take another reward as the script's own: the trainer holds other weights."""
+        """Replace the script's own reward by the one in `layout`, because the trainer holds other weights."""
         version = Version(0, layout.reward, None, layout.raw)
         self._versions.use(version)
         if self._now.update == 0:
             self._now = version
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
-        """Keep the last training batch, to try the next reward on it."""
+        """Keep the last training batch, so that the next reward can be tried on it."""
         self._last = batch, scored, trainer.way, evaluator.memory.states
         self._after = None
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
-        """Activate the version in the trainer's state: the script's own for a new training, else the last one.
+        """Activate the version in the trainer's state: the script's reward for a new training, otherwise the last one.
 
         Args:
-            scoring: a batch is being scored, so columns cannot change now.
+            scoring: whether a batch is being scored, so that columns cannot change now.
 
         Raises:
-            RewardFailure: that version cannot be loaded, or it has other columns and is needed now.
+            RewardFailure: the version cannot be loaded, or it has other columns although a batch is being scored.
         """
         if not trainer.known or state is None or state is self._state:
             return
@@ -233,7 +242,7 @@ class Updates:
             applied = [
                 entry for entry in answers if entry is not None and entry.status == "applied" and entry.update > saved
             ]
-            # Updates of the interrupted run apply from the same steps on.
+            # Updates of the interrupted run apply again from the same steps on.
             self._again = [entry for entry in applied if entry.step is not None and entry.step >= step]
             origin = "the script's own" if not saved else f"from the checkpoint of step {step}"
             self._publish(evaluator, state, origin)
@@ -243,14 +252,14 @@ class Updates:
                 )
 
     def end(self, state: Any) -> None:
-        """At the end of the training, refuse all requests that are left."""
+        """At the end of the training, refuse all remaining requests."""
         if state is self._state and state.is_world_process_zero and state.global_step >= state.max_steps:
             self._refuse_all(
                 f"the training finished after {state.global_step} steps, before it could apply the request"
             )
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
-        """Apply requests; called on all processes before a step begins."""
+        """Apply pending requests; called on all processes before a step begins."""
         trainer = Trainer(self._trainer(), evaluator)
         if not trainer.known or state is not self._state:
             return
@@ -271,8 +280,7 @@ class Updates:
                 self._answer(Answer(request.update, "refused", reason, before=self._now.update))
 
     def _waiting(self, step: int) -> list[tuple[Request, Answer | None]]:
-        """Return the work that is due at `step`: updates to repeat, and new requests once there is a batch to try them
-        on."""
+        """Return the work due at `step`: updates to repeat, and new requests if there is a batch to try them on."""
         work: list[tuple[Request, Answer | None]] = []
         with self._harmless():
             due = [
@@ -288,18 +296,18 @@ class Updates:
         return work
 
     def _new(self) -> list[Request]:
-        """Return the next requests, up to the first with code, whose trial may take long."""
+        """Return the next requests, up to and including the first one with code, whose trial may take long."""
         for answer in list(self._unwritten.values()):
             self._answer(answer)
-        waiting = self.mailbox.pending(self._answered)[:_MOST]
+        requests = self.mailbox.pending(self._answered)[:_MOST]
         for update, reason in self.mailbox.unreadable(self._answered).items():
             self._answer(Answer(update, "refused", reason, before=self._now.update))
-        coded = [index for index, request in enumerate(waiting) if request.kind == "reward"]
-        return waiting[: coded[0] + 1] if coded else waiting
+        code_indices = [index for index, request in enumerate(requests) if request.kind == "reward"]
+        return requests[: code_indices[0] + 1] if code_indices else requests
 
     @contextmanager
     def _harmless(self) -> Iterator[None]:
-        """Log errors of the mailbox; they must not stop the training."""
+        """Log errors of the mailbox instead of raising them: they must not stop the training."""
         try:
             yield
         except Exception:
@@ -307,26 +315,26 @@ class Updates:
 
     def _take(self, evaluator: Evaluator, trainer: Trainer, state: Any, request: Request, again: Answer | None) -> None:
         before = self._now
-        look: Look = trainer.on_main(lambda: self._looked_at(evaluator, trainer, request, again))
-        version, reason = None, look.refusal
+        verdict: Look = trainer.on_main(lambda: self._looked_at(evaluator, trainer, request, again))
+        version, reason = None, verdict.refusal
         if reason is None:
             try:
                 with undisturbed():
-                    version = self._versions.made(request, before.update, look.to, look.records or {})
+                    version = self._versions.made(request, before.update, verdict.to, verdict.records or {})
                     layout = version.layout(evaluator.layout.columns)
                     reason = trainer.refusal(layout.names)
             except Exception as error:
-                reason = _said(error)
+                reason = _error_text(error)
             reason = next(filter(None, trainer.of_each_process(reason)), None)
         if reason is not None or version is None:
             self._versions.forget(request.update)
-            if trainer.is_main and not look.withdrawn:
-                self._answer(Answer(request.update, "refused", reason or "", before=before.update, trial=look.trial))
+            if trainer.is_main and not verdict.withdrawn:
+                self._answer(Answer(request.update, "refused", reason or "", before=before.update, trial=verdict.trial))
                 _LOG.warning("update %d (%s) was refused: %s", request.update, request, reason)
             return
         with undisturbed():
             self._adopt(evaluator, version, trainer, state)
-        self._after = look.after or self._after
+        self._after = verdict.after or self._after
         if trainer.is_main:
             step = state.global_step
             message = f"reward version {version.update} from step {step} on: {request}"
@@ -334,17 +342,17 @@ class Updates:
             if evaluator.recording is not None:
                 evaluator.recording.say(message)
             if again is None:
-                prints = before.reward.fingerprint, version.reward.fingerprint
+                fingerprints = before.reward.fingerprint, version.reward.fingerprint
                 self._answer(
                     Answer(
                         request.update,
                         "applied",
                         step=step,
                         before=before.update,
-                        to=look.to,
-                        fingerprints=prints,
-                        trial=look.trial,
-                        warnings=look.warnings,
+                        to=verdict.to,
+                        fingerprints=fingerprints,
+                        trial=verdict.trial,
+                        warnings=verdict.warnings,
                     )
                 )
             self._publish(evaluator, state, str(request))
@@ -356,13 +364,13 @@ class Updates:
             self.mailbox.put_answer(answer)
             self._unwritten.pop(answer.update, None)
         except Exception as error:
-            # A resumed run needs the answer, so every step tries again to write it.
+            # A resumed run needs the answer, so every step tries to write it again.
             self._unwritten[answer.update] = answer
             if first:
                 _LOG.warning("update %d: cannot write its answer: %s", answer.update, error)
 
     def _looked_at(self, evaluator: Evaluator, trainer: Trainer, request: Request, again: Answer | None) -> Look:
-        """Try a request on the main process; skip the trial if it was applied before the run was resumed."""
+        """Try a request on the main process, without a trial if it was already applied before the run was resumed."""
         try:
             to = None
             if request.kind == "rollback":
@@ -376,14 +384,14 @@ class Updates:
                 return Look("it was canceled", withdrawn=True)
             return look
         except Exception as error:
-            return Look(_said(error))
+            return Look(_error_text(error))
 
     def _after_trial(
         self, evaluator: Evaluator, trainer: Trainer, request: Request, to: int | None, records: Records
     ) -> Look:
         if self._last is None:
             raise RewardKitError("there is no batch yet to try it on. Send it again after the first step")
-        batch, scored, normalization, followed = self._last
+        batch, scored, normalization, schedule_states = self._last
         before = self._after or TrialScores(tuple(scored.table.terms), means_of(scored.table), scored.totals)
         sample = Sample(
             batch.completions,
@@ -391,7 +399,7 @@ class Updates:
             batch.completion_ids,
             batch.columns,
             progress=batch.progress,
-            states=states.saved(followed),
+            states=states.saved(schedule_states),
             num_generations=batch.num_generations,
             groups=None if scored.cut else scored.groups,
             way=normalization,
@@ -401,25 +409,27 @@ class Updates:
             if request.code is None:
                 raise RewardKitError("the request has no code. Send it again")
             folder = self.mailbox.code_folder(request.update)
-            placed(request.code.files, folder)
-            after = tried_elsewhere(request.code, folder, evaluator.layout, sample, trial.SECONDS)
+            write_sources(request.code.files, folder)
+            after = run_trial_in_child(request.code, folder, evaluator.layout, sample, trial.SECONDS)
         else:
             if request.kind == "numbers":
-                version = replace(self._now, reward=retuned(self._now.reward, request.numbers))
+                version = replace(self._now, reward=with_numbers(self._now.reward, request.numbers))
             else:
                 with undisturbed():
                     version = self._versions.get(to or 0, records)
             layout = version.layout(evaluator.layout.columns)
             MODULES.activate(version.imported, self)
             try:
-                after = tried(layout, sample, strict=request.kind == "numbers")
+                after = run_trial(layout, sample, strict=request.kind == "numbers")
             finally:
                 MODULES.activate(self._now.imported, self)
         reason = trainer.refusal(after.names)
-        return Look(reason, to, records, compared(before, after, sample), after.warnings, after)
+        return Look(reason, to, records, compare_trials(before, after, sample), after.warnings, after)
 
     def _saved(self, state: Any) -> int:
-        """Return the version in a trainer's state. If it names only one run, that is this run, even if it was moved."""
+        """Return the version in a trainer's state.
+
+        If the state names only one run, that run is taken to be this one, because its folder may have been moved."""
         saved_versions = saved_in(state).get(_SAVED, {})
         update: int = saved_versions.get(
             self.mailbox.folder.parent.name, *(saved_versions.values() if len(saved_versions) == 1 else [0])
@@ -433,7 +443,8 @@ class Updates:
         except Exception as error:
             raise RewardFailure(
                 f"this run resumes with version {update} of its reward, which cannot be loaded from "
-                f"{self.mailbox.folder}: {_said(error)}. Restore that folder, or pass updates=False to rk.to_trl to "
+                f"{self.mailbox.folder}: {_error_text(error)}. Restore that folder, or pass updates=False to "
+                "rk.to_trl to "
                 "continue with the script's own reward"
             ) from error
 
@@ -453,14 +464,14 @@ class Updates:
         trainer.replace_functions(functions, layout.weights)
         evaluator.take(layout, trainer, state)
         if evaluator.options.logs:
-            now = evaluator.scorer.components
-            removed = [f"components/{name}" for name in before if name not in now]
-            trainer.even_out("extra", removed, [f"components/{name}" for name in now], None)
+            components = evaluator.scorer.components
+            removed = [f"components/{name}" for name in before if name not in components]
+            trainer.even_out("extra", removed, [f"components/{name}" for name in components], None)
         self._now, self.version = version, version.update
         saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
 
     def _publish(self, evaluator: Evaluator, state: Any, origin: str) -> None:
-        """Write the reward in force to disk, for people; nothing depends on it."""
+        """Write the reward in force to disk for `get_config` and for people; a failure only logs a warning."""
         reward = self._now.reward
         try:
             self.mailbox.publish(
@@ -481,10 +492,10 @@ class Updates:
 
 
 def _updates_of(function: Any) -> Updates | None:
-    """Return the updates of a reward function, if it is one of ours."""
+    """Return the updates of a reward function if it is a rewardkit function; otherwise None."""
     updates: Updates | None = getattr(getattr(function, "evaluator", None), "updates", None)
     return updates
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {shorten(str(error))}"

@@ -1,4 +1,4 @@
-"""rewardkit and OpenEnv: ``rk.to_openenv(reward, text=...)`` makes a rubric, ``rk.from_openenv(rubric)`` reads one.
+"""rewardkit and OpenEnv: ``rk.to_openenv(reward, text=...)`` makes a rubric, ``rk.from_openenv(rubric)`` wraps one.
 
 OpenEnv is imported only to make a rubric.
 """

@@ -1,4 +1,4 @@
-"""from_openenv: a rubric of OpenEnv as a Reward, with the same numbers."""
+"""from_openenv: use an OpenEnv rubric as a Reward, with the same numbers."""
 
 from __future__ import annotations
 
@@ -29,52 +29,52 @@ from rewardkit.tree.parameters import Parameter, parameters_of
 from rewardkit.tree.results import ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
-# Trees of OpenEnv's rubrics, read without importing OpenEnv.
+# Read trees of OpenEnv rubrics without importing OpenEnv.
 
 
 CONTAINERS = "openenv.core.rubrics.containers"
-"""The module of WeightedSum, Gate and Sequential."""
+"""The module that defines WeightedSum, Gate and Sequential."""
 
 
 def is_rubric(value: Any) -> bool:
-    """Return whether `value` is an instance of a class of rubrics."""
+    """Return whether `value` is an instance of a rubric class."""
     return not isinstance(value, type) and _base(value) is not None
 
 
 def _base(rubric: Any) -> type | None:
-    """Return OpenEnv's own class Rubric."""
+    """Return OpenEnv's own class Rubric from the bases of the rubric's class; None if it has no such base."""
     kinds = (kind for kind in type(rubric).__mro__ if kind.__name__ == "Rubric" and "named_rubrics" in vars(kind))
     return next(kinds, None)
 
 
 def nodes(rubric: Any) -> Iterator[Any]:
-    """Yield a rubric and all rubrics in it."""
+    """Yield a rubric and all rubrics inside it."""
     yield rubric
     yield from rubric.rubrics()
 
 
 def is_container(rubric: Any, name: str) -> bool:
-    """Return whether it is exactly OpenEnv's own container `name`, without hooks that want to see it called."""
+    """Return whether `rubric` is exactly OpenEnv's container `name` and has no hooks around its calls."""
     kind = type(rubric)
-    # OpenEnv calls these hooks around a rubric; nothing else says that there are any.
-    hooked = rubric._forward_hooks or rubric._forward_pre_hooks
-    return kind.__name__ == name and kind.__module__ == CONTAINERS and not hooked
+    # OpenEnv calls these hooks around a rubric; there is no public way to list them.
+    has_hooks = rubric._forward_hooks or rubric._forward_pre_hooks
+    return kind.__name__ == name and kind.__module__ == CONTAINERS and not has_hooks
 
 
 def is_asynchronous(rubric: Any) -> bool:
-    """Return whether calling it may return a coroutine, because one of its rubrics has an async ``forward``."""
+    """Return whether a call of `rubric` may return a coroutine: a rubric in the tree has an async ``forward``."""
     return any(
         inspect.iscoroutinefunction(method) for node in nodes(rubric) for method in (node.forward, type(node).__call__)
     )
 
 
 def has_state(rubric: Any) -> bool:
-    """Return whether one of its rubrics remembers something: it defines its own ``reset``."""
+    """Return whether a rubric in the tree is stateful, that is, overrides ``reset``."""
     return any(type(node).reset is not getattr(_base(node), "reset", None) for node in nodes(rubric))
 
 
 def setters(rubric: Any) -> list[str]:
-    """Return the methods with which an environment tells its rubrics something at its reset: ``set_expected``."""
+    """Return the methods with which an environment passes data to its rubrics at a reset, such as ``set_expected``."""
     names = {
         f"{type(node).__name__}.{name}"
         for node in nodes(rubric)
@@ -85,29 +85,30 @@ def setters(rubric: Any) -> list[str]:
 
 
 def ignored_forwards(rubric: Any) -> list[str]:
-    """Return the classes whose ``forward`` is never called: subclasses of containers, which inherit the container's
-    call."""
+    """Return the classes whose ``forward`` is never called.
+
+    These are subclasses of containers: they inherit the container's ``__call__``, which does not call ``forward``."""
     ignored = {}
     for node in nodes(rubric):
         for kind in type(node).__mro__:
             if "__call__" in vars(kind):
-                if kind.__module__ == CONTAINERS and "forward" in _own(type(node), kind):
+                if kind.__module__ == CONTAINERS and "forward" in _own_attributes(type(node), kind):
                     ignored[type(node).__name__] = kind.__name__
                 break
     return [f"{name} (a {kind})" for name, kind in ignored.items()]
 
 
-def _own(kind: type, container: type) -> set[str]:
-    """Return the attributes that a class and its bases define before `container`."""
+def _own_attributes(kind: type, container: type) -> set[str]:
+    """Return the attributes that `kind` and its bases before `container` define."""
     kinds = kind.__mro__[: kind.__mro__.index(container)]
     return {name for base in kinds for name in vars(base)}
 
 
-# Calls of rubrics: a completion is played as one step, or as the steps of an episode, and the last score counts.
+# Calls of rubrics: a completion is played as one step, or as the steps of an episode, whose last score counts.
 
 
 _OUTAGES = {"RateLimitError", "InternalServerError", "APIConnectionError", "TransportError"}
-"""Classes of exceptions of LLM clients that the completion does not cause."""
+"""Names of LLM client exceptions for outages, which the completion does not cause."""
 _LOCKS: WeakKeyDictionary[Any, threading.Lock] = WeakKeyDictionary()
 _ASYNC_LOCKS: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 _MAKING = threading.Lock()
@@ -116,25 +117,25 @@ _PLAIN = (str, int, float, type(None))
 Lock = TypeVar("Lock", threading.Lock, asyncio.Lock)
 
 Step = tuple[Any, Any]
-"""An action, and the observation that it led to."""
+"""An action and the resulting observation."""
 
 
 def finished_step(completion: str, example: dict[str, Any]) -> Step:
-    """Return the step of a completion by default: its text, and the end of an episode."""
+    """Return the default step of a completion: its text as the action, and an observation that ends the episode."""
     return completion, SimpleNamespace(**{"done": True, "reward": None, "metadata": dict(example), **example})
 
 
 @final
 @dataclass(frozen=True)
 class Play:
-    """The way a rubric is called for a completion.
+    """The settings for calling a rubric on a completion.
 
     Attributes:
         root: the rubric that is reset before each completion.
-        rubric: the one that scores: the root, or one inside.
+        rubric: the rubric that scores: the root, or a rubric inside it.
         step: returns the step of a completion, or a list of steps.
-        reset: prepares the root for a completion; its further arguments are bound by name.
-        names: the arguments of `step`, and the further ones of `reset`.
+        reset: prepares the root for a completion; its arguments after the rubric are bound by name.
+        names: the argument names of `step`, and those of `reset` after the rubric.
         text: describes the rubric, for the fingerprint.
     """
 
@@ -147,26 +148,26 @@ class Play:
 
     @property
     def remembers(self) -> bool:
-        """Whether the score of a completion may depend on earlier calls, so that no other call may be in between."""
+        """Whether a score may depend on earlier calls, so that completions must be scored one at a time."""
         return self.reset is not None or has_state(self.root)
 
     def steps(self, arguments: Mapping[str, Any]) -> Iterator[Step]:
         """Reset the rubrics, and yield the steps of one completion."""
-        for node in nodes(self.root):  # OpenEnv's containers do not pass it on
+        for node in nodes(self.root):  # OpenEnv's containers do not reset the rubrics inside them
             node.reset()
         of_step, of_reset = ({name: arguments[name] for name in names if name in arguments} for names in self.names)
         if self.reset is not None:
             self.reset(self.root, **of_reset)
-        played = self.step(**of_step)
-        for pair in _listed(played):
+        step_result = self.step(**of_step)
+        for pair in _check_steps(step_result):
             for node in nodes(self.rubric):
                 node.last_score = None
             yield pair
 
     def score(self, result: Any) -> Any:
-        """Return the result of the last step, with the scores of the rubrics inside as parts."""
-        inside = {path: node.last_score for path, node in self.rubric.named_rubrics()}
-        parts = {path: float(score) for path, score in inside.items() if _is_number(score)}
+        """Return the result of the last step, with the scores of the inner rubrics as parts."""
+        inner_scores = {path: node.last_score for path, node in self.rubric.named_rubrics()}
+        parts = {path: float(score) for path, score in inner_scores.items() if _is_number(score)}
         return Score(float(result), parts=parts) if parts and _is_number(result) else result
 
     def describe(self) -> str:
@@ -174,11 +175,12 @@ class Play:
         return f"Play({self.text}, {described(self.step)}, {described(self.reset)})"
 
 
-def _listed(played: Any) -> list[Step]:
-    steps = played if isinstance(played, list) else [played]
+def _check_steps(step_result: Any) -> list[Step]:
+    steps = step_result if isinstance(step_result, list) else [step_result]
     if not steps or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in steps):
         raise TypeError(
-            f"step returned {shorten(played)} ({type(played).__name__}). Return an action and an observation, or a "
+            f"step returned {shorten(step_result)} ({type(step_result).__name__}). Return an action and an "
+            "observation, or a "
             "list of such pairs"
         )
     return steps
@@ -191,22 +193,22 @@ def _is_number(score: Any) -> bool:
 @final
 @dataclass(frozen=True)
 class RubricCall:
-    """Call a rubric for one completion after another."""
+    """A callable that calls a rubric for one completion at a time."""
 
     play: Play
 
     def __call__(self, **arguments: Any) -> Any:
-        with _lock(_LOCKS, self.play.root, threading.Lock), failing():
+        with _lock(_LOCKS, self.play.root, threading.Lock), outages_as_failures():
             result = None
             for action, observation in self.play.steps(arguments):
-                result = _driven(self.play.rubric(action, observation))
+                result = _run_coroutine(self.play.rubric(action, observation))
             return self.play.score(result)
 
 
 @final
 @dataclass(frozen=True)
 class AsyncRubricCall:
-    """Await a rubric, for several completions at a time if it remembers nothing."""
+    """A callable that awaits a rubric, for several completions concurrently unless their order matters."""
 
     play: Play
 
@@ -217,7 +219,7 @@ class AsyncRubricCall:
             return self.play.score(await self._result(arguments))
 
     async def _result(self, arguments: Mapping[str, Any]) -> Any:
-        with failing():
+        with outages_as_failures():
             result = None
             for action, observation in self.play.steps(arguments):
                 result = self.play.rubric(action, observation)
@@ -231,8 +233,8 @@ def _lock(locks: WeakKeyDictionary[Any, Lock], root: Any, make: Callable[[], Loc
         return locks.setdefault(root, make())
 
 
-def _driven(result: Any) -> Any:
-    """Return the result of a coroutine that waits for nothing, as containers return them inside an event loop."""
+def _run_coroutine(result: Any) -> Any:
+    """Return the result of a coroutine that never waits, such as those that containers return inside an event loop."""
     if not inspect.iscoroutine(result):
         return result
     try:
@@ -244,8 +246,8 @@ def _driven(result: Any) -> Any:
 
 
 @contextmanager
-def failing() -> Iterator[None]:
-    """Raise a `RewardFailure` where something outside does not answer: the completion is not to blame."""
+def outages_as_failures() -> Iterator[None]:
+    """Raise a `RewardFailure` if an external service does not answer, because the completion is not to blame."""
     try:
         yield
     except Exception as error:
@@ -255,14 +257,14 @@ def failing() -> Iterator[None]:
 
 
 def text_of(rubric: Any) -> str:
-    """Return the classes, the code and the settings of a tree of rubrics, without their memory."""
+    """Return the classes, code and settings of a tree of rubrics as text, without their state."""
     return "; ".join(
         f"{type(node).__qualname__}({settings_of(node)}) {source(type(node).forward)}" for node in nodes(rubric)
     )
 
 
 def settings_of(rubric: Any) -> dict[str, Any]:
-    """Return the plain attributes of a rubric."""
+    """Return the plain attributes of a rubric: texts, numbers and None."""
     attributes = {name: value for name, value in vars(rubric).items() if name != "last_score"}
     return {name: value for name, value in attributes.items() if isinstance(value, _PLAIN)}
 
@@ -272,7 +274,8 @@ _REMEDY = (
     "such rows instead of stopping, pass bounds=: the lowest one counts then."
 )
 _LOWEST = 1e-6
-"""The lowest threshold of a gate: rewardkit's gates tolerate 1e-9, and a closed Gate scores 0."""
+"""The lowest threshold of an OpenEnv Gate that becomes a rewardkit gate. A closed Gate scores 0, and rewardkit gates
+have a tolerance of 1e-9."""
 
 
 def from_openenv(
@@ -283,7 +286,7 @@ def from_openenv(
     name: str | None = None,
     bounds: Bounds = (-math.inf, math.inf),
 ) -> Reward:
-    """Turn a rubric of OpenEnv into a Reward, with the same numbers.
+    """Turn an OpenEnv rubric into a Reward, with the same numbers.
 
     ::
 
@@ -294,16 +297,16 @@ def from_openenv(
 
     A ``WeightedSum`` becomes the weighted sum of its rubrics, each a component with the name of its class, and a
     ``Sequential`` that begins with Gates becomes a gate. Any other rubric is one component that OpenEnv computes, with
-    the scores of the rubrics inside as parts. A rubric that returns None abstains. If a service is down (connection
+    the scores of the inner rubrics as parts. A rubric that returns None abstains. If a service is down (connection
     errors, rate limits), the completion has no score.
 
     Args:
         rubric: an instance, sync or async.
-        step: returns the action and the observation of a completion, or a list of them for an episode, of which the
-            last score counts. Its arguments are bound by name, as with ``@rk.reward``. By default the action is the
-            text, and the observation is done and has the columns as attributes and in ``metadata``.
-        reset: called with the rubric before each completion, after it and all rubrics inside were reset; further
-            arguments are bound by name: ``lambda rubric, answer: rubric.set_expected(answer)``.
+        step: returns the action and the observation of a completion, or a list of such pairs for an episode, whose last
+            score counts. Its arguments are bound by name, as with ``@rk.reward``. By default, the action is the text,
+            and the observation has ``done=True`` and the columns as attributes and in ``metadata``.
+        reset: called with the rubric before each completion, after the rubric and all rubrics inside it were reset.
+            Further arguments are bound by name: ``lambda rubric, answer: rubric.set_expected(answer)``.
         name: the name of the component; a sum becomes one term with that name.
         bounds: the lowest and the highest score; rubrics declare none.
 
@@ -341,7 +344,7 @@ def from_openenv(
 @final
 @dataclass(frozen=True)
 class Tree:
-    """Makes rewards of the rubrics in `root`, with names that differ."""
+    """A converter of the rubrics in `root` to rewards with unique names."""
 
     root: Any
     step: Callable[..., Any] | None
@@ -350,17 +353,18 @@ class Tree:
     labels: Counter[str] = field(default_factory=Counter)
 
     def reward(self, rubric: Any) -> Reward:
-        """Return a rubric as a sum, a gate or a component, so that the numbers stay equal to the last bit."""
+        """Convert a rubric to a sum, a gate or a component, so that the numbers stay equal to the last bit."""
         if is_container(rubric, "WeightedSum"):
             return weighted_sum_of(
                 [
                     (float(weight), self._inside(child)) if weight else (1.0, monitor(self._inside(child)))
-                    # What OpenEnv's WeightedSum holds: it names neither its weights nor its rubrics in public.
+                    # Private attributes of OpenEnv's WeightedSum, which has no public names for its weights and
+                    # rubrics.
                     for weight, child in zip(rubric._weights, rubric._rubric_list, strict=True)
                 ]
             )
         if is_decomposed(rubric):
-            # The rubrics of a Sequential, in order; named_rubrics has them under names.
+            # The rubrics of a Sequential, in order; only this private attribute has them as a list.
             *gates, last = rubric._rubric_list
             conditions = [(self._labeled(child), child.threshold) for child in gates]
             reward = self.reward(last)
@@ -370,7 +374,7 @@ class Tree:
         return self._labeled(rubric)
 
     def _inside(self, rubric: Any) -> Reward:
-        # A sum in a sum would become one sum, with weights that are rounded products.
+        # A sum inside a sum would be flattened into one sum, whose weights are rounded products.
         return self._labeled(rubric) if is_container(rubric, "WeightedSum") else self.reward(rubric)
 
     def _labeled(self, rubric: Any) -> Reward:
@@ -379,31 +383,34 @@ class Tree:
         return self.component(rubric, label if self.labels[label] == 1 else f"{label}_{self.labels[label]}")
 
     def component(self, rubric: Any, name: str) -> Reward:
-        """Return a rubric as a component that OpenEnv computes."""
+        """Convert a rubric to a component that OpenEnv computes."""
         label = checked_name(name)
         step = finished_step if self.step is None else self.step
         of_step = parameters_of(step, "sample", label, {})
         of_reset = () if self.reset is None else parameters_of(self.reset, "sample", label, {}, first="completion")[1:]
         names = tuple(parameter.name for parameter in of_step), tuple(parameter.name for parameter in of_reset)
-        owner = rubric if self.reset is None else self.root  # whose rubrics are prepared for a completion
+        owner = rubric if self.reset is None else self.root  # prepared for each completion
         play = Play(owner, rubric, step, self.reset, names, text_of(rubric))
         call = AsyncRubricCall(play) if is_asynchronous(owner) else RubricCall(play)
-        binding = Binding(call, joined(of_step, of_reset, label), plain=True)
+        binding = Binding(call, merge_parameters(of_step, of_reset, label), plain=True)
         contract = ReturnPolicy(label, checked_bounds(label, self.bounds), may_abstain=True, remedy=_REMEDY)
         return Leaf(binding, contract, f"from_openenv({label})")
 
 
 def is_decomposed(rubric: Any) -> bool:
-    """Return whether a rubric becomes a sum, or a gate: a Sequential of Gates, which pass 0 or at least a threshold."""
+    """Return whether a rubric becomes a sum or a gate.
+
+    A gate replaces a Sequential whose first rubrics are Gates: each of them passes either 0 or at least its
+    threshold."""
     if is_container(rubric, "Sequential"):
-        # As above.
+        # A private attribute, as in `Tree.reward`.
         gates = rubric._rubric_list[:-1]
         return bool(gates) and all(is_container(child, "Gate") and child.threshold >= _LOWEST for child in gates)
     return is_container(rubric, "WeightedSum")
 
 
-def joined(first: tuple[Parameter, ...], second: tuple[Parameter, ...], label: str) -> tuple[Parameter, ...]:
-    """Return the arguments of two functions, each once."""
+def merge_parameters(first: tuple[Parameter, ...], second: tuple[Parameter, ...], label: str) -> tuple[Parameter, ...]:
+    """Return the parameters of two functions, each name once and keyword-only."""
     by_name = {entry.name: entry for entry in first}
     for entry in second:
         if by_name.setdefault(entry.name, entry) != entry:

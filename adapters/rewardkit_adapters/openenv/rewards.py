@@ -1,4 +1,4 @@
-"""to_openenv: a reward as a rubric of OpenEnv's environments."""
+"""to_openenv: use a reward as a rubric of OpenEnv environments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def to_openenv(
     record: str | os.PathLike[str] | None = None,
     limits: Limits = LIMITS,
 ) -> Any:
-    """Turn a reward into a rubric of OpenEnv.
+    """Turn a reward into an OpenEnv rubric.
 
     ::
 
@@ -42,57 +42,59 @@ def to_openenv(
             def __init__(self):
                 super().__init__(rubric=rk.to_openenv(reward, text="message"))
 
-    Its children are the terms and the components, ``components/<name>``: ``named_rubrics()`` lists them, each with its
-    ``last_score`` and hooks. A completion that cannot be scored gets None, which is ``"reward": null`` for the client.
+    The rubric's children are the terms and the components, ``components/<name>``: ``named_rubrics()`` lists them, each
+    with its ``last_score`` and hooks. A completion that cannot be scored gets None, which is ``"reward": null`` for the
+    client.
 
-    Call it in ``__init__``, so that each session has its own ``last_score``: rubrics of equal rewards and options share
-    everything else.
+    Call `to_openenv` in ``__init__``, so that each session has its own ``last_score``. Rubrics with equal rewards and
+    options share everything else.
 
     Args:
         reward: a reward, a plain function, or a list of them.
         text: the field of the action that holds the completion, or a function of action and observation that returns
-            it: a text, or a list of messages.
-        columns: a function of action and observation that returns the columns; "prompt" is the prompt. By default the
-            fields of the observation and the entries of its ``metadata``, which OpenEnv does not send to the client.
-        numbers: the field of the observation that gets the numbers of all terms and components, to send them to the
-            client: ``dict[str, float | None]``.
+            the completion: a text, or a list of messages.
+        columns: a function of action and observation that returns the columns; "prompt" is the prompt. By default, they
+            are the fields of the observation and the entries of its ``metadata``, which OpenEnv does not send to the
+            client.
+        numbers: the field of the observation that gets the numbers of all terms and components,
+            ``dict[str, float | None]``, so that the client receives them.
         asynchronous: True if the environment scores in ``step_async``, so that the rubric has to be awaited.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug shows before the training starts.
-        deadline: seconds after which a completion cannot be scored; None waits as long as the reward takes.
+            missing column or a bug is found before the training starts.
+        deadline: seconds after which a completion counts as unscorable; None waits as long as the reward takes.
         special_tokens: a tokenizer or a list of texts to remove from completions.
-        record: the folder of a run to record everything into, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored completions above which every further one
-            raises: nothing is learned from them.
+        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the shares of failed and errored completions above which every further completion
+            raises an error, because training on such scores teaches nothing.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions, or follows the training progress: neither is passed with
-            a step.
-        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+        RewardDefinitionError: the reward compares completions, or follows the training progress, which OpenEnv does not
+            pass with a step.
+        BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     from rewardkit_adapters.openenv.rubrics import AsyncRewardRubric, RewardRubric
 
     options = (special_tokens, record, limits, deadline)
-    requests = _shared(tuple(reward) if isinstance(reward, list) else reward, options)
+    requests = _share_requests(tuple(reward) if isinstance(reward, list) else reward, options)
     if examples is not None:
         requests.scorer.probe(examples)
     return (AsyncRewardRubric if asynchronous else RewardRubric)(requests, text, columns, numbers)
 
 
-def _shared(reward: Any, options: tuple[Any, ...]) -> Requests:
-    """Return the scorer of a reward. All environments of a server share it while one of them exists."""
+def _share_requests(reward: Any, options: tuple[Any, ...]) -> Requests:
+    """Return the scorer of a reward. All environments of a server share it as long as one of them exists."""
     key = (reward, tuple(tuple(option) if isinstance(option, list) else option for option in options))
     if not hashable(key):
-        return _made(reward, *options)
+        return _make_requests(reward, *options)
     with _LOCK:
         requests = _SHARED.get(key)
         if requests is None:
-            requests = _SHARED[key] = _made(reward, *options)
+            requests = _SHARED[key] = _make_requests(reward, *options)
         return requests
 
 
-def _made(reward: Any, special_tokens: Any, record: Any, limits: Limits, deadline: Any) -> Requests:
+def _make_requests(reward: Any, special_tokens: Any, record: Any, limits: Limits, deadline: Any) -> Requests:
     scorer = RowScorer(
         list(reward) if isinstance(reward, tuple) else reward,
         OFFERS,
@@ -103,7 +105,7 @@ def _made(reward: Any, special_tokens: Any, record: Any, limits: Limits, deadlin
     return Requests(scorer, deadline=deadline)
 
 
-# The files and settings with which an environment of OpenEnv uses a reward.
+# Export: the files and settings with which an OpenEnv environment uses a reward.
 
 
 TESTED = Tested("openenv-core", ["0.3.0"])
@@ -130,7 +132,8 @@ def export(target: Target) -> Export:
     """Return the export of a reward for OpenEnv.
 
     Raises:
-        RewardDefinitionError: an environment cannot run it. The file alone would not tell: it makes a rubric later.
+        RewardDefinitionError: an environment cannot run the reward. Checked here, because the exported file makes the
+            rubric only later.
     """
     OFFERS.check(Scorer(target.load()))
     return Export(

@@ -1,4 +1,4 @@
-"""The rubrics that OpenEnv gets: the reward, with its terms and components as children. This file imports OpenEnv."""
+"""Rubrics for OpenEnv environments: a reward, with its terms and components as children. This file imports OpenEnv."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from rewardkit.workers.background import in_background
 _OF_STEP = ("done", "reward", "metadata")
 
 Reads = Callable[[Any, Any], Any]
-"""Reads something from an action and an observation."""
+"""A function that reads a value from an action and an observation."""
 
 _NUMBERS: ContextVar[tuple[Reads | None, Mapping[str, float | None]]] = ContextVar("_NUMBERS", default=(None, {}))
 """The function that scores the current step, and the numbers of this step."""
 
 
 class Scoring(Rubric):
-    """A reward with its terms and components as children."""
+    """A rubric for a reward, with the reward's terms and components as children."""
 
     def __init__(self, requests: Requests, text: str | Reads, columns: Reads | None, numbers: str | None) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class Scoring(Rubric):
         self._field = numbers
         names = requests.scorer.scorer
         for name in unscored(names.terms, names.components, "").numbers():
-            # Names of rewards need not be names of attributes.
+            # Names of terms and components may not be valid attribute names.
             self._rubric_children[name] = Part(name, self._scored)
 
     def _row(self, action: Any, observation: Any) -> Row:
@@ -48,7 +48,7 @@ class Scoring(Rubric):
         return score
 
     def _published(self, score: RowScore, action: Any, observation: Any) -> float | None:
-        """Give the children and the observation their numbers, and return the total."""
+        """Write the numbers to the children and the observation, and return the total."""
         numbers = score.numbers()
         token = _NUMBERS.set((self._scored, numbers))
         try:
@@ -63,7 +63,7 @@ class Scoring(Rubric):
 
 @final
 class RewardRubric(Scoring):
-    """A reward; None for a completion that cannot be scored."""
+    """A rubric that returns the reward of a completion; None if the completion cannot be scored."""
 
     def forward(self, action: Any, observation: Any) -> Any:
         return self._published(self._scored(action, observation), action, observation)
@@ -71,7 +71,7 @@ class RewardRubric(Scoring):
 
 @final
 class AsyncRewardRubric(Scoring):
-    """A reward that is awaited."""
+    """The async version of `RewardRubric`."""
 
     async def forward(self, action: Any, observation: Any) -> Any:
         score = await self._requests.score(self._row(action, observation))
@@ -80,7 +80,7 @@ class AsyncRewardRubric(Scoring):
 
 @final
 class Part(Rubric):
-    """A term or a component; called by itself, it scores the reward."""
+    """A rubric for one term or component; called on its own, it scores the whole reward."""
 
     def __init__(self, name: str, score: Callable[[Any, Any], RowScore]) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class Part(Rubric):
 
 
 def text_of(action: Any, name: str) -> Any:
-    """Return a field of an action."""
+    """Return the field `name` of an action."""
     if not hasattr(action, name):
         fields = _fields(action)
         raise BindingError(
@@ -105,7 +105,7 @@ def text_of(action: Any, name: str) -> Any:
 
 
 def columns_of(observation: Any) -> dict[str, Any]:
-    """Return the fields of an observation and the entries of its metadata."""
+    """Return the columns: the fields of an observation and the entries of its metadata."""
     metadata = getattr(observation, "metadata", None)
     cells = {name: getattr(observation, name) for name in _fields(observation) if name not in _OF_STEP}
     cells |= metadata if isinstance(metadata, Mapping) else {}

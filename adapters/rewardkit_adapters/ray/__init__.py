@@ -1,1 +1,1 @@
-"""Ray: rewards over datasets of any size, on a cluster or on the cores of one machine."""
+"""Ray: score datasets of any size with a reward, on a cluster or on the cores of one machine."""

@@ -1,9 +1,9 @@
-"""The cluster: connect to one, or start Ray on this machine; and the reward, loaded in any of its processes.
+"""The cluster: connect to one or start Ray on this machine, and load the reward in any process of the cluster.
 
 ::
 
-    with connected(None, "reward.py:reward") as cluster:    # this machine; or "auto", "10.0.0.1:6379", "ray://host:10001"
-        cluster.load                                        # returns the reward in any process of the cluster
+    with connected(None, "reward.py:reward") as cluster:  # this machine; or "auto", "10.0.0.1:6379", "ray://host:10001"
+        cluster.load                                      # returns the reward in any process of the cluster
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from rewardkit.tree.loading import is_file, split
 from rewardkit.tree.reward import Reward, bindings
 
 _AHEAD = 4
-"""Items for each core that are in progress. Any number above one, so that no core waits for the next item."""
+"""The number of items in progress per core. An arbitrary number above one, so that no core waits for the next item."""
 
 _STORE_BYTES = 200_000_000
-"""The object store of a Ray that we start: parts are described in it, and rows never pass through it. Any size: Ray
-would take a third of the memory."""
+"""The size of the object store if rewardkit starts Ray. Arbitrary: the store holds descriptions of parts but never
+rows, and Ray's default would take a third of the memory."""
 
 
 @final
 @dataclass(frozen=True)
 class Load:
-    """Loads the reward in another process: ``Load.of("reward.py:reward")()``.
+    """A picklable loader of the reward, for other processes: ``Load.of("reward.py:reward")()``.
 
     Attributes:
         target: ``/path/reward.py:reward`` or ``module:reward``.
-        home: the folder where the command runs, which relative paths start from, such as that of a judge's cache.
+        home: the folder in which the command runs; relative paths, such as that of a judge's cache, start there.
         shipped: the target in the folder that Ray copied to the nodes; empty if nothing was copied.
-        environment: variables that the reward needs, such as the key of a judge.
+        environment: environment variables that the reward needs, such as a judge's API key.
     """
 
     target: str
@@ -51,10 +51,10 @@ class Load:
 
     @classmethod
     def of(cls, target: str, *, shipped: bool = False) -> Load:
-        """Load the reward here, and return how others load it.
+        """Load the reward in this process, and return a `Load` for other processes.
 
         Args:
-            shipped: the Python files of its folder travel to the nodes.
+            shipped: whether the Python files of the reward's folder are copied to the nodes.
 
         Raises:
             RewardDefinitionError: there is no such reward.
@@ -73,7 +73,7 @@ class Load:
 
     @property
     def here(self) -> str:
-        """The target in this process, which is made ready to load it."""
+        """The target in this process. The first access sets the environment variables and the working directory."""
         return _prepared(self)
 
     def __hash__(self) -> int:
@@ -85,13 +85,13 @@ def _prepared(load: Load) -> str:
     target = os.path.join(os.getcwd(), load.shipped) if load.shipped else load.target
     for name, value in load.environment.items():
         os.environ.setdefault(name, value)
-    with suppress(OSError):  # a folder that this node does not have
+    with suppress(OSError):  # the folder may not exist on this node
         os.chdir(load.home)
     return target
 
 
 def _key(function: Any) -> str:
-    """Return the name of the environment variable with the key that a judge needs."""
+    """Return the name of the environment variable that holds the API key of a judge; empty for other functions."""
     access = getattr(getattr(getattr(function, "brief", None), "service", None), "access", None)
     return str(access.key) if access is not None else ""
 
@@ -102,9 +102,9 @@ class Cluster:
     """A running cluster.
 
     Attributes:
-        reward: the reward as loaded here.
-        load: loads it in a process of the cluster.
-        cpus, gpus: the resources of all nodes.
+        reward: the reward as loaded in this process.
+        load: loads the reward in a process of the cluster.
+        cpus, gpus: the total resources of all nodes.
     """
 
     reward: Reward
@@ -113,7 +113,7 @@ class Cluster:
     gpus: int
 
     def mapped(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """Apply a function to items on all nodes, in order; some items are ahead."""
+        """Apply a function to items on all nodes, and yield the results in order; a few items are computed ahead."""
         import ray
 
         def apply(item: Any) -> Any:
@@ -125,17 +125,17 @@ class Cluster:
 
     @property
     def share(self) -> float:
-        """The share of a core that an actor reserves: two cores stay free for the tasks of Ray Data itself.
+        """The share of a core that an actor reserves, so that two cores stay free for Ray Data's own tasks.
 
-        Without them a resumed run would wait forever: Ray's filter of finished parts holds one, and listing files
-        needs the other.
+        Without the two cores, a resumed run would wait forever: Ray's filter of finished parts needs one of them, and
+        listing files needs the other.
         """
         return max(0.0, (self.cpus - 2) / self.cpus)
 
 
 @contextmanager
 def connected(address: str | None, target: str) -> Iterator[Cluster]:
-    """Connect to a cluster, or start Ray on this machine; a connection that was there before stays.
+    """Connect to a cluster, or start Ray on this machine; an existing connection is kept.
 
     Args:
         address: ``"auto"``, ``"host:6379"`` or ``"ray://host:10001"``; None for this machine.
@@ -143,11 +143,11 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
             nodes.
 
     Raises:
-        DataError: there is no cluster at the address.
+        DataError: no cluster is running at the address.
         MissingExtraError: Ray is not installed.
         RewardDefinitionError: there is no such reward.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anyone
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # turn off Ray's usage reports
     try:
         import ray
         import ray.data
@@ -158,15 +158,17 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
     load = Load.of(target, shipped=shipped)
     before = ray.is_initialized()
     if not before:
-        quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+        log_options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
         try:
             if address is None:
-                ray.init("local", num_cpus=cores(), include_dashboard=False, object_store_memory=_STORE_BYTES, **quiet)
+                ray.init(
+                    "local", num_cpus=cores(), include_dashboard=False, object_store_memory=_STORE_BYTES, **log_options
+                )
             else:
-                with TemporaryDirectory() as sent:
+                with TemporaryDirectory() as working_dir:
                     if shipped:
-                        _copy_modules(Path(source).resolve().parent, Path(sent))
-                    ray.init(address, runtime_env={"working_dir": sent} if shipped else None, **quiet)
+                        _copy_modules(Path(source).resolve().parent, Path(working_dir))
+                    ray.init(address, runtime_env={"working_dir": working_dir} if shipped else None, **log_options)
         except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
             where = "on this machine" if address is None else f"at {address}"
             reason = shorten(str(error).strip().partition("\n")[0])
@@ -182,8 +184,7 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
 
 
 def _copy_modules(folder: Path, to: Path) -> None:
-    """Copy everything that modules in `folder` can import from it: its modules and packages, without the data next to
-    them."""
+    """Copy the modules and packages that modules in `folder` can import from it; data files are left out."""
     to.mkdir(exist_ok=True)
     for entry in folder.iterdir():
         if entry.suffix == ".py" and entry.is_file():

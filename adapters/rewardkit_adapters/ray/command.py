@@ -1,4 +1,4 @@
-"""``rewardkit score --engine ray``, as a function: open the data, cut it into parts, score them on the cluster."""
+"""The function behind ``rewardkit score --engine ray``: split the data into parts and score them on the cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rewardkit.errors import DataError, RewardKitError
 from rewardkit.scoring.columns import Columns
 from rewardkit.scoring.files import Row
 from rewardkit.scoring.parts import Chunk, Joined, Part, continued, regrouped
-from rewardkit.scoring.processes import Workers, alone, in_progress, score_here
+from rewardkit.scoring.processes import Workers, in_progress, score_here, score_in_process
 from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.scores import Scores, Work, score
 from rewardkit.scoring.sources import saved
@@ -29,16 +29,16 @@ from rewardkit.tree.reward import bindings
 from rewardkit_adapters.ray.cluster import Cluster, Load, connected
 from rewardkit_adapters.ray.folder import Folder
 from rewardkit_adapters.ray.pools import Pools, actors_left, sizes_of
-from rewardkit_adapters.ray.reports import Progress, Reports, watched
+from rewardkit_adapters.ray.reports import Progress, Reports, show_progress
 
 if TYPE_CHECKING:
     import pyarrow
 
 
-# Scoring on the cluster: an actor takes one part after another, and writes its rows with their scores.
+# Scoring on the cluster: each actor takes one part after another, and writes the rows with their scores.
 
 
-# The rows of one part: groups stay whole where parts meet, and a group belongs to the part in which it begins.
+# The rows of one part. Groups are never split between parts: a group belongs to the part in which it begins.
 
 
 def rows_of(parts: Sequence[Part], number: int, common: Sequence[str]) -> Part:
@@ -46,26 +46,26 @@ def rows_of(parts: Sequence[Part], number: int, common: Sequence[str]) -> Part:
 
     Args:
         parts: all parts, none of them empty.
-        common: the columns in which the rows of a group agree; none if there are no groups.
+        common: the columns that identify a group; empty if there are no groups.
     """
     part = parts[number]
     if not common:
         return part
     start = continued(parts[number - 1], part, common) if number else 0
-    if start == part.rows:  # all of it continues an earlier group
+    if start == part.rows:  # the whole part continues an earlier group
         return part.sub(0, 0)
     pieces = [part.sub(start, part.rows)]
-    for later in parts[number + 1 :]:
-        more = continued(pieces[-1], later, common)
-        if more:
-            pieces.append(later.sub(0, more))
-        if more < later.rows:
+    for next_part in parts[number + 1 :]:
+        continuation = continued(pieces[-1], next_part, common)
+        if continuation:
+            pieces.append(next_part.sub(0, continuation))
+        if continuation < next_part.rows:
             break
     return Joined(tuple(pieces))
 
 
 def grouped(parts: Sequence[Part], rows: int) -> list[Part]:
-    """Return the same rows in fewer parts, each with about `rows` of them."""
+    """Combine `parts` into fewer parts with the same rows, each with at least `rows` of them except maybe the last."""
     groups: list[Part] = []
     pending: list[Part] = []
     for part in parts:
@@ -77,10 +77,11 @@ def grouped(parts: Sequence[Part], rows: int) -> list[Part]:
 
 
 _ROW_GROUP = 16_384
-"""Any size: small groups make a large file slow to read, large ones take memory."""
+"""The number of rows in a row group of an output file. Arbitrary: small groups make a large file slow to read, large
+ones take memory."""
 _AT_ONCE = 8
-"""Batches in progress of a reward that waits for something. Any number: they wait for a judge, and each holds its rows
-in memory."""
+"""The number of batches in progress if the reward waits for something, such as a judge. Arbitrary: each batch holds its
+rows in memory."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -92,14 +93,14 @@ class Job:
     """The settings that every actor gets.
 
     Attributes:
-        load: loads the reward.
+        load: loads the reward in the actor.
         parts: the parts of the data, in order.
         schema: the columns of the data.
-        sources: our name -> the column of the data.
-        apart: columns that separate groups with the same prompt.
-        batch: completions scored at once.
-        out: the output file.
-        run: identifies this run; what died in an earlier one was not the fault of its rows.
+        sources: rewardkit's column name -> the column of the data.
+        apart: the columns that distinguish groups with the same prompt.
+        batch: the number of completions scored at once.
+        out: the output folder.
+        run: identifies this run, because an actor that died in an earlier run says nothing about the rows of its part.
     """
 
     load: Load
@@ -125,16 +126,17 @@ class Scoring:
         self._threads = ThreadPoolExecutor(_AT_ONCE) if waits else None
 
     def __call__(self, batch: pyarrow.Table) -> pyarrow.Table:
-        """Score the parts that `batch` names; return it with their reports."""
+        """Score the parts listed in `batch`, and return `batch` with a column of their reports."""
         import pyarrow as pa
 
         reports = [pickle.dumps(self._scored(number)) for number in batch["part"].to_pylist()]
         return batch.append_column("report", pa.array(reports, pa.binary()))
 
     def _scored(self, number: int) -> ReplayReport:
-        """Score one part and write it.
+        """Score one part and write its file.
 
-        A part whose actor died is scored in a separate process, so that a row that kills it loses only its own score.
+        If an actor died while scoring a part, the part is scored in a separate process, so that a row that kills the
+        process loses only its own score.
         """
         import pyarrow as pa
         import pyarrow.parquet as parquet
@@ -163,7 +165,7 @@ class Scoring:
         target, (first, second) = self._job.load.here, tee(batches)
         works = (work for _, work in second)
         with Workers(1) as workers:
-            scored = workers.elsewhere(partial(score_here, target), works, partial(alone, target))
+            scored = workers.elsewhere(partial(score_here, target), works, partial(score_in_process, target))
             yield from ((chunk, scores) for (chunk, _), scores in zip(first, scored, strict=True))
 
 
@@ -178,8 +180,7 @@ def in_order(
         yield future.result()
 
 
-# The engine: ``rewardkit score --engine ray``. Parts of the data go through Ray Data, each to an actor that scores
-# it.
+# The engine behind ``rewardkit score --engine ray``. Ray Data passes each part of the data to an actor that scores it.
 
 
 def score_on(
@@ -192,8 +193,8 @@ def score_on(
     """Score all parts of `job`; return the report of all rows.
 
     Args:
-        agreed: the settings that an earlier run in the same folder must share.
-        pool_sizes: pool -> the number of its actors; the others share the cores.
+        agreed: the settings that must be the same in an earlier run in the same folder.
+        pool_sizes: pool -> the number of its actors. Pools without an entry share the cores.
         show: called with the progress every few seconds.
 
     Raises:
@@ -205,7 +206,7 @@ def score_on(
         sizes = sizes_of(cluster.reward, cluster.cpus, cluster.gpus, pool_sizes)
         pools = Pools.start(job.load, sizes, cluster.share, gpus=cluster.gpus > 0)
         job.out.write_plan(_plan(agreed, len(job.parts), dict.fromkeys(reports.lost(), job.run)))
-        with _context(job.out), watched(reports, show):
+        with _context(job.out), show_progress(reports, show):
             _run(job, pools, actors_left(cluster.cpus, sizes), cluster.share)
     if missing := reports.missing():
         raise DataError(f"{len(missing)} parts are missing in {job.out.address}. Run again with --resume")
@@ -213,10 +214,11 @@ def score_on(
 
 
 def _plan(agreed: Mapping[str, Any], size: int, again: Mapping[int, str]) -> Any:
-    """Return the table of parts; the id of a part depends on everything that its scores depend on.
+    """Return the table of parts. The id of a part depends on everything that its scores depend on.
 
     Args:
-        again: parts to score although the checkpoint has their ids, and a suffix that makes the ids new.
+        again: part -> suffix, for parts that must be scored although their ids are in the checkpoint. The suffix makes
+            their ids new.
     """
     import pyarrow as pa
 
@@ -245,7 +247,7 @@ def _run(job: Job, pools: Pools, actors: int, share: float) -> None:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """Return the error that a part raised, if it is one of ours."""
+    """Return the RewardKitError that a part raised; `error` itself if it has none among its causes."""
     current: BaseException | None = error
     while current is not None:
         cause = getattr(current, "cause", None)
@@ -257,7 +259,7 @@ def _cause(error: BaseException) -> BaseException:
 
 @contextmanager
 def _context(out: Folder) -> Iterator[None]:
-    """Set what Ray Data reads from its context, for one run."""
+    """Set the options of Ray Data's context for one run, and restore them afterwards."""
     from ray.data import DataContext
     from ray.data.checkpoint import CheckpointConfig
 
@@ -275,10 +277,10 @@ def _context(out: Folder) -> Iterator[None]:
 
 
 _MOST_ROWS = 50_000
-"""Rows of a part: some seconds of work, and a file of some megabytes. Any size: what is lost if a machine fails,
-against the cost of a file."""
+"""The maximum rows of a part: a few seconds of work, and a file of a few megabytes. Arbitrary: larger parts lose more
+work if a machine fails, smaller ones make more files."""
 _EACH = 8
-"""The least number of parts for each core, so that all end at about the same time."""
+"""The minimum number of parts per core. Arbitrary: with several parts, all cores finish at about the same time."""
 
 
 def score_data(
@@ -301,12 +303,12 @@ def score_data(
         data: the data, as for ``rewardkit score``.
         target: ``path.py:name`` or ``module:name``.
         out: a folder or its address.
-        sources: our name -> the column of the data.
-        limit: score only the first rows.
-        batch: completions scored at once.
+        sources: rewardkit's column name -> the column of the data.
+        limit: the number of rows to score, from the first on; None for all.
+        batch: the number of completions scored at once.
         address: the address of a cluster; None for this machine.
         pools: pool -> the number of its actors.
-        resume: continue what an earlier run began.
+        resume: whether to continue an earlier run.
         rows: yields the rows of `data`, for a file that only this function can read.
         show: called with the progress every few seconds.
 
@@ -315,7 +317,7 @@ def score_data(
         BindingError: the reward reads a column that the data does not have.
         MissingExtraError: Ray is not installed.
         RewardDefinitionError: there is no such reward.
-        RunStopped: every row would fail: a wrong key, a quota that is used up.
+        RunStopped: every row would fail, for example because of a wrong key or a used-up quota.
     """
     chosen = dict(sources or {})
     with connected(address, target) as cluster:
@@ -330,8 +332,8 @@ def score_data(
             "batch": batch if columns.sees_batches else "any",
         }
         size = folder.prepare(agreed, resume, min(_MOST_ROWS, -(-saved_data.size // (_EACH * cluster.cpus))))
-        cut = regrouped(saved_data.parts(), batch) if columns.sees_batches else saved_data.parts()
-        parts = grouped([part for part in cut if part.rows], size)
+        data_parts = regrouped(saved_data.parts(), batch) if columns.sees_batches else saved_data.parts()
+        parts = grouped([part for part in data_parts if part.rows], size)
         schema = saved_data.schema or schema_of(saved_data.kinds)
         job = Job(cluster.load, parts, schema, chosen, saved_data.apart, batch, folder, uuid4().hex)
         started = time.perf_counter()

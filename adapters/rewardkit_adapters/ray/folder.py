@@ -35,12 +35,12 @@ class Folder:
 
     @property
     def checkpoint(self) -> str:
-        """The address of Ray's checkpoint: the ids of the parts that are done."""
+        """The address of Ray's checkpoint, which holds the ids of the finished parts."""
         return f"{self.address}/{_OURS}/checkpoint"
 
     @property
     def done(self) -> str:
-        """The address of the reports of the parts that are done."""
+        """The address of the reports of the finished parts."""
         return f"{self.address}/{_OURS}/done"
 
     @property
@@ -50,16 +50,16 @@ class Folder:
 
     @classmethod
     def of(cls, address: str) -> Folder:
-        """Return a folder; a path may be relative."""
+        """Return the folder at a path, which may be relative, or at a remote address."""
         return cls(address.rstrip("/") if is_remote(address) else os.path.abspath(address))
 
     def prepare(self, agreed: Mapping[str, Any], resume: bool, rows: int) -> int:
-        """Write down the settings of a run, or check that they are the same as before. Return the rows of a part.
+        """Store the settings of a run, or check that they match an earlier run. Return the number of rows in a part.
 
         Args:
-            agreed: the settings that an earlier run must share, in words: ``{"reward": "...", "data": "..."}``.
-            resume: continue where an earlier run stopped, if there was one.
-            rows: the number of rows of a part, if there was no earlier run.
+            agreed: the settings that an earlier run must share, as texts: ``{"reward": "...", "data": "..."}``.
+            resume: whether to continue an earlier run, if there was one.
+            rows: the number of rows in a part, if there was no earlier run.
 
         Raises:
             DataError: the folder has other scores, or cannot be written.
@@ -75,27 +75,28 @@ class Folder:
                 return rows
         except OSError as error:
             raise DataError(f"{self.address} cannot be written: {error.strerror or error}") from None
-        earlier = json.loads(before)
+        earlier_settings = json.loads(before)
         if not resume:
             raise DataError(f"{self.address} has the scores of an earlier run. Pass --resume, or another --out")
-        if other := [name for name, value in agreed.items() if earlier.get(name) != value]:
+        if changed_names := [name for name, value in agreed.items() if earlier_settings.get(name) != value]:
             raise DataError(
-                f"{self.address} cannot be resumed: {', '.join(other)} differ{'s' if len(other) == 1 else ''} from the "
+                f"{self.address} cannot be resumed: {', '.join(changed_names)} "
+                f"differ{'s' if len(changed_names) == 1 else ''} from the "
                 "earlier run. Undo the change, or pass another --out"
             )
-        return int(earlier["rows"])
+        return int(earlier_settings["rows"])
 
     @contextmanager
     def part(self, number: int) -> Iterator[IO[bytes]]:
-        """Open the file of one part; it appears when all of it is written, instead of any earlier one."""
+        """Open a file for one part. The complete file then replaces any earlier one at once."""
         with TemporaryDirectory() as folder:
-            written = Path(folder) / part_name(number)
-            with written.open("wb") as file:
+            temporary_path = Path(folder) / part_name(number)
+            with temporary_path.open("wb") as file:
                 yield file
-            self._put(written, part_name(number))
+            self._put(temporary_path, part_name(number))
 
     def first_try(self, number: int, run: str) -> bool:
-        """Return whether `run` has not tried this part before, and note that it has now."""
+        """Return whether `run` tries this part for the first time, and record the try."""
         path = f"{_OURS}/tries/{number}"
         before = self._read(path)
         self._system.makedirs(self._path(f"{_OURS}/tries"), exist_ok=True)
@@ -103,11 +104,11 @@ class Folder:
         return before != run.encode()
 
     def parts(self) -> set[str]:
-        """Return the names of the files of parts."""
+        """Return the file names of the finished parts."""
         return {name for name in self._names() if name.startswith("part-")}
 
     def reports(self, known_paths: Collection[str]) -> Iterator[tuple[str, Any]]:
-        """Yield the tables of reports that are not in `known_paths`, each with its name."""
+        """Yield the path and the table of each report file that is not in `known_paths`."""
         import pyarrow.parquet as parquet
 
         for path in sorted(self._system.glob(f"{self._stripped(self.done)}/*.parquet")):
@@ -125,7 +126,7 @@ class Folder:
 
     @property
     def arrow(self) -> Any:
-        """The file system for Ray's own readers and writers; None for one that they find by the address."""
+        """The file system for Ray's readers and writers; None for local files, which they find by the address."""
         from pyarrow.fs import FSSpecHandler, PyFileSystem
 
         return PyFileSystem(FSSpecHandler(self._system)) if is_remote(self.address) else None
@@ -137,8 +138,8 @@ class Folder:
         return url_to_fs(self.address)[0]
 
     def _stripped(self, address: str) -> str:
-        # fsspec's step from "s3://bucket/run" to the path that its methods take; the public url_to_fs does it only
-        # together with making the file system from the address.
+        # fsspec's conversion of "s3://bucket/run" to the path that its methods take. The public url_to_fs does this
+        # only while it also creates the file system.
         return str(self._system._strip_protocol(address))
 
     def _path(self, name: str) -> str:
@@ -157,23 +158,23 @@ class Folder:
 
     def _write(self, name: str, content: bytes) -> None:
         with TemporaryDirectory() as folder:
-            written = Path(folder) / "content"
-            written.write_bytes(content)
-            self._put(written, name)
+            temporary_path = Path(folder) / "content"
+            temporary_path.write_bytes(content)
+            self._put(temporary_path, name)
 
-    def _put(self, written: Path, name: str) -> None:
-        """Copy a file here; it appears as a whole, as an object does in an object store."""
+    def _put(self, local_path: Path, name: str) -> None:
+        """Copy a local file into the folder. It appears only when it is complete, as in an object store."""
         path = self._path(name)
         if is_remote(self.address):
-            self._system.put_file(str(written), path)
+            self._system.put_file(str(local_path), path)
             return
         partial = f"{self._path(_OURS)}/{uuid4().hex}.partial"
-        shutil.copyfile(written, partial)
+        shutil.copyfile(local_path, partial)
         with open(partial, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(partial, path)
 
 
 def part_name(number: int) -> str:
-    """Return the name of a part's file; sorted by name, the files are in the order of the data."""
+    """Return the file name of a part; sorted by name, the files are in the order of the data."""
     return f"part-{number:07d}.parquet"

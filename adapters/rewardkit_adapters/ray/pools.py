@@ -1,12 +1,12 @@
-"""Pools: separate actors on a cluster for the slow parts of a reward, apart from rewards that only compute.
+"""Pools: separate actors on a cluster for the slow functions of a reward.
 
 ::
 
     pools = Pools.start(load, sizes_of(reward, cpus=64, gpus=0))
-    tree = pools.sending(load())     # its judges, sandboxes and computer algebra now run in the pools
+    tree = pools.sending(load())  # its judges, sandboxes and computer algebra now run in the pools
 
-Only the calls of a function travel. The tree itself is evaluated where its rows are, so a closed gate still asks no
-judge, and equal rows are still scored once.
+Only function calls are sent to the pools. The tree itself is evaluated where its rows are, so a closed gate still
+calls no judge, and equal rows are still scored once.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from rewardkit.tree.results import Raised
 from rewardkit.tree.reward import Calls, Reward, bindings
 from rewardkit.workers import worker
 
-# Calls that travel to a pool of actors, many in one message: ``Line(name, actors, 64, 2).sent(0, ("4", "2+2"),
-# {})``.
+# Send calls to a pool of actors, many in one message: ``Line(name, actors, 64, 2).sent(0, ("4", "2+2"), {})``.
 
 
 class _Call(NamedTuple):
@@ -39,13 +38,13 @@ class _Call(NamedTuple):
 
 @final
 class Line:
-    """The calls of one process to one pool.
+    """The queue of calls from one process to one pool.
 
     Args:
         name: the name of the pool.
-        actors: they have a method ``results(place, calls)``.
-        together: the most calls in one message.
-        ahead: the most messages that one actor has waiting from here.
+        actors: the actors; each has a method ``results(place, calls)``.
+        together: the maximum number of calls in one message.
+        ahead: the maximum number of unanswered messages from this process to one actor.
     """
 
     def __init__(self, name: str, actors: Sequence[Any], together: int, ahead: int) -> None:
@@ -59,7 +58,7 @@ class Line:
         threading.Thread(target=self._send, name=f"rewardkit pool {name}", daemon=True).start()
 
     def sent(self, index: int, values: tuple[Any, ...], named: dict[str, Any]) -> Future[Any]:
-        """Return the future of one call."""
+        """Queue one call, and return its future."""
         future: Future[Any] = Future()
         self._calls.put(_Call(index, values, named, future))
         return future
@@ -72,50 +71,53 @@ class Line:
             self._room.acquire()
             while len(calls) < self._together and deferred is None:
                 try:
-                    following = self._calls.get_nowait()
+                    next_call = self._calls.get_nowait()
                 except Empty:
                     break
-                if following.place == calls[0].place:
-                    calls.append(following)
+                if next_call.place == calls[0].place:
+                    calls.append(next_call)
                 else:
-                    deferred = following
-            live = [call for call in calls if call.future.set_running_or_notify_cancel()]
-            if live:
-                self._dispatch(live)
+                    deferred = next_call
+            live_calls = [call for call in calls if call.future.set_running_or_notify_cancel()]
+            if live_calls:
+                self._dispatch(live_calls)
             else:
                 self._room.release()
 
     def _dispatch(self, calls: list[_Call]) -> None:
         with self._lock:
-            chosen = self._waiting.index(min(self._waiting))
-            self._waiting[chosen] += 1
+            actor_index = self._waiting.index(min(self._waiting))
+            self._waiting[actor_index] += 1
         try:
-            reply = self._actors[chosen].results.remote(calls[0].place, [(call.values, call.named) for call in calls])
-            reply.future().add_done_callback(lambda future: self._answered(chosen, calls, future))
-        except Exception as error:  # a value that cannot be sent
-            self._settle(chosen, calls, [Raised(error)] * len(calls))
+            reply = self._actors[actor_index].results.remote(
+                calls[0].place, [(call.values, call.named) for call in calls]
+            )
+            reply.future().add_done_callback(lambda future: self._answered(actor_index, calls, future))
+        except Exception as error:  # the arguments cannot be sent
+            self._settle(actor_index, calls, [Raised(error)] * len(calls))
 
-    def _answered(self, chosen: int, calls: list[_Call], future: Future[Any]) -> None:
+    def _answered(self, actor_index: int, calls: list[_Call], future: Future[Any]) -> None:
         error = future.exception()
         if error is None:
-            self._settle(chosen, calls, future.result())
+            self._settle(actor_index, calls, future.result())
             return
-        why = f"the pool {self._name!r} gave no answer: {str(error).splitlines()[0]}"
-        self._settle(chosen, calls, [Raised(RewardFailure(why))] * len(calls))
+        reason = f"the pool {self._name!r} gave no answer: {str(error).splitlines()[0]}"
+        self._settle(actor_index, calls, [Raised(RewardFailure(reason))] * len(calls))
 
-    def _settle(self, chosen: int, calls: list[_Call], results: list[Any]) -> None:
+    def _settle(self, actor_index: int, calls: list[_Call], results: list[Any]) -> None:
         with self._lock:
-            self._waiting[chosen] -= 1
+            self._waiting[actor_index] -= 1
         self._room.release()
         for call, result in zip(calls, results, strict=True):
             call.future.set_result(result)
 
 
 Load = Callable[[], Reward]
-"""Returns the reward, in any process of the cluster."""
+"""A function that returns the reward, in any process of the cluster."""
 
 _START_SECONDS = 300.0
-"""Any limit: a cluster that starts machines for the pools takes minutes."""
+"""Seconds to wait for the actors of the pools. An arbitrary limit: a cluster that starts machines for the pools takes
+minutes."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +125,10 @@ class _Kind:
     """The resources of one actor of a pool.
 
     Attributes:
-        cpus, gpus: the resources that it reserves.
-        together: the most calls in one message.
-        at_once: the messages that it handles at a time.
-        most: the most actors; None for no limit.
+        cpus, gpus: the resources that the actor reserves.
+        together: the maximum number of calls in one message.
+        at_once: the number of messages that the actor handles concurrently.
+        most: the maximum number of actors; None for no limit.
     """
 
     cpus: float
@@ -136,17 +138,18 @@ class _Kind:
     most: int | None = None
 
 
+# Arbitrary numbers: cheap calls share a message, while a sandbox takes one call at a time.
 _KINDS: Mapping[str, _Kind] = {
     "mathematics": _Kind(cpus=1.0, together=64, at_once=2),
     "sandboxes": _Kind(cpus=1.0, together=1, at_once=1),
-    # One process for the whole cluster: its limits, its breaker, its budget and its cache hold for all judges.
+    # One process for the whole cluster, so that its limits, breaker, budget and cache apply to all judges together.
     "judges": _Kind(cpus=0.0, together=64, at_once=256, most=1),
     "models": _Kind(cpus=1.0, gpus=1.0, together=64, at_once=4),
 }
 
 
 def sizes_of(reward: Reward, cpus: int, gpus: int, pool_sizes: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Return the number of actors for each pool that `reward` needs; those that compute share the cores.
+    """Return the number of actors for each pool that `reward` needs; pools that compute share the cores.
 
     Args:
         pool_sizes: the sizes that the user chose.
@@ -163,12 +166,14 @@ def sizes_of(reward: Reward, cpus: int, gpus: int, pool_sizes: Mapping[str, int]
         if (most := _KINDS[name].most) is not None and chosen[name] > most:
             raise DataError(f"the pool {name!r} has one actor, which keeps the limits of the endpoint. Drop it.")
     share = max(1, cpus // (1 + sum(_KINDS[name].cpus > 0 for name in needed)))
-    fair = {name: _KINDS[name].most or (gpus if _KINDS[name].gpus and gpus else share) for name in sorted(needed)}
-    return fair | chosen
+    default_sizes = {
+        name: _KINDS[name].most or (gpus if _KINDS[name].gpus and gpus else share) for name in sorted(needed)
+    }
+    return default_sizes | chosen
 
 
 def _pools(reward: Reward) -> list[str]:
-    """Return for each function of `reward` the pool where it runs; empty if it runs where the tree is evaluated."""
+    """Return the pool of each function of `reward`; "" for a function that runs where the tree is evaluated."""
     names = [getattr(binding.function, "pool", "") if binding.trusted else "" for _, binding in bindings(reward)]
     return [name if name in _KINDS else "" for name in names]
 
@@ -191,11 +196,11 @@ class Pools:
         Args:
             load: returns the reward in another process.
             sizes: pool -> the number of its actors.
-            share: the share of a core that an actor reserves.
-            gpus: the cluster has GPUs, which reward models use.
+            share: the share of a core that an actor reserves for each core that it needs.
+            gpus: whether the cluster has GPUs, which reward models use.
 
         Raises:
-            DataError: the cluster has no room for them.
+            DataError: the cluster has no room for the pools.
         """
         import ray
 
@@ -205,9 +210,9 @@ class Pools:
             options = {"num_cpus": share * kind.cpus, "num_gpus": kind.gpus * gpus, "max_concurrency": kind.at_once}
             actor_class = ray.remote(Worker).options(**options, max_restarts=-1, max_task_retries=-1)
             actors[name] = [actor_class.remote(load) for _ in range(size)]
-        everyone = [actor.ready.remote() for pool in actors.values() for actor in pool]
+        ready_calls = [actor.ready.remote() for pool in actors.values() for actor in pool]
         try:
-            ray.get(everyone, timeout=_START_SECONDS)
+            ray.get(ready_calls, timeout=_START_SECONDS)
         except ray.exceptions.GetTimeoutError:
             summary = ", ".join(f"{name}={size}" for name, size in sizes.items())
             raise DataError(
@@ -217,7 +222,7 @@ class Pools:
         return cls(actors)
 
     def sending(self, reward: Reward) -> Reward:
-        """Return `reward` with the calls of its pooled functions sent to the pools."""
+        """Return a copy of `reward` that sends the calls of its pooled functions to the pools."""
         if not self.actors:
             return reward
         lines = {
@@ -233,14 +238,14 @@ class Pools:
                 return node
             return rebound(node, function=_Elsewhere(index, lines[pools[index]]), timeout=None)
 
-        sent: Reward = changed(reward, own)
-        return sent
+        pooled_reward: Reward = changed(reward, own)
+        return pooled_reward
 
 
 @final
 @dataclass(frozen=True)
 class _Elsewhere:
-    """A function that runs in a pool; the place is that of its reward in the tree."""
+    """A function that runs in a pool; `place` is the index of its reward among the bindings of the tree."""
 
     place: int
     line: Line = field(compare=False)
@@ -252,17 +257,17 @@ class _Elsewhere:
 
 @final
 class Worker:
-    """One actor of a pool: it makes the calls of all rewards of the tree that belong there."""
+    """One actor of a pool. It runs the calls of all rewards in the tree that use the pool."""
 
     def __init__(self, load: Load) -> None:
-        worker.MAX_PROCESSES = 1  # it holds one core
+        worker.MAX_PROCESSES = 1  # an actor reserves only one core
         self._functions = bindings(load())
 
     def ready(self) -> None:
-        """Answer once the reward is loaded."""
+        """Return once the reward is loaded."""
 
     def results(self, index: int, calls: Sequence[tuple[tuple[Any, ...], dict[str, Any]]]) -> list[Any]:
-        """Make calls of one function, as a scorer would; an exception becomes a `Raised`."""
+        """Run several calls of one function, as a scorer would; an exception becomes a `Raised`."""
         node, binding = self._functions[index]
         rows: list[int | None] = [None] * len(calls)
         pending = Pending(Calls(node, _Spread(binding.function), calls, rows, binding), node.name)
@@ -273,7 +278,7 @@ class Worker:
 @final
 @dataclass(frozen=True)
 class _Spread:
-    """Calls a function with a tuple of values and a mapping of named ones."""
+    """An adapter that calls a function with a tuple of positional arguments and a mapping of keyword arguments."""
 
     function: Callable[..., Any]
 
@@ -282,7 +287,7 @@ class _Spread:
 
 
 def _portable(result: Any) -> Any:
-    """Return a result that can be pickled: of an exception with odd arguments, only its message."""
+    """Return `result` in a form that can be pickled: an exception that cannot be pickled is reduced to its message."""
     import pickle
 
     if type(result) is not Raised:
@@ -295,5 +300,5 @@ def _portable(result: Any) -> Any:
 
 
 def actors_left(cpus: int, sizes: Mapping[str, int]) -> int:
-    """Return the number of actors that evaluate trees: one for each core that the pools leave."""
+    """Return the number of actors that evaluate trees: one for each core that the pools leave free."""
     return max(1, cpus - sum(size for name, size in sizes.items() if _KINDS[name].cpus))

@@ -1,4 +1,4 @@
-"""Reports of parts: the finished rows, their speed, and the report of all rows in the order of the data."""
+"""Reports of parts: count the finished rows, measure the speed, and join the reports in the order of the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewardkit.scoring.report import ReplayReport
 from rewardkit_adapters.ray.folder import Folder, part_name
 
 _SECONDS = 5.0
-"""Seconds between two looks at the finished parts. Any number: each look lists a folder, which may be in a bucket."""
+"""Seconds between two checks for finished parts. Arbitrary: each check lists a folder, which may be in a bucket."""
 
 
 @final
@@ -23,10 +23,11 @@ class Progress:
     """The progress of a run.
 
     Attributes:
-        parts, of: the number of parts that are done, and of all.
-        rows: the rows in the finished parts.
-        seconds: since this run began.
-        scored: rows of the parts that this run scored.
+        parts: the number of finished parts.
+        of: the number of all parts.
+        rows: the number of rows in the finished parts.
+        seconds: the seconds since this run began.
+        scored: the number of rows in the parts that this run finished.
     """
 
     parts: int
@@ -43,56 +44,56 @@ class Reports:
     def __init__(self, folder: Folder, size: int) -> None:
         self._folder = folder
         self._size = size
-        self._seen: set[str] = set()
-        self._found: dict[int, ReplayReport] = {}
+        self._read_names: set[str] = set()
+        self._by_part: dict[int, ReplayReport] = {}
         self._started = time.monotonic()
         self._before = 0
 
     def missing(self) -> list[int]:
-        """Return the parts that are not done: without a report, or without their file."""
+        """Return the unfinished parts: those without a report or without a file."""
         self._look()
         present = self._folder.parts()
-        return [part for part in range(self._size) if part not in self._found or part_name(part) not in present]
+        return [part for part in range(self._size) if part not in self._by_part or part_name(part) not in present]
 
     def lost(self) -> list[int]:
-        """Return the parts that have a report, but no longer their file."""
+        """Return the parts that have a report but no file any longer."""
         present = self._folder.parts()
-        return [part for part in sorted(self._found) if part_name(part) not in present]
+        return [part for part in sorted(self._by_part) if part_name(part) not in present]
 
     def joined(self) -> ReplayReport:
-        """Return the report of all rows."""
+        """Return the joined report of all rows."""
         report = ReplayReport()
         for part in range(self._size):
-            report.extend(self._found[part])
+            report.extend(self._by_part[part])
         return report
 
     def progress(self) -> Progress:
-        """Look at the finished parts."""
+        """Read new reports, and return the progress."""
         self._look()
-        rows = sum(report.rows for report in self._found.values())
-        return Progress(len(self._found), self._size, rows, time.monotonic() - self._started, rows - self._before)
+        rows = sum(report.rows for report in self._by_part.values())
+        return Progress(len(self._by_part), self._size, rows, time.monotonic() - self._started, rows - self._before)
 
     def start(self) -> None:
-        """Count all further finished parts as scored by this run."""
+        """Start the clock; parts that finish from now on count as scored by this run."""
         self._started = time.monotonic()
         self._before = self.progress().rows
 
     def _look(self) -> None:
-        for name, table in self._folder.reports(self._seen):
-            self._seen.add(name)
+        for name, table in self._folder.reports(self._read_names):
+            self._read_names.add(name)
             for part, report in zip(table["part"].to_pylist(), table["report"].to_pylist(), strict=True):
-                self._found[part] = pickle.loads(report)
+                self._by_part[part] = pickle.loads(report)
 
 
 @contextmanager
-def watched(reports: Reports, show: Callable[[Progress], None]) -> Iterator[None]:
+def show_progress(reports: Reports, show: Callable[[Progress], None]) -> Iterator[None]:
     """Show the progress while the block runs."""
     reports.start()
-    over = threading.Event()
+    finished = threading.Event()
 
     def watch() -> None:
-        while not over.wait(_SECONDS):
-            with suppress(OSError):  # a file that is being written
+        while not finished.wait(_SECONDS):
+            with suppress(OSError):  # a file may still be incomplete
                 show(reports.progress())
 
     thread = threading.Thread(target=watch, name="rewardkit progress", daemon=True)
@@ -100,5 +101,5 @@ def watched(reports: Reports, show: Callable[[Progress], None]) -> Iterator[None
     try:
         yield
     finally:
-        over.set()
+        finished.set()
         thread.join()

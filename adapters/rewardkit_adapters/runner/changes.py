@@ -1,7 +1,8 @@
 """Changes since a run was interrupted: in its settings, and in the prompts of its data.
 
 For a run that resumes with another seed, ``since(plan)`` returns ``["changed: seed 7 -> 9", "the prompts ..."]``. The
-model must stay the same, because the weights and the optimizer state fit only that one; all other changes are printed.
+model must stay the same, because the weights and the optimizer state fit only that model; all other changes are
+printed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from rewardkit.errors import ConfigError, shorten
 from rewardkit_adapters.runner import config_file as yaml_text
 from rewardkit_adapters.runner.folder import PROMPTS, WRITTEN
 from rewardkit_adapters.runner.plan import Plan
-from rewardkit_adapters.runner.trl_arguments import Place, written
+from rewardkit_adapters.runner.trl_arguments import Place, path_text
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -36,28 +37,29 @@ _OF_THE_ORDER = (
 )
 _UNSAID = ("output", "preflight", "modules", "resume")
 _VALUE = 60
-"""Any limit: two values fit in one line."""
+"""The maximum number of characters of a printed value. An arbitrary limit: two values fit on one line."""
 
 
 def since(plan: Plan) -> list[str]:
     """Return lines to print before the run resumes: the changed settings and their consequences.
 
     Raises:
-        ConfigError: the run cannot resume: the weights belong to another model, or prompts that were trained on would
-            be held out now.
+        ConfigError: the run cannot resume: the weights belong to another model, or prompts that were already trained on
+            would now be held out.
     """
     try:
         before, _ = yaml_text.parsed((plan.output / WRITTEN).read_text(encoding="utf-8"), WRITTEN)
     except (OSError, UnicodeDecodeError, ConfigError):
         return []  # incomplete or edited by hand: nothing to compare with
-    changed = dict(_changed(before, plan.config.anchored().model_dump(mode="json")))
-    lasting = [name for name in changed if _is_of(name, _OF_THE_WEIGHTS) and not _has_moved(*changed[name])]
-    if lasting:
+    changed = dict(_changed_settings(before, plan.config.anchored().model_dump(mode="json")))
+    weight_settings = [name for name in changed if _is_of(name, _OF_THE_WEIGHTS) and not _has_moved(*changed[name])]
+    if weight_settings:
         raise ConfigError(
-            f"the checkpoint was trained with {_told({name: changed[name] for name in lasting}, was=True)}, and its "
+            "the checkpoint was trained with "
+            f"{_changes_text({name: changed[name] for name in weight_settings}, was=True)}, and its "
             "weights fit only that. Restore the setting, or start another run with --output DIR"
         )
-    lines = [f"changed: {_told(changed)}"] if changed else []
+    lines = [f"changed: {_changes_text(changed)}"] if changed else []
     has_other_rows = _prompts_before(plan.output) not in (None, digest(plan.training))
     holds_out = plan.config.eval is not None and plan.config.eval.hold_out is not None
     if has_other_rows and holds_out:
@@ -73,7 +75,7 @@ def since(plan: Plan) -> list[str]:
 
 
 def keep(plan: Plan) -> None:
-    """Save a digest of the prompts, so that `since` notices other prompts."""
+    """Save a digest of the prompts, so that `since` notices changed prompts."""
     rows = {"training": len(plan.training), "digest": digest(plan.training)}
     (plan.output / PROMPTS).write_text(json.dumps(rows), encoding="utf-8")
 
@@ -93,12 +95,12 @@ def _prompts_before(output: Path) -> str | None:
         return None
 
 
-def _changed(before: Any, now: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
+def _changed_settings(before: Any, now: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Yield each changed setting with its old and new value."""
     old, new = dict(_settings(before)), dict(_settings(now))
     for key_path in dict.fromkeys([*old, *new]):
         if old.get(key_path) != new.get(key_path) and key_path[0] not in _UNSAID:
-            yield written(key_path), (old.get(key_path), new.get(key_path))
+            yield path_text(key_path), (old.get(key_path), new.get(key_path))
 
 
 def _settings(value: Any, key_path: Place = ()) -> Iterator[tuple[Place, Any]]:
@@ -114,17 +116,17 @@ def _is_of(name: str, settings: tuple[str, ...]) -> bool:
 
 
 def _has_moved(was: Any, now: Any) -> bool:
-    """Return whether both are absolute paths with the same last part: the project was moved."""
+    """Return whether both values are absolute paths with the same last part, which means that the project was moved."""
     return (
         all(isinstance(value, str) and value.startswith("/") for value in (was, now))
         and Path(was).name == Path(now).name
     )
 
 
-def _told(changed: Mapping[str, tuple[Any, Any]], *, was: bool = False) -> str:
-    """Return ``seed 7 -> 9, lora.r 8 -> 16``; with `was`, ``seed 7 (now 9)``."""
-    form = "{} {} (now {})" if was else "{} {} -> {}"
-    return ", ".join(form.format(name, *map(_shown, values)) for name, values in changed.items())
+def _changes_text(changed: Mapping[str, tuple[Any, Any]], *, was: bool = False) -> str:
+    """Return the changes as text: ``seed 7 -> 9, lora.r 8 -> 16``; with `was`: ``seed 7 (now 9)``."""
+    template = "{} {} (now {})" if was else "{} {} -> {}"
+    return ", ".join(template.format(name, *map(_shown, values)) for name, values in changed.items())
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The checkpoints of a run: the complete ones, the last one, and whether it ends the training.
+"""The checkpoints of a run: find the complete ones and the last one, and check whether it ends the training.
 
 A process that is killed while it saves leaves an incomplete checkpoint.
 """
@@ -17,11 +17,11 @@ from typing import Any
 from rewardkit.errors import ConfigError
 from rewardkit_adapters.runner.folder import CHECKPOINTS
 
-# transformers' names of checkpoints.
+# The names that transformers gives to checkpoints.
 _NAME = re.compile(r"checkpoint-(\d+)")
 STATE = "trainer_state.json"
 _MOST_HEADER_BYTES = 100_000_000
-"""The limit that safetensors itself has."""
+"""The maximum size of a header, the same limit as in safetensors itself."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Checkpoint:
 
     @property
     def step(self) -> int:
-        """The step at which it was saved."""
+        """The step at which the checkpoint was saved."""
         match = _NAME.fullmatch(self.path.name)
         return int(match.group(1)) if match else int(self.state["global_step"])
 
@@ -41,7 +41,7 @@ class Checkpoint:
         """The trainer's state.
 
         Raises:
-            ConfigError: it cannot be read.
+            ConfigError: the state cannot be read.
         """
         try:
             content = json.loads((self.path / STATE).read_text(encoding="utf-8"))
@@ -56,14 +56,14 @@ class Checkpoint:
         return content
 
     def fault(self) -> str:
-        """Return the missing or truncated files; empty if the checkpoint is complete."""
+        """Return a description of a missing or truncated file; empty if the checkpoint is complete."""
         return next(self._faults(), "")
 
     def _faults(self) -> Iterator[str]:
         try:
             self.state  # noqa: B018
         except ConfigError:
-            # The trainer writes it last.
+            # The trainer writes this file last.
             yield f"{STATE} is missing or truncated"
             return
         files = [path for path in self.path.iterdir() if path.is_file()]
@@ -72,13 +72,13 @@ class Checkpoint:
         ):
             yield "the weights are missing"
         for path in files:
-            # torch writes zip files, whose directory is at the end.
+            # torch writes zip files, whose directory is at the end of the file.
             is_torn = path.suffix in (".pt", ".pth", ".bin") and not zipfile.is_zipfile(path)
             if is_torn or (path.suffix == ".safetensors" and not _is_whole(path)):
                 yield f"{path.name} is truncated"
 
     def is_end(self, *, max_steps: int, epochs: float) -> bool:
-        """Return whether a training of `max_steps` (or of `epochs`, if that is not positive) ends here."""
+        """Return whether a training of `max_steps` steps (or of `epochs`, if `max_steps` is not positive) ends here."""
         state = self.state
         if max_steps > 0:
             return bool(state["global_step"] >= max_steps)
@@ -113,28 +113,28 @@ def named(output: Path, text: str | Path) -> Checkpoint:
 
 
 def drop_after(output: Path, checkpoint: Checkpoint | None) -> None:
-    """Move later checkpoints than `checkpoint` out of the way: the training will make them again.
+    """Move the checkpoints after `checkpoint` out of the way, because the training will create them again.
 
     Complete ones are renamed (``superseded-100``), incomplete ones are deleted.
     """
     step = -1 if checkpoint is None else checkpoint.step
-    for later in all_in(output):
-        if later.fault():
-            shutil.rmtree(later.path)
-        elif later.step > step:
-            aside = later.path.with_name(f"superseded-{later.step}")
-            shutil.rmtree(aside, ignore_errors=True)
-            later.path.rename(aside)
+    for candidate in all_in(output):
+        if candidate.fault():
+            shutil.rmtree(candidate.path)
+        elif candidate.step > step:
+            new_path = candidate.path.with_name(f"superseded-{candidate.step}")
+            shutil.rmtree(new_path, ignore_errors=True)
+            candidate.path.rename(new_path)
 
 
 def _is_whole(path: Path) -> bool:
-    """Return whether a safetensors file is as long as its header says."""
+    """Return whether a safetensors file has the length that its header implies."""
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             header = json.loads(file.read(length)) if 0 < length < _MOST_HEADER_BYTES else {}
         ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
-        # Eight bytes say how long the header is; the tensors follow it.
+        # The first eight bytes are the length of the header; the tensors follow the header.
         return bool(ends) and path.stat().st_size == 8 + length + max(ends)
     except (OSError, ValueError, KeyError, TypeError):
         return False

@@ -7,7 +7,7 @@
     dataset: data.jsonl
     grpo: {max_steps: 200, learning_rate: 1e-6}
 
-Paths are relative to the folder of the file. Reading it imports neither torch nor TRL.
+Paths are relative to the folder of the file. Reading a configuration imports neither torch nor TRL.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 
-# Shared by the parts of a configuration: ``Part``, and numbers and texts with limits.
+# Types shared by the parts of a configuration: ``Part``, and numbers and texts with limits.
 
 
 def _no_bool(value: Any) -> Any:
@@ -49,7 +49,7 @@ def _no_bool(value: Any) -> Any:
 
 
 def short(key: str, type_: Any) -> BeforeValidator:
-    """Accept text as short for a mapping in which only `key` is set."""
+    """Return a validator that accepts text as a short form of a mapping in which only `key` is set."""
     return BeforeValidator(
         lambda value: {key: value} if isinstance(value, str) else value, json_schema_input_type=str | type_
     )
@@ -62,14 +62,14 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class Part(BaseModel):
-    """A part of the configuration: frozen; unknown settings are errors."""
+    """Base class for the parts of the configuration: instances are frozen, and unknown settings are errors."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, use_attribute_docstrings=True
     )
 
 
-# Settings that may be paths, relative to the folder of the configuration.
+# Handle settings that may be paths relative to the folder of the configuration.
 
 
 _SUFFIXES = (".py", ".jsonl", ".json", ".csv", ".parquet", ".yaml", ".yml", ".jinja", ".txt")
@@ -77,28 +77,30 @@ _BEGINNINGS = ("/", "./", "../", "~", ".\\", "..\\")
 
 
 def is_local(text: str, base: Path | None = None) -> bool:
-    """Return whether `text` is a path: it looks like one, or there is such a file or folder below `base`."""
+    """Return whether `text` is a path: it looks like a path, or a file or folder with this name exists below `base`."""
     if "\n" in text or "://" in text:
         return False
-    looks = text.startswith(_BEGINNINGS) or text in (".", "..") or text.lower().endswith(_SUFFIXES) or "*" in text
-    return looks or (base is not None and _exists(located(text, base)))
+    looks_like_path = (
+        text.startswith(_BEGINNINGS) or text in (".", "..") or text.lower().endswith(_SUFFIXES) or "*" in text
+    )
+    return looks_like_path or (base is not None and _exists(located(text, base)))
 
 
 def located(text: str, base: Path) -> Path:
-    """Return `text` as an absolute path."""
+    """Return `text` as an absolute path; relative paths start at `base`."""
     return (base.absolute() / Path(text).expanduser()).resolve()
 
 
 def anchored(text: str, base: Path) -> str:
-    """Return `text` as an absolute path if it is a path, else unchanged."""
+    """Return `text` as an absolute path if it is a path; otherwise return it unchanged."""
     return str(located(text, base)) if is_local(text, base) else text
 
 
 def checked_target(text: str, example: str) -> str:
-    """Return a name in a file or module.
+    """Return `text` if it is a name in a file or module, such as `example`.
 
     Raises:
-        ValueError: it is not of this form.
+        ValueError: `text` does not have this form.
     """
     source, colon, name = text.rpartition(":")
     if not colon or not source or not name or "/" in name:
@@ -109,7 +111,7 @@ def checked_target(text: str, example: str) -> str:
 
 
 def located_target(text: str, base: Path) -> str:
-    """Return ``/absolute/path.py:name`` for a name in a file; ``module:name`` stays as it is."""
+    """Return ``/absolute/path.py:name`` for a name in a file; ``module:name`` is returned unchanged."""
     source, _, name = text.rpartition(":")
     return f"{located(source, base)}:{name}" if is_local(source) else text
 
@@ -117,11 +119,11 @@ def located_target(text: str, base: Path) -> str:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # the name is too long
+    except OSError:  # for example, the name is too long
         return False
 
 
-# DatasetConfig: the source of the rows of a training, and the way in which they become prompts and columns.
+# DatasetConfig: the source of the training rows, and how they become prompts and columns.
 
 
 class Message(Part):
@@ -129,38 +131,39 @@ class Message(Part):
 
     role: Literal["system", "user", "assistant"]
     content: str
-    """template over columns"""
+    """The text of the message: a template over columns."""
 
 
 class Rows(Part):
     """The source of the rows, and their conversion into prompts and columns."""
 
     path: Text | None = None
-    """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
+    """A hub id; a .jsonl, .json, .csv or .parquet file; or a folder or glob of such files."""
     reasoning_gym: Text | None = None
-    """instead of path: a task of reasoning-gym, whose rows are made"""
+    """The name of a reasoning-gym task whose rows are generated, instead of `path`."""
     size: Count | None = None
-    """reasoning_gym: number of rows, 500 by default"""
+    """For `reasoning_gym`: the number of rows, 500 by default."""
     seed: CountFromZero | None = None
-    """reasoning_gym: other seeds make other rows; 0 by default"""
+    """For `reasoning_gym`: the seed, 0 by default; other seeds give other rows."""
     options: dict[str, Any] = {}
-    """reasoning_gym: options of the task"""
+    """For `reasoning_gym`: the options of the task."""
     name: str | None = None
-    """configuration of a dataset on the hub"""
+    """The configuration name of a dataset on the hub."""
     split: str | None = None
-    """default: train, if the dataset has splits"""
+    """The split to use; by default train, if the dataset has splits."""
     revision: str | None = None
-    """branch, tag or commit on the hub"""
+    """The branch, tag or commit of a dataset on the hub."""
     columns: dict[str, str] = {}
-    """new name: name in the dataset"""
+    """A mapping from new column names to names in the dataset."""
     prompt: str | None = None
-    """template over columns: 'Q: {question}\\nA:'; {{ for a brace"""
+    """The prompt, a template over columns: 'Q: {question}\\nA:'. Write {{ for a brace."""
     messages: Annotated[list[Message], Field(min_length=1)] | None = None
-    """conversational prompt, with templates over columns"""
+    """A conversational prompt; each message is a template over columns."""
     filter: dict[str, Any] | str | None = None
-    """column: value or list of values; or filters.py:function, called with a row"""
+    """The rows to keep: a mapping {column: value or list of values}, or filters.py:function, which is called with each
+    row."""
     sample: Count | None = None
-    """number of rows, drawn with the seed; null: all"""
+    """The number of rows to draw with the seed; null for all."""
 
     @model_validator(mode="after")
     def _one_template(self) -> Rows:
@@ -189,11 +192,11 @@ class DatasetConfig(Rows):
 
 
 class HeldOutConfig(Rows):
-    """The held-out data: settings that differ from ``dataset``. ``sample`` is not inherited."""
+    """The held-out data: settings that differ from ``dataset``. All other settings except ``sample`` are inherited."""
 
 
 def anchored_rows(rows: Any, base: Path) -> Any:
-    """Return the same rows with absolute paths."""
+    """Return `rows` with absolute paths."""
     changes: dict[str, Any] = {}
     if rows.path is not None:
         changes["path"] = anchored(rows.path, base)
@@ -207,25 +210,27 @@ def anchored_rows(rows: Any, base: Path) -> Any:
 
 
 def checked_packages(packages: list[str]) -> list[str]:
-    """Return `packages`; raise a ValueError if one is not written as for pip."""
+    """Return `packages`; raise ValueError if pip could not parse one of them."""
     for package in packages:
-        _read(package)
+        _parse_requirement(package)
     return packages
 
 
 def require(packages: Sequence[str]) -> None:
-    """Check that all packages are installed, in the versions asked for. No package is imported.
+    """Check that all packages are installed in the required versions, without importing them.
 
     Raises:
-        ConfigError: some are missing; the message has the install command.
+        ConfigError: packages are missing; the message has the install command.
     """
-    missing = {package: why for package in packages if (why := _missing(_read(package)))}
+    missing = {package: reason for package in packages if (reason := _missing(_parse_requirement(package)))}
     if missing:
-        listed = ", ".join(f"{package} ({why})" for package, why in missing.items())
-        raise ConfigError(f"reward.packages: the reward needs {listed}. Install: pip install {shlex.join(missing)}")
+        descriptions = ", ".join(f"{package} ({reason})" for package, reason in missing.items())
+        raise ConfigError(
+            f"reward.packages: the reward needs {descriptions}. Install: pip install {shlex.join(missing)}"
+        )
 
 
-def _read(package: str) -> Requirement:
+def _parse_requirement(package: str) -> Requirement:
     from packaging.requirements import InvalidRequirement, Requirement
 
     try:
@@ -236,7 +241,7 @@ def _read(package: str) -> Requirement:
 
 
 def _missing(requirement: Requirement) -> str:
-    """Return the reason why the package must be installed; "" if it is there, or not wanted on this machine."""
+    """Return why the package must be installed; "" if it is installed, or not needed on this machine."""
     if requirement.marker is not None and not requirement.marker.evaluate():
         return ""
     try:
@@ -248,20 +253,21 @@ def _missing(requirement: Requirement) -> str:
 
 TINY = "tiny"
 WARM_UP_STEPS = 350
-"""Any number after which the model writes orders with faults: GRPO improves on what is right at times."""
+"""The default warm-up of the tiny model. Arbitrary: afterwards, its orders still have mistakes, and GRPO improves a
+model that is right only sometimes."""
 
 
 class RewardConfig(Part):
     """The reward: ``reward: reward.py:reward``, or a mapping with the packages that it needs."""
 
     path: Text
-    """path.py:name or module:name"""
+    """The reward: path.py:name or module:name."""
     packages: Annotated[
         list[Text],
         BeforeValidator(lambda value: _text_or_list(value), json_schema_input_type=str | list[str] | None),
         AfterValidator(checked_packages),
     ] = []
-    """as for pip: [sympy>=1.12, nltk]; all of them must be installed, or the run does not start"""
+    """Packages in pip's format: [sympy>=1.12, nltk]. The run starts only if all of them are installed."""
 
     @field_validator("path")
     @classmethod
@@ -278,25 +284,26 @@ class ModelConfig(Part):
     starts."""
 
     name: Text
-    """hub id, folder, or tiny: a small model that is built when the run starts"""
+    """A hub id, a folder, or tiny, a small model that is built when the run starts."""
     revision: str | None = None
-    """branch, tag or commit on the hub"""
+    """The branch, tag or commit of a model on the hub."""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
-    """of the weights; auto: float32 if all are trained (16 bits would round small steps away), else as saved"""
+    """The type of the weights. auto: float32 if all weights are trained (16 bits would round away small steps),
+    otherwise the saved type."""
     attention: str | None = None
-    """attn_implementation: sdpa, flash_attention_2, eager..."""
+    """The attn_implementation of transformers: sdpa, flash_attention_2, eager..."""
     trust_remote_code: bool = False
-    """run code that comes with the model"""
+    """Whether to run code that comes with the model."""
     tokenizer: str | None = None
-    """hub id or folder; null: the tokenizer of the model"""
+    """A hub id or folder; null for the model's own tokenizer."""
     chat_template: str | None = None
-    """a file with a Jinja template, or the template"""
+    """A Jinja template, or a file with one."""
     size: Literal["small", "medium", "large"] | None = None
-    """tiny only: small (0.45 million parameters, the default) fits a CPU; medium and large need a GPU"""
+    """For tiny only: small (0.45 million parameters, the default) fits a CPU; medium and large need a GPU."""
     warm_up_steps: CountFromZero | None = None
-    """tiny only: supervised steps before GRPO, 350 by default"""
+    """For tiny only: the number of supervised steps before GRPO, 350 by default."""
     arguments: dict[str, Any] = {}
-    """more arguments of from_pretrained"""
+    """Further arguments of from_pretrained."""
 
     @model_validator(mode="before")
     @classmethod
@@ -320,20 +327,20 @@ class ModelConfig(Part):
 
 
 class EvalConfig(Part):
-    """Held-out prompts: not trained on, evaluated before and after the training."""
+    """Held-out prompts, which are not trained on but evaluated before and after the training."""
 
     dataset: Annotated[HeldOutConfig | None, short("path", HeldOutConfig | None)] = None
-    """another dataset: settings that differ from dataset"""
+    """Another dataset: the settings that differ from dataset."""
     split: str | None = None
-    """another split of the dataset"""
+    """Another split of the dataset."""
     hold_out: Count | None = None
-    """number of rows to take out of the training data"""
+    """The number of rows to take out of the training data."""
     prompts: Count | None = 64
-    """number of prompts to evaluate, drawn with the seed; null: all"""
+    """The number of prompts to evaluate, drawn with the seed; null for all."""
     every: Count | None = None
-    """also evaluate every N steps; null: only before and after the training"""
+    """The number of steps between evaluations; null to evaluate only before and after the training."""
     greedy: bool = True
-    """greedy decoding; false: sampled as in training"""
+    """Whether to decode greedily; false to sample as in training."""
 
     @model_validator(mode="after")
     def _one_source(self) -> EvalConfig:
@@ -347,27 +354,27 @@ class EvalConfig(Part):
 
 
 class LimitsConfig(Part):
-    """Shares of failed and errored scores that stop a run, as in `rk.to_trl`."""
+    """The shares of failed and errored scores above which a run stops, as in `rk.to_trl`."""
 
     max_failure_rate: Share = 0.05
     max_error_rate: Share = 0.05
     failure_window: Count = 20
-    """batches"""
+    """The number of recent batches over which the shares are computed."""
 
 
 class PreflightConfig(Part):
     """Checks before the model is loaded."""
 
     laws: bool = True
-    """test the laws on a sample"""
+    """Whether to test the reward laws on a sample."""
     rows: Literal["all"] | Count = "all"
-    """number of rows to check"""
+    """The number of rows to check, or all."""
     budget: Annotated[FiniteFloat, Field(gt=0)] = 30.0
-    """seconds for the laws"""
+    """The time limit for the laws, in seconds."""
 
 
 def _nothing_or_all(value: Any) -> Any:
-    """Read ``false`` as null and ``true`` as all defaults."""
+    """Convert ``false`` to None, and ``true`` to an empty mapping, which means the defaults."""
     return {} if value is True else None if value is False else value
 
 
@@ -384,68 +391,69 @@ def _text_or_list(value: Any) -> Any:
 
 
 class RunConfig(Part):
-    """The configuration of one training. ``configuration.reader.read(path)`` reads it from a file."""
+    """The configuration of one training. ``config_file.read(path)`` reads it from a file."""
 
     reward: Annotated[RewardConfig, short("path", RewardConfig)]
-    """path.py:name or module:name; or a mapping"""
+    """The reward: path.py:name or module:name; or a mapping."""
     model: Annotated[ModelConfig, short("name", ModelConfig)]
-    """hub id, folder or tiny; or a mapping"""
+    """The model: a hub id, a folder, or tiny; or a mapping."""
     dataset: Annotated[DatasetConfig, short("path", DatasetConfig)]
-    """hub id, file or folder; or a mapping"""
+    """The training data: a hub id, a file, or a folder; or a mapping."""
     grpo: dict[str, Any] = Field(default={}, validate_default=True)
-    """any field of TRL's GRPOConfig"""
+    """Fields of TRL's GRPOConfig."""
     environment: Text | None = None
-    """path.py:name or module:name of a class whose methods are the policy's tools, or of a dictionary of classes"""
+    """path.py:name or module:name of a class whose methods are the policy's tools, or of a dictionary of such
+    classes."""
     eval: EvalConfig | None = None
-    """held-out prompts; null: no evaluation"""
+    """The held-out prompts; null for no evaluation."""
     lora: Annotated[
         dict[str, Any] | None, BeforeValidator(_nothing_or_all, json_schema_input_type=bool | dict[str, Any] | None)
     ] = None
-    """true, or fields of peft's LoraConfig"""
+    """true, or fields of peft's LoraConfig."""
     quantize: Literal["4bit", "8bit"] | None = None
-    """with bitsandbytes; needs lora"""
+    """Quantization with bitsandbytes; needs lora."""
     vllm: Annotated[
         dict[str, Any] | None,
         BeforeValidator(
             _mode_or_fields, json_schema_input_type=Literal["colocate", "server"] | bool | dict[str, Any] | None
         ),
     ] = None
-    """colocate, or GRPOConfig's vllm_ fields without the prefix: {mode: server, port: 8000}"""
+    """colocate, server, or GRPOConfig's vllm_ fields without the prefix: {mode: server, port: 8000}."""
     output: Text = "runs/run"
-    """the folder for all files of the run; default: runs/<name>"""
+    """The folder for all files of the run; by default runs/<name>."""
     record: bool | Text = True
-    """true: in output; false: no record; or a folder or fsspec address"""
+    """The place of the record: true for the output folder, false for no record, or a folder or an fsspec address."""
     outputs: Literal["terms", "components"] = "terms"
-    """as in rk.to_trl"""
+    """The columns of the reward, terms or components, as in rk.to_trl."""
     limits: LimitsConfig = LimitsConfig()
-    """shares of failed and errored scores that stop the run"""
+    """The shares of failed and errored scores above which the run stops."""
     report_to: Annotated[list[str], BeforeValidator(_text_or_list, json_schema_input_type=str | list[str] | None)] = []
-    """tensorboard, wandb, trackio... as in TRL"""
+    """Trackers such as tensorboard, wandb or trackio, as in TRL."""
     seed: CountFromZero = 42
     resume: Annotated[bool | Text, BeforeValidator(_step_or_text, json_schema_input_type=bool | int | str)] = False
-    """true: continue from the last complete checkpoint, if any; or a step, or the folder of a checkpoint"""
+    """true to continue from the last complete checkpoint, if there is one; or a step, or the folder of a checkpoint."""
     processes: Count = 1
-    """processes on this machine; more than one are started by accelerate"""
+    """The number of processes on this machine; accelerate starts them if there are several."""
     accelerate: str | None = None
-    """configuration file of accelerate: FSDP, DeepSpeed, several machines"""
+    """A configuration file of accelerate, for FSDP, DeepSpeed or several machines."""
     guards: list[GuardConfig] = []
-    """limits that stop, warn or freeze"""
+    """Guards: limits that stop, warn or freeze."""
     updates: bool = True
-    """accept rewardkit update during the training"""
+    """Whether the training accepts rewardkit update."""
     modules: str | None = None
-    """folder in which module:name is searched; default: the folder of this file"""
+    """The folder that is searched for module:name; by default the folder of this file."""
     preflight: Annotated[
         PreflightConfig | None,
         BeforeValidator(_nothing_or_all, json_schema_input_type=bool | PreflightConfig | None),
     ] = PreflightConfig()
-    """checks before the model is loaded; false: none"""
+    """The checks before the model is loaded; false for none."""
 
     base: Path = Field(default=Path(), exclude=True)
-    """the folder that paths are relative to; not a setting of the file"""
+    """The folder that paths are relative to; not a setting in the file."""
 
     @property
     def reward_weights(self) -> list[float] | None:
-        """One weight for each item of the reward, if it is a list."""
+        """The weights of a list of rewards, one per item; None if they are not set."""
         weights: list[float] | None = self.grpo.get("reward_weights")
         return weights
 
@@ -482,42 +490,42 @@ class RunConfig(Part):
         return self
 
     def reward_target(self) -> str:
-        """Return ``/absolute/path.py:name``, or ``module:name``."""
+        """Return the reward as ``/absolute/path.py:name`` or ``module:name``."""
         return located_target(self.reward.path, self.base)
 
     def environment_target(self) -> str | None:
-        """Return ``/absolute/path.py:name``, or ``module:name``; None without an environment."""
+        """Return the environment as ``/absolute/path.py:name`` or ``module:name``; None if there is none."""
         return None if self.environment is None else located_target(self.environment, self.base)
 
     def modules_path(self) -> Path:
-        """Return the absolute folder in which modules are searched."""
+        """Return the absolute path of the folder that is searched for modules."""
         return located(self.modules or ".", self.base)
 
     def model_name(self) -> str:
-        """Return ``tiny``, a hub id, or an absolute path."""
+        """Return the model's name: ``tiny``, a hub id, or an absolute path."""
         return anchored(self.model.name, self.base)
 
     def output_path(self) -> Path:
-        """Return the absolute folder of the run."""
+        """Return the absolute path of the run's folder."""
         return located(self.output, self.base)
 
     def resumed_from(self) -> bool | str:
-        """Return the checkpoint to resume from: True for the last one, or a step, a name, or an absolute folder."""
+        """Return the checkpoint to resume from: True for the last one; or a step, a name, or an absolute path."""
         return anchored(self.resume, self.base) if isinstance(self.resume, str) else self.resume
 
     def record_address(self) -> str | None:
-        """Return where to write the record: an absolute folder or an fsspec address; None: no record."""
+        """Return the address of the record: an absolute path or an fsspec address; None if nothing is recorded."""
         if isinstance(self.record, str):
             return self.record if "://" in self.record else str(located(self.record, self.base))
         return str(self.output_path()) if self.record else None
 
     def held_out_dataset(self) -> DatasetConfig | None:
-        """Return the dataset of `eval`; None without evaluation, or if rows of the training data are held out."""
+        """Return the dataset of `eval`; None without an evaluation, or if rows of the training data are held out."""
         if self.eval is None or self.eval.hold_out is not None:
             return None
         held_out = self.eval.dataset or HeldOutConfig(split=self.eval.split)
         changes = {name: value for name, value in held_out if value not in (None, {})}
-        if "path" in changes or "reasoning_gym" in changes:  # these belong to the other dataset
+        if "path" in changes or "reasoning_gym" in changes:  # settings of the other dataset
             path_defaults = {"path": None, "name": None, "split": None, "revision": None}
             gym_defaults: dict[str, Any] = {"reasoning_gym": None, "size": None, "seed": None, "options": {}}
             changes = {**path_defaults, **gym_defaults, **changes}
@@ -526,7 +534,7 @@ class RunConfig(Part):
         return self.dataset.model_copy(update={"sample": None, **changes})
 
     def anchored(self) -> RunConfig:
-        """Return the same configuration with absolute paths, which can be written to any folder."""
+        """Return this configuration with absolute paths, so that it can be saved in any folder."""
         model = {
             name: anchored(value, self.base)
             for name in ("name", "tokenizer")

@@ -1,6 +1,6 @@
 """Read a configuration: ``read(Path("run.yaml"), ["grpo.max_steps=5"])`` returns a RunConfig.
 
-One error lists all faults, with their lines and suggestions.
+A single error lists all mistakes, with their lines and suggestions.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from rewardkit_adapters.runner.trl_arguments import (
     Place,
     explained,
     lora_fields,
+    path_text,
     settable_grpo_fields,
     shown,
     trackers,
     vllm_fields,
-    written,
 )
 
 # Read and write YAML 1.2: ``1e-6`` is a number, ``no`` is text, and a duplicate key is an error.
@@ -45,26 +45,29 @@ except ModuleNotFoundError as missing:
         raise
     raise MissingExtraError.of("Reading a configuration", "train") from None
 
-# Any limits: a configuration has some hundred lines, and a few aliases can stand for billions of values.
+# Arbitrary limits: a configuration has a few hundred lines, but a few aliases can expand to billions of values.
 MOST_CHARACTERS = 1_000_000
 MOST_VALUES = 100_000
 
-# "%YAML 1.1" would make "no" a boolean and "010" eight.
+# "%YAML 1.1" would turn "no" into a boolean and "010" into 8.
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 # The integers of YAML 1.2's core schema.
 _INT = re.compile(r"[-+]?\d+|0o[0-7]+|0x[\da-fA-F]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", re.ASCII)
-"""The numbers of YAML 1.2's core schema. ruamel.yaml also takes ``1_000`` and ``0b1``, which may be names."""
+"""The floats of YAML 1.2's core schema. ruamel.yaml also accepts ``1_000`` and ``0b1`` as numbers, which may be
+names."""
 
 _SPECIAL = re.compile(r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-"""Control characters, and those that YAML takes for line breaks: only double quotes keep them."""
+"""Control characters, and characters that YAML takes for line breaks. Only double-quoted text preserves them."""
 
 Position = tuple[int, int]
-"""Line and column, both from 1."""
+"""Line and column, both starting at 1."""
 
 
 class _Constructor(SafeConstructor):
-    """Reads dates, ``=`` and ``1_000`` as text: no setting is a date, and numbers are those of the core schema."""
+    """A constructor that reads dates, ``=`` and ``1_000`` as text.
+
+    No setting is a date, and only numbers of the core schema are numbers."""
 
     def construct_yaml_int(self, node: Any) -> Any:
         plain = _INT.fullmatch(node.value)
@@ -82,7 +85,7 @@ _Constructor.add_constructor("tag:yaml.org,2002:float", _Constructor.construct_y
 
 
 class _Representer(SafeRepresenter):
-    """Writes text with line breaks as a block, and no aliases."""
+    """A representer that writes text with line breaks as a block, and never writes aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -98,7 +101,7 @@ _Representer.add_representer(str, _Representer.represent_str)
 
 
 def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
-    """Return the value of `text`, and the position of every setting in it; `source` is its name in errors.
+    """Parse `text`; return its value and the position of every setting. `source` names the text in errors.
 
     Raises:
         ConfigError: the text is not YAML, has a duplicate key, or is too large once its aliases are expanded.
@@ -118,7 +121,7 @@ def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
         positions = dict(_positions(node, source))
         return yaml.constructor.construct_document(node), positions
     except MarkedYAMLError as error:
-        raise ConfigError(_described(error, text, source)) from None
+        raise ConfigError(_yaml_error_text(error, text, source)) from None
     except ReaderError as error:
         before = text[: error.position]
         where = shown_position((before.count("\n") + 1, len(before) - before.rfind("\n")))
@@ -130,11 +133,11 @@ def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
 
 
 def printed_yaml(value: Any) -> str:
-    """Return `value` as YAML that `parsed` reads as the same value."""
+    """Return `value` as YAML text that `parsed` converts back to the same value."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Representer = _Representer
     yaml.default_flow_style = False
-    # Lines of a text file; longer texts are folded.
+    # A line width that fits a text file; longer texts are folded.
     yaml.width = 110
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     stream = io.StringIO()
@@ -143,12 +146,12 @@ def printed_yaml(value: Any) -> str:
 
 
 def _shown(character: Any) -> str:
-    """Return a character, which ruamel.yaml reports as text or as a number, as ``U+0007``."""
+    """Return a character as ``U+0007``; ruamel.yaml reports it as text or as a number."""
     return f"U+{character if isinstance(character, int) else ord(character):04X}"
 
 
 def shown_position(position: Position) -> str:
-    """Return ``line 5, column 3``."""
+    """Return the position as ``line 5, column 3``."""
     line, column = position
     return f"line {line}, column {column}"
 
@@ -158,41 +161,41 @@ def _start(node: Node) -> Position:
 
 
 def _positions(root: Node, source: str) -> Iterator[tuple[Place, Position]]:
-    """Yield every place with its position. Aliases are expanded, but only up to `MOST_VALUES` values."""
+    """Yield the path of every setting with its position. Aliases are expanded, but only up to `MOST_VALUES` values."""
     value_count = 0
     stack: list[tuple[Place, Node, tuple[int, ...]]] = [((), root, ())]
     while stack:
-        key_path, node, above = stack.pop()
+        key_path, node, ancestors = stack.pop()
         value_count += 1
-        if value_count > MOST_VALUES or id(node) in above:
+        if value_count > MOST_VALUES or id(node) in ancestors:
             raise ConfigError(f"{source} has too many values: its aliases (*name) repeat each other")
-        if not key_path or isinstance(key_path[-1], int):  # other places begin at their key
+        if not key_path or isinstance(key_path[-1], int):  # other settings start at their key
             yield key_path, _start(node)
-        inside = (*above, id(node))
+        path_nodes = (*ancestors, id(node))
         if isinstance(node, SequenceNode):
-            stack += [((*key_path, index), item, inside) for index, item in enumerate(node.value)]
+            stack += [((*key_path, index), item, path_nodes) for index, item in enumerate(node.value)]
         elif isinstance(node, MappingNode):
             _check_keys(key_path, node, source)
             for key, item in node.value:
-                stack.append(((*key_path, str(key.value)), item, inside))
+                stack.append(((*key_path, str(key.value)), item, path_nodes))
                 yield (*key_path, str(key.value)), _start(key)
 
 
 def _check_keys(key_path: Place, node: MappingNode, source: str) -> None:
-    first: dict[str, Position] = {}
+    first_positions: dict[str, Position] = {}
     for key, _ in node.value:
         where = f"{source}, {shown_position(_start(key))}"
         if not isinstance(key, ScalarNode):
             raise ConfigError(f"{where}: expected a name before the colon, got a list or a mapping")
-        if key.value in first:
+        if key.value in first_positions:
             raise ConfigError(
-                f"{where}: duplicate key {written((*key_path, key.value))}, which is also in "
-                f"{shown_position(first[key.value])}. Delete one of them"
+                f"{where}: duplicate key {path_text((*key_path, key.value))}, which is also in "
+                f"{shown_position(first_positions[key.value])}. Delete one of them"
             )
-        first[key.value] = _start(key)
+        first_positions[key.value] = _start(key)
 
 
-def _described(error: MarkedYAMLError, text: str, source: str) -> str:
+def _yaml_error_text(error: MarkedYAMLError, text: str, source: str) -> str:
     mark = error.problem_mark or error.context_mark
     where = f", {shown_position((mark.line + 1, mark.column + 1))}" if mark is not None else ""
     line = text.split("\n")[mark.line] if mark is not None and mark.line < text.count("\n") + 1 else ""
@@ -210,17 +213,17 @@ _HEADING = """\
 # The whole configuration: the settings of the file, and defaults. Fields of GRPOConfig that are not under grpo have
 # TRL's defaults, except bf16, use_cpu and gradient_checkpointing, which depend on the device and the model size.
 """
-# The setting that a text sets if a mapping is expected.
+# The setting that is meant if a text stands in place of a mapping.
 _SHORT: dict[Place, str] = {("model",): "name", ("dataset",): "path", ("vllm",): "mode", ("eval", "dataset"): "path"}
 
 
 def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
-    """Read a YAML file; `sets` replace its settings: ``["grpo.max_steps=5", "model=tiny"]``.
+    """Read a YAML file; `sets` override its settings: ``["grpo.max_steps=5", "model=tiny"]``.
 
     Values after ``=`` are YAML. Paths are relative to the folder of the file.
 
     Raises:
-        ConfigError: the file or a setting is invalid; the message lists all faults with their lines.
+        ConfigError: the file or a setting is invalid; the message lists all mistakes with their lines.
     """
     path = Path(path)
     source = str(path)
@@ -230,7 +233,7 @@ def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
         raise ConfigError(f"{source} {problem}. Write settings, one per line, such as `reward: reward.py:reward`")
     position_texts = {key_path: shown_position(position) for key_path, position in positions.items()}
     for text in sets:
-        key_path = _set(data, text)
+        key_path = _set_value(data, text)
         position_texts = {
             other_path: where for other_path, where in position_texts.items() if other_path[: len(key_path)] != key_path
         }
@@ -238,25 +241,25 @@ def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
     if "output" not in data:
         folder = path.absolute().parent.name
         data["output"] = f"runs/{folder if path.stem == 'run' and folder else path.stem}"
-    return _made(data, path.absolute().parent, source, position_texts)
+    return _build_config(data, path.absolute().parent, source, position_texts)
 
 
 def printed(config: RunConfig) -> str:
-    """Return the whole configuration as YAML; `read` gives the same configuration in the same folder."""
+    """Return the whole configuration as YAML. `read` restores the same configuration from it in the same folder."""
     return _HEADING + printed_yaml(config.model_dump(mode="json"))
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of the file, with the fields of the installed GRPOConfig and LoraConfig, for editors.
+    """Return the JSON schema of the file for editors, with the fields of the installed GRPOConfig and LoraConfig.
 
-    Refer to it in the first line of the file: ``# yaml-language-server: $schema=run.schema.json``.
+    Refer to the schema in the first line of the file: ``# yaml-language-server: $schema=run.schema.json``.
     """
     json_schema = RunConfig.model_json_schema()
     properties = json_schema["properties"]
     del properties["base"]
     lora, vllm = (_mapping_in(properties[name]) for name in ("lora", "vllm"))
     for part, fields in ((properties["grpo"], settable_grpo_fields()), (lora, lora_fields()), (vllm, vllm_fields())):
-        if fields:  # else the library is not installed
+        if fields:  # empty if the library is not installed
             part |= {"properties": dict(_properties(fields)), "additionalProperties": False}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **json_schema, "title": "rewardkit train"}
 
@@ -278,45 +281,45 @@ def _content(path: Path) -> str:
         raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def _set(data: dict[str, Any], text: str) -> Place:
-    """Set one value in `data`; return its place."""
+def _set_value(data: dict[str, Any], text: str) -> Place:
+    """Set one value in `data`, and return the path of the setting."""
     name, equals, value = text.partition("=")
     parts = tuple(int(part) if part.isdigit() else part for part in name.strip().split("."))
     if not equals or not all(part != "" for part in parts):
         raise ConfigError(f"--set {text}: expected NAME=VALUE, such as --set grpo.max_steps=5")
-    inside: Any = data
+    container: Any = data
     for length, part in enumerate(parts[:-1], start=1):
-        _unfold(inside, part, _SHORT.get(parts[:length]))
-        inside = _entry(inside, part, parts[:length], text)
+        _unfold(container, part, _SHORT.get(parts[:length]))
+        container = _entry(container, part, parts[:length], text)
     last = parts[-1]
-    if isinstance(inside, list):
-        _entry(inside, last, parts, text)
-    elif not isinstance(inside, dict):
-        raise ConfigError(f"--set {text}: {written(parts[:-1])} is {shown(inside)}, which has no settings")
-    inside[last], _ = parsed(value, f"--set {text}")
+    if isinstance(container, list):
+        _entry(container, last, parts, text)
+    elif not isinstance(container, dict):
+        raise ConfigError(f"--set {text}: {path_text(parts[:-1])} is {shown(container)}, which has no settings")
+    container[last], _ = parsed(value, f"--set {text}")
     return parts
 
 
-def _unfold(inside: Any, part: str | int, key: str | None) -> None:
-    """Replace a missing entry, ``true``, or a text that is short for `key` by a mapping."""
-    if isinstance(inside, dict):
-        value = inside.get(part)
+def _unfold(container: Any, part: str | int, key: str | None) -> None:
+    """Replace by a mapping an entry that is missing, ``true`` or ``false``, or a text that is short for `key`."""
+    if isinstance(container, dict):
+        value = container.get(part)
         if value is None or isinstance(value, bool):
-            inside[part] = {}
+            container[part] = {}
         elif isinstance(value, str) and key is not None:
-            inside[part] = {key: value}
+            container[part] = {key: value}
 
 
-def _entry(inside: Any, part: str | int, key_path: Place, text: str) -> Any:
-    if isinstance(inside, dict) and part in inside:
-        return inside[part]
-    if isinstance(inside, list) and isinstance(part, int) and part < len(inside):
-        return inside[part]
-    size = f"a list of {len(inside)}" if isinstance(inside, list) else shown(inside)
-    raise ConfigError(f"--set {text}: there is no {written(key_path)}; {written(key_path[:-1])} is {size}")
+def _entry(container: Any, part: str | int, key_path: Place, text: str) -> Any:
+    if isinstance(container, dict) and part in container:
+        return container[part]
+    if isinstance(container, list) and isinstance(part, int) and part < len(container):
+        return container[part]
+    size = f"a list of {len(container)}" if isinstance(container, list) else shown(container)
+    raise ConfigError(f"--set {text}: there is no {path_text(key_path)}; {path_text(key_path[:-1])} is {size}")
 
 
-def _made(data: dict[str, Any], base: Path, source: str, position_texts: Mapping[Place, str]) -> RunConfig:
+def _build_config(data: dict[str, Any], base: Path, source: str, position_texts: Mapping[Place, str]) -> RunConfig:
     faults = [Fault(("base",), "unknown setting")] if "base" in data else []
     config = None
     try:
@@ -326,7 +329,7 @@ def _made(data: dict[str, Any], base: Path, source: str, position_texts: Mapping
     if config is not None:
         faults += _missing_files(config) + _unknown_trackers(config)
     if config is None or faults:
-        raise ConfigError(_told(faults, source, position_texts))
+        raise ConfigError(_faults_text(faults, source, position_texts))
     return config
 
 
@@ -345,7 +348,7 @@ def _faults_of(error: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _known_at(key_path: Place) -> list[str]:
-    """Return the settings of the mapping at `key_path`."""
+    """Return the names of the settings in the mapping at `key_path`."""
     model: Any = RunConfig
     for part in key_path:
         model = _model_in(model.model_fields[part].annotation) if isinstance(part, str) else model
@@ -353,7 +356,9 @@ def _known_at(key_path: Place) -> list[str]:
 
 
 def _choice_at(key_path: Place) -> tuple[Place, Any]:
-    """Return the part of `key_path` up to a setting with several types, and these types. Pydantic adds their names."""
+    """Return `key_path` up to a setting with several types, and these types.
+
+    Pydantic appends the names of the types to the path."""
     model: Any = RunConfig
     for length, part in enumerate(key_path, start=1):
         field = model.model_fields.get(part) if model is not None else None
@@ -369,7 +374,7 @@ def _is_choice(annotation: Any) -> bool:
 
 
 def _model_in(annotation: Any) -> Any:
-    """Return the model in an annotation: GuardConfig for ``list[GuardConfig] | None``."""
+    """Return the pydantic model in an annotation: GuardConfig for ``list[GuardConfig] | None``."""
     if get_origin(annotation) in (Union, types.UnionType, Annotated, list):
         models = [_model_in(member) for member in get_args(annotation)]
         return next((member for member in models if member is not None), None)
@@ -377,8 +382,8 @@ def _model_in(annotation: Any) -> Any:
 
 
 def _missing_files(config: RunConfig) -> list[Fault]:
-    """Find files that do not exist. Names in Python files are checked later, when they are imported."""
-    named: list[tuple[Place, str]] = [
+    """Return a fault for each file that does not exist; names in Python files are checked later, on import."""
+    references: list[tuple[Place, str]] = [
         (("reward",), config.reward.path.rpartition(":")[0]),
         (("environment",), (config.environment or "").rpartition(":")[0]),
         (("model", "name"), config.model.name),
@@ -389,15 +394,15 @@ def _missing_files(config: RunConfig) -> list[Fault]:
     for key_path, rows in datasets:
         if rows is not None:
             filter_ = rows.filter.rpartition(":")[0] if isinstance(rows.filter, str) else ""
-            named += [((*key_path, "path"), rows.path or ""), ((*key_path, "filter"), filter_)]
+            references += [((*key_path, "path"), rows.path or ""), ((*key_path, "filter"), filter_)]
     return [
-        Fault(key_path, f"there is no {located(text, config.base)}{_beside(located(text, config.base))}")
-        for key_path, text in named
+        Fault(key_path, f"there is no {located(text, config.base)}{_nearby_files(located(text, config.base))}")
+        for key_path, text in references
         if is_local(text) and "*" not in text and not located(text, config.base).exists()
     ]
 
 
-def _beside(path: Path) -> str:
+def _nearby_files(path: Path) -> str:
     sibling_names = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
     return f".{near_miss(path.name, sibling_names)}" if near_miss(path.name, sibling_names) else ""
 
@@ -411,9 +416,9 @@ def _unknown_trackers(config: RunConfig) -> list[Fault]:
     ]
 
 
-def _told(faults: Sequence[Fault], source: str, position_texts: Mapping[Place, str]) -> str:
+def _faults_text(faults: Sequence[Fault], source: str, position_texts: Mapping[Place, str]) -> str:
     def where(key_path: Place) -> str:
-        """Return the position of the setting, or of the mapping that lacks it."""
+        """Return the position of the setting; if it is missing, the position of the mapping that should contain it."""
         shortened = [tuple(map(str, key_path[:length])) for length in range(len(key_path), 0, -1)]
         texts = {tuple(map(str, other_path)): position_text for other_path, position_text in position_texts.items()}
         return next((texts[candidate] for candidate in shortened if candidate in texts), "")

@@ -1,8 +1,8 @@
-"""Rows for a training: a column ``prompt``, and the columns that the reward reads.
+"""The rows for a training: a column ``prompt``, and the columns that the reward reads.
 
 With ``prompt: "Q: {question}"``, ``{"question": "6*7?", "gold": {"value": 42}}`` becomes
 ``{"question": "6*7?", "gold": '{"value": 42}', "prompt": "Q: 6*7?"}``. Objects become JSON text, because Arrow would
-give all of them the same keys.
+give all objects of a column the same keys.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def table_of(config: DatasetConfig, base: Path) -> Dataset:
     """Load all rows of a dataset.
 
     Raises:
-        ConfigError: it cannot be found or read.
+        ConfigError: the dataset cannot be found or read.
     """
     if config.path is None:
         return _made_by_a_task(config)
     if not is_local(config.path, base):
-        return _flat(_from_hub(config.path, config, base))
+        return _objects_to_json(_from_hub(config.path, config, base))
     for setting in ("name", "revision"):
         if getattr(config, setting) is not None:
             raise ConfigError(
@@ -47,7 +47,7 @@ def table_of(config: DatasetConfig, base: Path) -> Dataset:
             )
     location = located(config.path, base)
     if any((location / name).is_file() for name in _SAVED):
-        return _flat(_saved(location, config.split))
+        return _objects_to_json(_load_saved(location, config.split))
     return _from_files(_files(location, config.path, config.split, base))
 
 
@@ -71,7 +71,7 @@ def _made_by_a_task(config: DatasetConfig) -> Dataset:
 
 
 def _files(location: Path, path: str, split_name: str | None, base: Path) -> list[Path]:
-    """Return the files of a path, a folder or a glob; with a split, only the files named after it."""
+    """Return the files at a path, in a folder, or of a glob; with a split, only the files named after it."""
     if location.is_dir():
         files = sorted(file for file in location.iterdir() if file.suffix.lower() in SUFFIXES)
     elif "*" in path:
@@ -107,9 +107,9 @@ def _from_files(paths: Sequence[Path]) -> Dataset:
     if not kinds[0]:
         rows = [row for path in paths for row in _records(path)]
         names = list(dict.fromkeys(name for row in rows for name in row))
-        return _made({name: _cells(name, [row.get(name) for row in rows]) for name in names})
+        return _make_dataset({name: _cells(name, [row.get(name) for row in rows]) for name in names})
     try:
-        return _flat(concatenate_datasets([_parquet(path) for path in paths]))
+        return _objects_to_json(concatenate_datasets([_parquet(path) for path in paths]))
     except ValueError as error:
         raise ConfigError(f"dataset.path: {paths[0]} and the other files have different columns: {error}") from None
 
@@ -136,7 +136,7 @@ def _parquet(path: Path) -> Dataset:
         raise ConfigError(f"{path} has a column that the datasets library does not support: {error}") from None
 
 
-def _saved(folder: Path, split: str | None) -> Dataset:
+def _load_saved(folder: Path, split: str | None) -> Dataset:
     from datasets import Dataset, load_from_disk
 
     data = load_from_disk(str(folder))
@@ -163,15 +163,17 @@ def _from_hub(path: str, config: DatasetConfig, base: Path) -> Dataset:
         ) from error
 
 
-def _flat(rows: Dataset) -> Dataset:
-    """Turn objects into JSON text."""
+def _objects_to_json(rows: Dataset) -> Dataset:
+    """Convert the objects in a dataset to JSON text."""
     nested = [name for name, feature in rows.features.items() if _holds_objects(feature)]
     if not nested:
         return rows
-    return _made({name: _cells(name, rows[name][:]) if name in nested else rows[name][:] for name in rows.column_names})
+    return _make_dataset(
+        {name: _cells(name, rows[name][:]) if name in nested else rows[name][:] for name in rows.column_names}
+    )
 
 
-def _made(columns: dict[str, list[Any]]) -> Dataset:
+def _make_dataset(columns: dict[str, list[Any]]) -> Dataset:
     from datasets import Dataset
     from pyarrow import ArrowException
 
@@ -188,7 +190,7 @@ def _made(columns: dict[str, list[Any]]) -> Dataset:
 
 
 def _first_unlike(values: list[Any]) -> int | None:
-    """Return the first row that Arrow cannot put into one column with row 0."""
+    """Return the first row that Arrow cannot store in one column with row 0; None if there is none."""
     from pyarrow import ArrowException, array
 
     for row, value in enumerate(values):
@@ -229,7 +231,7 @@ def _has_one_type(values: list[Any]) -> bool:
 
     try:
         return bool(array(values).to_pylist() == values)
-    except UnicodeEncodeError:  # reported with its row when the table is made
+    except UnicodeEncodeError:  # reported with the row when the table is built
         return True
     except (ArrowException, OverflowError):
         return False
@@ -247,11 +249,11 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-# Prompts from columns: ``Template("Q: {question}\nA:", ...)`` makes ``Q: 6*7?\nA:`` of ``{"question": "6*7?"}``.
+# Prompts from columns: ``Template("Q: {question}\nA:", ...)`` turns ``{"question": "6*7?"}`` into ``Q: 6*7?\nA:``.
 
 
 class Template:
-    """A text with column names in braces, which are checked when the template is made."""
+    """A text with column names in braces. The names are checked when the template is created."""
 
     def __init__(self, text: str, where: str, columns: Sequence[str]) -> None:
         self._where = where
@@ -271,10 +273,10 @@ class Template:
         self._parts = [(literal, name) for literal, name, _ in parts]
 
     def of(self, rows: Dataset) -> list[str]:
-        """Return the text of every row, shape (n,).
+        """Return the text for every row, shape (n,).
 
         Raises:
-            ConfigError: a cell of the text is empty.
+            ConfigError: a cell that the template uses is empty.
         """
         names = list(dict.fromkeys(name for _, name in self._parts if name is not None))
         if not names:
@@ -305,32 +307,33 @@ def _fault(name: str, formatting: str, where: str, columns: Sequence[str]) -> st
 
 
 def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
-    """Return the rows to train on, and those to evaluate on (None without ``eval``).
+    """Return the rows to train on, and the rows to evaluate on (None without ``eval``).
 
     Raises:
-        ConfigError: the data cannot be loaded, or does not fit the configuration; a package of the reward is missing.
+        ConfigError: the data cannot be loaded, or does not fit the configuration; or a package of the reward is
+            missing.
     """
-    require(config.reward.packages)  # a filter may be in the same module as the reward
+    require(config.reward.packages)  # a filter may be in the same module as the reward, which needs the packages
     modules = config.modules_path()
     training = rows_of(config.dataset, config.base, config.seed, modules)
     if config.eval is None:
         return training, None
-    separate = config.held_out_dataset()
-    if separate is not None:
-        held_out = rows_of(separate, config.base, config.seed, modules)
+    held_out_config = config.held_out_dataset()
+    if held_out_config is not None:
+        held_out = rows_of(held_out_config, config.base, config.seed, modules)
     else:
-        training, held_out = _parted(training, config.eval.hold_out or 0, config.seed)
+        training, held_out = _hold_out_rows(training, config.eval.hold_out or 0, config.seed)
     return training, _sampled(held_out, config.eval.prompts, f"{config.seed}/evaluated")
 
 
 def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None = None) -> Dataset:
-    """Load the rows of a dataset: rename columns, filter, make prompts, sample; the order stays.
+    """Load the rows of a dataset: rename columns, filter, make prompts, and sample. The order is kept.
 
     Args:
         config: the dataset.
-        base: the folder that its paths are relative to.
+        base: the folder that the paths in `config` are relative to.
         seed: the seed for the sample.
-        modules: the folder for the module of a filter; None: `base`.
+        modules: the folder that is searched for the module of a filter; None for `base`.
 
     Raises:
         ConfigError: the data cannot be loaded, or does not fit the configuration.
@@ -345,10 +348,10 @@ def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None =
 
 
 def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
-    twice = [source for source in columns.values() if list(columns.values()).count(source) > 1]
-    if twice:
+    duplicates = [source for source in columns.values() if list(columns.values()).count(source) > 1]
+    if duplicates:
         raise ConfigError(
-            f"dataset.columns: {twice[0]!r} has several new names ({', '.join(columns)}). Keep one of them"
+            f"dataset.columns: {duplicates[0]!r} has several new names ({', '.join(columns)}). Keep one of them"
         )
     for target, source in columns.items():
         if source not in rows.column_names:
@@ -366,7 +369,7 @@ def _filtered(rows: Dataset, filter_: dict[str, Any] | str | None, base: Path, m
     if filter_ is None:
         return rows
     if isinstance(filter_, str):
-        keep = _asked(named(_target(filter_, base), modules), filter_)
+        keep = _row_filter(named(_target(filter_, base), modules), filter_)
     else:
         for name in filter_:
             if name not in rows.column_names:
@@ -386,11 +389,11 @@ def _allowed(filter_: Mapping[str, Any]) -> Callable[[int, Mapping[str, Any]], b
 
 
 def _as_set(values: Sequence[Any]) -> set[str]:
-    """Return texts to compare: a cell ``"1"`` of a CSV file equals a ``1`` in the filter."""
+    """Return texts for a comparison, in which a CSV cell ``"1"`` equals a ``1`` in the filter."""
     return {value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str) for value in values}
 
 
-def _asked(keep: Any, target: str) -> Callable[[int, Mapping[str, Any]], bool]:
+def _row_filter(keep: Any, target: str) -> Callable[[int, Mapping[str, Any]], bool]:
     if not callable(keep):
         raise ConfigError(f"dataset.filter: expected a function that takes a row, but {target} is {shorten(keep)}")
 
@@ -448,14 +451,14 @@ def _own_prompts(rows: Dataset) -> Dataset:
 
 
 def _sampled(rows: Dataset, count: int | None, seed: str) -> Dataset:
-    """Return at most `count` rows, in their order; the same seed gives the same rows."""
+    """Return at most `count` rows in their original order; the same seed gives the same rows."""
     if count is None or count >= len(rows):
         return rows
     return rows.select(sorted(random.Random(seed).sample(range(len(rows)), count)))
 
 
-def _parted(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
-    """Split into training rows and at least `count` held-out rows; equal prompts stay on one side."""
+def _hold_out_rows(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
+    """Split `rows` into training rows and at least `count` held-out rows; rows with equal prompts stay together."""
     by_prompt: dict[str, list[int]] = {}
     for number, prompt in enumerate(rows["prompt"]):
         by_prompt.setdefault(json.dumps(prompt, sort_keys=True), []).append(number)
@@ -472,7 +475,7 @@ def _parted(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
     return rows.select(sorted(number for group in groups for number in group)), rows.select(sorted(held_out))
 
 
-def _no_column(name: str, why: str, rows: Dataset) -> str:
+def _no_column(name: str, purpose: str, rows: Dataset) -> str:
     column_names = rows.column_names
     hint = near_miss(name, column_names)
-    return f"the dataset has no column {name!r}, {why}. Its columns: {', '.join(column_names)}.{hint}"
+    return f"the dataset has no column {name!r}, {purpose}. Its columns: {', '.join(column_names)}.{hint}"

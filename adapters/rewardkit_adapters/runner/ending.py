@@ -22,7 +22,7 @@ class FinalReport:
     """The evaluations and the summary of one run.
 
     Args:
-        rows: the held-out prompts; None: no evaluation.
+        rows: the held-out prompts; None for no evaluation.
     """
 
     def __init__(self, config: RunConfig, rows: Dataset | None, console: Console, watch: Stopwatch) -> None:
@@ -36,16 +36,16 @@ class FinalReport:
         """Evaluate the model before training, or return the result of an earlier attempt."""
         if self._rows is None or not _evaluates(trainer):
             return None
-        earlier = held_out.saved(self._output, "before", self._rows)
-        if earlier is not None:
-            return earlier
+        saved_evaluation = held_out.load_evaluation(self._output, "before", self._rows)
+        if saved_evaluation is not None:
+            return saved_evaluation
         evaluation = self._evaluated(reward, trainer.model, trainer.processing_class, trainer.args, "before")
         if trainer.is_world_process_zero():
             held_out.save(self._output, self._rows, {"before": evaluation}, how=self._how)
         return evaluation
 
     def close(self, reward: Any, trainer: Any, before: Evaluation | None) -> None:
-        """After the training, save and evaluate the model, and print the summary."""
+        """After the training, save the model, evaluate it, and print the summary."""
         trainer.save_model(str(self._output / MODEL))
         after = None
         if self._rows is not None and _evaluates(trainer):
@@ -96,12 +96,12 @@ class FinalReport:
 
 
 def how_it_is_drawn(config: RunConfig, *, greedy: bool) -> str:
-    """Describe the decoding for the title of a table."""
+    """Return a description of the decoding for the title of a table."""
     return "greedy decoding" if greedy else f"sampled at temperature {config.grpo.get('temperature', 1.0):g}"
 
 
 def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Console) -> None:
-    """Evaluate and summarize a run whose steps are all trained, from its last checkpoint."""
+    """Evaluate and summarize, from its last checkpoint, a run that has already trained all its steps."""
     from transformers import TrainerState
 
     from rewardkit_adapters.runner.models import model_of
@@ -110,7 +110,7 @@ def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Co
     from rewardkit_adapters.runner.settings import grpo_config
 
     plan, watch = Plan.of(config, checkpoint.path), Stopwatch()
-    closing = FinalReport(config, plan.held_out, console, watch)
+    final_report = FinalReport(config, plan.held_out, console, watch)
     with watch.phase("loading"), console.status("Loading the trained model"):
         loaded = model_of(config, checkpoint=checkpoint.path, console=console)
     args = grpo_config(config, parameters=loaded.parameters, model_arguments=loaded.arguments, reward_weights=None)
@@ -119,13 +119,13 @@ def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Co
     loaded.tokenizer.save_pretrained(folder)
     before = after = None
     if plan.held_out is not None:
-        before = held_out.saved(config.output_path(), "before", plan.held_out)
+        before = held_out.load_evaluation(config.output_path(), "before", plan.held_out)
         reward = trained(config, plan.reward)
-        after = closing._evaluated(reward, loaded.model, loaded.tokenizer, args, "after")
+        after = final_report._evaluated(reward, loaded.model, loaded.tokenizer, args, "after")
     state = TrainerState.load_from_json(str(checkpoint.path / "trainer_state.json"))
-    closing.sum_up(summary.numbers_of(config, loaded.model, args, state), state.log_history, before, after)
+    final_report.sum_up(summary.numbers_of(config, loaded.model, args, state), state.log_history, before, after)
 
 
 def _evaluates(trainer: Any) -> bool:
-    """Return whether each process holds the whole model, so that it can generate."""
+    """Return whether each process holds the whole model, which is required to generate."""
     return not (trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled)

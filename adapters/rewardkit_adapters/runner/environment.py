@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from rewardkit.errors import MissingExtraError
 
-# Hide the deprecation warnings and progress bars of the libraries below.
+# Hide deprecation warnings and progress bars of the libraries that the runner uses.
 
 
 _NO_NEWS = (
@@ -23,7 +23,7 @@ _NO_NEWS = (
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide them inside the `with` block."""
+    """Hide the libraries' warnings, messages and progress bars inside the `with` block."""
     import warnings
 
     from transformers.utils import logging as bars
@@ -66,13 +66,13 @@ PACKAGES = (
 
 VARIABLES = {
     "TOKENIZERS_PARALLELISM": "false",
-    # Threads that spin while they wait take the cores of other processes.
+    # Threads that spin while they wait take CPU time from other processes.
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 
 
 def prepare(*, processes: int = 1) -> None:
-    """Check the packages and set environment variables that are not set.
+    """Check that the packages are installed, and set default values of environment variables.
 
     Raises:
         MissingExtraError: a package of the extra ``train`` is not installed.
@@ -83,8 +83,8 @@ def prepare(*, processes: int = 1) -> None:
     for name, value in VARIABLES.items():
         os.environ.setdefault(name, value)
     if processes == 1 and not is_launched():
-        # One process would spread its model over all visible GPUs, and only one of them would work at a time. To use
-        # several GPUs for a large model, set CUDA_VISIBLE_DEVICES.
+        # A single process would spread the model over all visible GPUs, and only one of them would work at a time. To
+        # use several GPUs for a large model, set CUDA_VISIBLE_DEVICES.
         os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")
 
 
@@ -94,7 +94,7 @@ def is_launched() -> bool:
 
 
 def is_main() -> bool:
-    """Return whether this is the main process, which prints."""
+    """Return whether this is the main process, the only one that prints."""
     return int(os.environ.get("RANK", "0")) == 0
 
 

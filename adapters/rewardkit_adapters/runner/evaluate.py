@@ -1,6 +1,6 @@
 """``rewardkit train --evaluate``: score the completions of checkpoints on held-out prompts.
 
-Several checkpoints are compared in one table; several generations of each prompt also give pass@k.
+Several checkpoints are compared in one table. Several generations per prompt also give pass@k.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 LAST, START = "last", "start"
 PROMPTS = 64
-"""Any number: enough for a first look."""
+"""The default number of prompts. Arbitrary: enough for a first impression."""
 _TOLERANCE = 1e-9
-"""Totals that were added in another order differ by less."""
+"""The tolerance in a comparison of totals: sums in a different order differ by less."""
 
 
 def evaluate(
@@ -44,12 +44,12 @@ def evaluate(
         evaluate(read(Path("run.yaml")), checkpoint=["start", "last"], generations=8)
 
     Args:
-        checkpoint: ``"last"``, ``"start"`` (the model before training), a step, or a folder; or several of them.
-        split: the split of the dataset; None: as ``eval`` says.
-        prompts: the number of prompts, drawn with the seed; None: as ``eval`` says, else 64.
-        generations: per prompt; more than one are sampled as in training.
-        out: write all completions with their totals to this JSON file.
-        console: the stream to print to; None: the standard output.
+        checkpoint: ``"last"``, ``"start"`` (the model before training), a step, or a folder; or a list of these.
+        split: the split of the dataset; None for the setting in ``eval``.
+        prompts: the number of prompts, drawn with the seed; None for the setting in ``eval``, or else 64.
+        generations: the number of generations per prompt; if there are several, they are sampled as in training.
+        out: a JSON file for all completions with their totals; None for no file.
+        console: the console to print to; None for the standard output.
 
     Returns:
         0, or 1 if a completion could not be scored.
@@ -85,18 +85,18 @@ def evaluate(
         for name, folder in folders.items():
             set_seed(config.seed)
             title = name if folder is None else folder.name
-            evaluations[title] = _of_one(config, folder, reward, rows, greedy, generations, title, console)
+            evaluations[title] = _evaluate_reward(config, folder, reward, rows, greedy, generations, title, console)
     if len(evaluations) == 2:
         before, after = evaluations.values()
         report.show_comparison(console, before, after, how=how, headings=list(evaluations))
     else:
         report.show_means(console, evaluations, how=how)
     if generations > 1:
-        passed = {
+        rates = {
             name: pass_rates(evaluation.totals, generations, reward.bounds[1])
             for name, evaluation in evaluations.items()
         }
-        report.show_rates(console, passed)
+        report.show_rates(console, rates)
     console.print()
     report.show_samples(console, held_out.texts_of(rows), held_out.shown_gold_of(rows), evaluations)
     if out is not None:
@@ -131,35 +131,36 @@ def folder_of(config: RunConfig, name: str) -> Path | None:
 
 
 def pass_rates(totals: Sequence[float], generations: int, highest: float) -> dict[str, float]:
-    """Return ``pass@k``, the chance that one of k attempts gets the highest total, and the mean best total.
+    """Return ``pass@k``, the chance that one of k attempts gets the highest total, and the mean of the best totals.
 
-    The unbiased estimate of Chen et al. 2021 (arXiv:2107.03374), over prompts with enough scored completions.
+    The unbiased estimate of Chen et al. 2021 (arXiv:2107.03374), averaged over prompts with at least k scored
+    completions.
 
     Args:
-        totals: `generations` in a row for each prompt, NaN if one could not be scored.
-        highest: the upper bound of the total; if infinite, only the best is returned.
+        totals: the totals of `generations` consecutive completions for each prompt; NaN for unscorable completions.
+        highest: the upper bound of the total; if it is infinite, only the mean of the best totals is returned.
     """
     groups = np.asarray(totals, dtype=np.float64).reshape(-1, generations)
-    counted = [group[~np.isnan(group)] for group in groups]
+    scored_groups = [group[~np.isnan(group)] for group in groups]
     rates: dict[str, float] = {}
     if math.isfinite(highest):
         tries = sorted({*(2**power for power in range(generations.bit_length())), generations})
-        for many in (count for count in tries if count <= generations):
-            chances = [_chance(group, many, highest) for group in counted if len(group) >= many]
-            rates[f"pass@{many}"] = float(np.mean(chances)) if chances else math.nan
-    best = [group.max() for group in counted if len(group)]
+        for attempts in (count for count in tries if count <= generations):
+            chances = [_chance(group, attempts, highest) for group in scored_groups if len(group) >= attempts]
+            rates[f"pass@{attempts}"] = float(np.mean(chances)) if chances else math.nan
+    best = [group.max() for group in scored_groups if len(group)]
     return {**rates, f"best of {generations}": float(np.mean(best)) if best else math.nan}
 
 
-def _chance(group: Any, many: int, highest: float) -> float:
-    """Return the chance that `many` attempts, drawn without replacement, contain the highest total."""
+def _chance(group: Any, attempts: int, highest: float) -> float:
+    """Return the chance that attempts, drawn without replacement, include one with the highest total."""
     count = len(group)
     failed = int((group < highest - _TOLERANCE).sum())
-    return 1.0 - math.comb(failed, many) / math.comb(count, many)
+    return 1.0 - math.comb(failed, attempts) / math.comb(count, attempts)
 
 
 def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> RunConfig:
-    """Return the configuration with the prompts that the command line asks for."""
+    """Return the configuration with the held-out prompts that the command line requests."""
     from rewardkit_adapters.runner.config import EvalConfig
 
     eval_config = config.eval
@@ -178,7 +179,7 @@ def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> Run
     )
 
 
-def _of_one(
+def _evaluate_reward(
     config: RunConfig,
     folder: Path | None,
     reward: Any,

@@ -1,6 +1,6 @@
-"""The folder of a run: the names of its files, and whether it holds a run. Imports nothing heavy.
+"""The folder of a run: the names of its files, and whether it holds a run. This module imports nothing heavy.
 
-``run.json`` and the tables of the record are also in it, unless ``record:`` names another folder.
+The folder also holds ``run.json`` and the tables of the record, unless ``record:`` names another folder.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _LOCK = ".lock"
 
 def holds_a_run(output: Path) -> bool:
     """Return whether the folder holds files of a training."""
-    left = [path for path in (output / CHECKPOINTS).glob("checkpoint-*") if path.is_dir()]
-    return bool(left) or (output / _RECORD).exists() or (output / SUMMARY).exists()
+    checkpoint_folders = [path for path in (output / CHECKPOINTS).glob("checkpoint-*") if path.is_dir()]
+    return bool(checkpoint_folders) or (output / _RECORD).exists() or (output / SUMMARY).exists()
 
 
 def is_finished(output: Path) -> bool:
@@ -39,8 +39,8 @@ def is_finished(output: Path) -> bool:
 
 
 @contextmanager
-def taken(output: Path) -> Iterator[None]:
-    """Make the folder if needed, and lock it inside the `with` block. Killing the process unlocks it.
+def lock_folder(output: Path) -> Iterator[None]:
+    """Create the folder if needed, and lock it inside the `with` block. The lock ends with the process.
 
     Raises:
         ConfigError: another process trains in the folder, or it cannot be written to.
@@ -55,7 +55,7 @@ def taken(output: Path) -> Iterator[None]:
         raise ConfigError(
             f"another process trains in {output}. Wait until it ends, or choose another folder with --output DIR"
         ) from None
-    except NotImplementedError:  # a file system without locks
+    except NotImplementedError:  # the file system does not support locks
         pass
     except OSError as error:
         raise ConfigError(f"output: cannot write to {output}: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""The held-out prompts of a run: generate, score, and save the results."""
+"""The held-out prompts of a run: generate completions, score them, and save the results."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-# Generate completions outside of training: greedy, or sampled as in training, in batches.
+# Generate completions outside the training, in batches: greedily, or sampled as in training.
 
 
 Prompt = Any
-"""A text, or a list of messages."""
+"""A prompt: a text, or a list of messages."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Sampling:
 
     Attributes:
         arguments: the arguments of transformers' GenerationConfig.
-        batch: rows per batch.
-        template: keywords of the chat template.
+        batch: the number of rows per batch.
+        template: keyword arguments for the chat template.
         half: whether to compute in bfloat16.
     """
 
@@ -57,7 +57,7 @@ class Sampling:
 
     @classmethod
     def of(cls, args: Any, *, greedy: bool) -> Sampling:
-        """Return the sampling of a GRPOConfig, or greedy decoding."""
+        """Return the sampling settings of a GRPOConfig, or greedy decoding."""
         arguments: dict[str, Any] = {"max_new_tokens": args.max_completion_length}
         if greedy:
             arguments["do_sample"] = False
@@ -65,7 +65,7 @@ class Sampling:
             names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
             arguments |= {"do_sample": True, **{name: getattr(args, name) for name in names}}
             arguments |= args.generation_kwargs or {}
-        # The training generates this many rows at once, so they fit into memory.
+        # The training generates this many rows at once, so they fit in memory.
         batch = args.per_device_train_batch_size * args.steps_per_generation
         return cls(arguments, batch, args.chat_template_kwargs, bool(args.bf16))
 
@@ -78,10 +78,10 @@ def generate(
     *,
     on_batch: Callable[[int], None] = lambda count: None,
 ) -> list[Completion]:
-    """Return one completion per prompt, in order. The mode of the model (train, eval) is restored.
+    """Return one completion per prompt, in order. The model's mode (train or eval) is restored afterwards.
 
     Args:
-        tokenizer: padding is on the left.
+        tokenizer: pads on the left here, whatever its own setting.
         on_batch: called after every batch with the number of completions so far.
     """
     was_training = model.training
@@ -125,23 +125,23 @@ def _batch(model: Any, tokenizer: Any, prompts: Sequence[Prompt], sampling: Samp
 def _text(tokenizer: Any, prompt: Prompt, template: dict[str, Any]) -> str:
     if isinstance(prompt, str):
         return prompt
-    goes_on = bool(prompt) and prompt[-1]["role"] == "assistant"
+    continues = bool(prompt) and prompt[-1]["role"] == "assistant"
     return str(
         tokenizer.apply_chat_template(
-            prompt, tokenize=False, add_generation_prompt=not goes_on, continue_final_message=goes_on, **template
+            prompt, tokenize=False, add_generation_prompt=not continues, continue_final_message=continues, **template
         )
     )
 
 
 def _ends(model: Any, tokenizer: Any) -> list[int]:
-    """Return all tokens that end a completion: those of the model and of the tokenizer."""
+    """Return all tokens that end a completion: the model's and the tokenizer's."""
     declared = getattr(model.generation_config, "eos_token_id", None)
     end_tokens = [] if declared is None else [declared] if isinstance(declared, int) else list(declared)
     return list(dict.fromkeys([*end_tokens, tokenizer.eos_token_id]))
 
 
 def _until_end(row: list[int], ends: Sequence[int]) -> list[int]:
-    """Return the tokens up to the first end token, including it; the rest is padding."""
+    """Return the tokens up to and including the first end token; the rest is padding."""
     end = next((index for index, token in enumerate(row) if token in ends), len(row) - 1)
     return row[: end + 1]
 
@@ -162,9 +162,10 @@ def evaluate(
     generations: int = 1,
     on_batch: Callable[[int], None] = lambda count: None,
 ) -> Evaluation:
-    """Generate `generations` completions per row and score them; the state of random generators is restored.
+    """Generate `generations` completions per row and score them; random generators are restored afterwards.
 
-    With several processes, each generates its share, and the main process scores; the others get an empty evaluation.
+    With several processes, each generates its share, and the main process scores all of them. The other processes get
+    an empty evaluation.
     """
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     columns = {name: [value for value in rows[name] for _ in range(generations)] for name in rows.column_names}
@@ -172,7 +173,7 @@ def evaluate(
     with preserved_rng(seed + rank):
         completions = generate(model, tokenizer, prompts[rank::world], sampling, on_batch=on_batch)
         if world > 1:
-            completions = _of_all(completions, world)
+            completions = _gather_completions(completions, world)
         if rank > 0:
             return Evaluation([], [], {}, math.nan)
         return scored(
@@ -186,7 +187,7 @@ def evaluate(
 
 
 def texts_of(rows: Dataset) -> list[str]:
-    """Return the texts of the prompts."""
+    """Return the prompts as texts."""
     return [value if isinstance(value, str) else prompt_text(value, row) for row, value in enumerate(rows["prompt"])]
 
 
@@ -196,7 +197,7 @@ def gold_of(rows: Dataset) -> dict[str, list[Any]]:
 
 
 def shown_gold_of(rows: Dataset) -> dict[str, list[Any]]:
-    """Return the columns whose cells are not part of the prompt."""
+    """Return the columns that have a cell whose text is not in the prompt."""
     texts = texts_of(rows)
     return {
         name: values
@@ -206,14 +207,14 @@ def shown_gold_of(rows: Dataset) -> dict[str, list[Any]]:
 
 
 def save(output: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *, how: str) -> Path:
-    """Write ``evaluation.json`` in the folder of a run: see `save_as`."""
+    """Write ``evaluation.json`` in the folder of a run; see `save_as`."""
     return save_as(output / EVALUATION, rows, evaluations, how=how)
 
 
 def save_as(path: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *, how: str) -> Path:
-    """Write the means, and every prompt with its columns, completions and totals."""
+    """Write the means, and every prompt with its columns, completions and totals, to a JSON file."""
     gold, texts = gold_of(rows), texts_of(rows)
-    listed = [
+    entries = [
         {
             "prompt": text,
             "columns": {name: values[row] for name, values in gold.items()},
@@ -225,11 +226,11 @@ def save_as(path: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *,
         name: {"total": result.total, "unscorable": result.unscorable, "components": result.means}
         for name, result in evaluations.items()
     }
-    return write_json(path, {"prompts": len(texts), "how": how, **means, "rows": listed})
+    return write_json(path, {"prompts": len(texts), "how": how, **means, "rows": entries})
 
 
-def saved(output: Path, name: str, rows: Dataset) -> Evaluation | None:
-    """Return a saved evaluation (``before``) of the same prompts; None if there is none."""
+def load_evaluation(output: Path, name: str, rows: Dataset) -> Evaluation | None:
+    """Return the saved evaluation `name`, such as ``before``; None if there is none for the same prompts."""
     try:
         document = json.loads((output / EVALUATION).read_text(encoding="utf-8"))
         if [row["prompt"] for row in document["rows"]] != texts_of(rows):
@@ -246,7 +247,7 @@ def saved(output: Path, name: str, rows: Dataset) -> Evaluation | None:
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> Path:
-    """Write the file atomically; NaN and infinity become null."""
+    """Write `value` to a JSON file atomically; NaN and infinity become null."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.unfinished")
     text = json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str)
@@ -256,17 +257,17 @@ def write_json(path: Path, value: Mapping[str, Any]) -> Path:
 
 
 def _of_row(evaluation: Evaluation, row: int, rows: int) -> dict[str, Any]:
-    each = len(evaluation.completions) // rows
-    row_slice = slice(row * each, (row + 1) * each)
+    row_size = len(evaluation.completions) // rows
+    row_slice = slice(row * row_size, (row + 1) * row_size)
     return {"completions": evaluation.completions[row_slice], "totals": evaluation.totals[row_slice]}
 
 
 def _as_trained(prompt: Any, completion: Completion) -> Any:
-    """Return a completion as the trainer passes it: a message if the prompt consists of messages."""
+    """Return a completion in the format of the trainer: a list with one message if the prompt consists of messages."""
     return completion.text if isinstance(prompt, str) else [{"role": "assistant", "content": completion.text}]
 
 
-def _of_all(completions: Sequence[Completion], world: int) -> list[Completion]:
+def _gather_completions(completions: Sequence[Completion], world: int) -> list[Completion]:
     """Collect the completions of all processes, in the order of the prompts."""
     from accelerate.utils import gather_object
 

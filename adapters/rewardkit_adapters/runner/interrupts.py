@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM during a training: finish the step, save a checkpoint, stop. The run can be resumed.
+"""Ctrl-C and SIGTERM during a training: finish the step, save a checkpoint, and stop. The run can be resumed.
 
 Ctrl-C waits for the last step of a generation, so that the resumed run continues exactly; SIGTERM stops after the
-current step. A second Ctrl-C stops at once. All processes stop after the same step, whichever got the signal.
+current step. A second Ctrl-C stops at once. All processes stop after the same step, even if only one got the signal.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Stop the process now: there is nothing to save, or Ctrl-C was pressed twice."""
+    """Raised to stop the process now: there is nothing to save, or Ctrl-C was pressed twice."""
 
 
 class Interrupts(TrainerCallback):
-    """Receives the signals; as a callback of the trainer, stops the training after a checkpoint.
+    """A trainer callback that receives the signals, and stops the training after a checkpoint.
 
     Args:
         on_interrupt: called in another thread when a signal asks the training to stop.
 
     Attributes:
-        received: the number of the received signal; 0: none.
+        received: the number of the received signal; 0 for none.
     """
 
     def __init__(self, on_interrupt: Callable[[], None] = lambda: None) -> None:
@@ -47,7 +47,7 @@ class Interrupts(TrainerCallback):
 
     @contextmanager
     def heard(self) -> Iterator[None]:
-        """Handle the signals inside the `with` block. Only the main thread of a process can."""
+        """Handle the signals inside the `with` block. Threads other than the main thread cannot handle signals."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -60,7 +60,7 @@ class Interrupts(TrainerCallback):
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         first, self.received = not self.received, number
-        # SIGTERM may arrive twice: from its sender, and from the launcher.
+        # SIGTERM may arrive twice: from the sender, and from the launcher.
         if not self._training or (not first and number == signal.SIGINT):
             raise Interrupted
         if first:
@@ -83,7 +83,7 @@ class Interrupts(TrainerCallback):
 
 
 def _highest_of_all(number: int, args: Any) -> int:
-    """Return the highest number of all processes."""
+    """Return the highest `number` among all processes."""
     if args.world_size == 1:
         return number
     shared = torch.tensor([number], device=args.device)

@@ -1,7 +1,7 @@
 """``processes: 4``: start the processes with accelerate (GPUs) or torchrun (CPU), and forward signals to them.
 
-The processes run in a separate session, so that Ctrl-C reaches them once, from here, and does not reach their launcher:
-it would kill them after half a minute, perhaps while they save a checkpoint.
+The processes run in a separate session, so that Ctrl-C reaches them only once, through this module, and does not reach
+their launcher. The launcher would kill them after half a minute, perhaps while they save a checkpoint.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: C
     """Run the processes until they end; return the exit code of the run.
 
     Args:
-        written: the configuration file that every process reads.
+        written: the path of the configuration file that every process reads.
         checkpoint: the checkpoint from which to resume.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -42,14 +42,15 @@ def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: C
             command += ["--checkpoint", str(checkpoint)]
         process = subprocess.Popen(command, env=_environment(config), start_new_session=True)
         with _signals_handed_on(process):
-            ended = process.wait()
+            exit_code = process.wait()
         if outcome.exists():
             return int(outcome.read_text())
         console.print(
-            f"The processes ended with exit code {ended} before the run finished. See the errors above.", soft_wrap=True
+            f"The processes ended with exit code {exit_code} before the run finished. See the errors above.",
+            soft_wrap=True,
         )
         # Shells report a signal as 128 plus its number.
-        return 1 if ended == 0 else abs(ended) if ended > 0 else 128 - ended
+        return 1 if exit_code == 0 else abs(exit_code) if exit_code > 0 else 128 - exit_code
 
 
 def launcher(config: RunConfig) -> list[str]:
@@ -75,7 +76,7 @@ def launcher(config: RunConfig) -> list[str]:
 
 
 def _environment(config: RunConfig) -> dict[str, str]:
-    """Return environment variables: the path of the user's modules, and a share of the cores for each process."""
+    """Return the environment: the path of the user's modules is added, and each process gets a share of the cores."""
     module_paths = [str(config.modules_path()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = max(1, (os.cpu_count() or 1) // config.processes)
     return {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": os.pathsep.join(module_paths)}
@@ -83,7 +84,7 @@ def _environment(config: RunConfig) -> dict[str, str]:
 
 @contextmanager
 def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Forward signals to the processes that train; the second Ctrl-C kills them."""
+    """Forward signals to the training processes inside the `with` block; the second Ctrl-C kills the processes."""
     interrupted = 0
 
     def hand_on(number: int, frame: FrameType | None) -> None:
@@ -91,11 +92,11 @@ def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
         interrupted += number == signal.SIGINT
         family = _family(process.pid)
         workers = [member for member in family if _is_worker(member)]
-        # Before the processes train, there is nothing to save: also signal the launcher.
+        # Before the processes train, there is nothing to save, so the launcher also gets the signal.
         for member in workers if workers and interrupted < 2 else family:
             try:
                 member.send_signal(signal.SIGKILL if interrupted > 1 else number)
-            except psutil.Error:  # it has ended
+            except psutil.Error:  # the process has ended
                 continue
 
     before = {number: signal.signal(number, hand_on) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -104,8 +105,8 @@ def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for left in _family(process.pid):
-            left.kill()
+        for leftover in _family(process.pid):
+            leftover.kill()
 
 
 def _family(pid: int) -> list[psutil.Process]:
@@ -117,9 +118,9 @@ def _family(pid: int) -> list[psutil.Process]:
 
 
 def _is_worker(process: psutil.Process) -> bool:
-    """Return whether it is ``python -u -m WORKER``; a launcher has the name later in its command."""
+    """Return whether `process` runs ``python -u -m WORKER``; a launcher has the module's name later in its command."""
     try:
-        # Python, -m and the module are the first words; later ones are the user's.
+        # Python, -m and the module are among the first words; later words are the user's.
         return WORKER in process.cmdline()[:4]
     except psutil.Error:
         return False

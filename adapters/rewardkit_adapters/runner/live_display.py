@@ -1,6 +1,6 @@
-"""The live display of a training: progress bar, speed, means of the components.
+"""The live display of a training: a progress bar, the speed, and the means of the components.
 
-Log messages of rewardkit (an accepted update, a guard that fired) appear above the bar.
+Log messages of rewardkit, such as an accepted update or a guard that fired, appear above the bar.
 """
 
 from __future__ import annotations
@@ -21,35 +21,36 @@ from rewardkit_adapters.runner import metrics
 from rewardkit_adapters.runner.progress import OnStep, shown_progress
 
 _RECENT_STEPS = 20
-"""Any number: the speed of late, without jumps from step to step."""
+"""The number of steps over which the speed is measured. Arbitrary: a recent speed that does not jump from step to
+step."""
 
 
 class ShowProgress(TrainerCallback):
-    """A callback that shows the progress; add it only in the main process."""
+    """A callback that shows the progress of the training; add it only in the main process."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._shown = ExitStack()
+        self._display = ExitStack()
         self._on_step: OnStep | None = None
         self._numbers: Mapping[str, float] = {}
         self._marks: deque[tuple[float, int, float]] = deque(maxlen=_RECENT_STEPS)  # time, completions, tokens
-        self._done = self._tokens = 0
+        self._shown_step = self._tokens = 0
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self.close()
-        self._done, self._tokens = state.global_step, int(state.num_input_tokens_seen)
+        self._shown_step, self._tokens = state.global_step, int(state.num_input_tokens_seen)
         self._marks.clear()
         self._mark(args, state)
-        self._shown.enter_context(said_on(self._console))
+        self._display.enter_context(log_to_console(self._console))
         progress = shown_progress(self._console, "GRPO", state.max_steps, completed=state.global_step)
-        self._on_step = self._shown.enter_context(progress)
+        self._on_step = self._display.enter_context(progress)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
         if logs and "reward" in logs:
             self._numbers = shown_numbers(logs)
             self._tokens = int(logs.get("num_tokens", self._tokens))
 
-    # A step is logged after it ends, so it is shown when the next one begins.
+    # A step is logged after it ends, so it is shown when the next step begins.
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._show(args, state)
 
@@ -58,13 +59,13 @@ class ShowProgress(TrainerCallback):
         self.close()
 
     def close(self) -> None:
-        """Remove the bar."""
+        """Remove the progress bar."""
         self._on_step = None
-        self._shown.close()
+        self._display.close()
 
     def _show(self, args: Any, state: Any) -> None:
-        while self._on_step is not None and self._done < state.global_step:
-            self._done += 1
+        while self._on_step is not None and self._shown_step < state.global_step:
+            self._shown_step += 1
             self._mark(args, state)
             self._on_step(self._numbers, speed=_speed(self._marks))
 
@@ -75,17 +76,17 @@ class ShowProgress(TrainerCallback):
 
 
 @contextmanager
-def said_on(console: Console) -> Iterator[None]:
+def log_to_console(console: Console) -> Iterator[None]:
     """Print log messages of ``rewardkit`` (level INFO and above) on `console` inside the `with` block."""
-    logger, printing = logging.getLogger("rewardkit"), _Printing(console)
+    logger, handler = logging.getLogger("rewardkit"), _Printing(console)
     level = logger.level
-    logger.addHandler(printing)
+    logger.addHandler(handler)
     logger.setLevel(min(logger.getEffectiveLevel(), logging.INFO))
     try:
         yield
     finally:
         logger.setLevel(level)
-        logger.removeHandler(printing)
+        logger.removeHandler(handler)
 
 
 class _Printing(logging.Handler):
@@ -101,13 +102,13 @@ class _Printing(logging.Handler):
 
 
 def shown_numbers(logs: Mapping[str, Any]) -> dict[str, float]:
-    """Return the total and the raw means of the components."""
+    """Return the numbers to show: the total and the raw means of the components."""
     row = metrics.numbers(logs)
     return {"total": row.get("reward", float("nan")), **(metrics.components(row) or metrics.terms(row))}
 
 
 def _speed(marks: Sequence[tuple[float, int, float]]) -> str:
-    """Return ``130 completions/s  2,600 tokens/s``, measured over the last steps."""
+    """Return the speed over the last steps, such as ``130 completions/s  2,600 tokens/s``; empty if it is unknown."""
     (start, completions, tokens), (end, more_completions, more_tokens) = marks[0], marks[-1]
     seconds = end - start
     if seconds <= 0 or more_completions <= completions:

@@ -22,14 +22,14 @@ _WORDS = (
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether the GPU, the machine or vLLM's cache ran out of memory."""
+    """Return whether `error` means that the GPU, the machine or vLLM's cache ran out of memory."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
     return isinstance(error, (RuntimeError, ValueError)) and any(word in str(error).lower() for word in _WORDS)
 
 
 def advice(config: RunConfig, args: Any) -> list[str]:
-    """Return settings that need less memory, the mildest first, as lines of the configuration.
+    """Return changes of settings that save memory, the least drastic first, as lines of the configuration.
 
     Args:
         args: the GRPOConfig of the run.
@@ -42,21 +42,21 @@ def _advised(config: RunConfig, args: Any) -> Iterator[str]:
     length = args.max_completion_length
     if config.vllm is not None and config.vllm.get("mode") == "colocate":
         share = args.vllm_gpu_memory_utilization
-        # Below a tenth, vLLM has no room for its cache.
+        # Arbitrary: with less than a tenth of the GPU, vLLM has no room for its cache.
         yield f"vllm: {{gpu_memory_utilization: {max(0.1, share / 2):.2g}}}  (now {share:g}: vLLM's share of the GPU)"
         if not args.vllm_enable_sleep_mode:
             yield "vllm: {enable_sleep_mode: true}  (vLLM frees its memory while the model learns)"
     if batch > 1:
-        half, more = (batch // 2, passes * 2) if batch % 2 == 0 else (1, passes * batch)
+        smaller_batch, more_passes = (batch // 2, passes * 2) if batch % 2 == 0 else (1, passes * batch)
         yield (
-            f"grpo: {{per_device_train_batch_size: {half}, gradient_accumulation_steps: {more}}}  "
+            f"grpo: {{per_device_train_batch_size: {smaller_batch}, gradient_accumulation_steps: {more_passes}}}  "
             f"(now {batch} and {passes}: the same training in smaller steps)"
         )
     if not args.gradient_checkpointing:
         yield "grpo: {gradient_checkpointing: true}  (recomputes activations instead of keeping them: about 20% slower)"
     if not (args.bf16 or args.fp16) and torch.cuda.is_available():
         yield "grpo: {bf16: true}  (half the activations)"
-    # Shorter completions would hardly be of use.
+    # Arbitrary: below this length, shorter completions would hardly help.
     if length is not None and length > 64:
         yield f"grpo: {{max_completion_length: {length // 2}}}  (now {length}; only if shorter completions are enough)"
     if config.lora is None:

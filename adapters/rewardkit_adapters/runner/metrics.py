@@ -21,14 +21,14 @@ def numbers(entry: Mapping[str, Any]) -> Metrics:
 
 
 def components(metrics: Metrics) -> dict[str, float]:
-    """Return the raw means of the components; those that no completion reached are missing."""
+    """Return the raw means of the components; components that no completion reached are missing."""
     return _under("components/", metrics)
 
 
 def terms(metrics: Metrics) -> dict[str, float]:
     """Return the mean contribution of each term to the total.
 
-    With ``outputs="components"`` the log has them under ``contributions/``.
+    With ``outputs="components"``, the contributions are logged under ``contributions/``.
     """
     prefix, suffix = "rewards/", "/mean"
     return _under("contributions/", metrics) or {
@@ -44,14 +44,18 @@ def weights(metrics: Metrics) -> dict[str, float]:
 
 
 def gates(metrics: Metrics) -> dict[str, float]:
-    """The share of completions that each gate lets through."""
+    """Return the share of completions that passes each gate."""
     return _under("gates/", metrics)
 
 
 def series(
     history: Sequence[Metrics], read: Callable[[Metrics], dict[str, float]]
 ) -> dict[str, tuple[list[float], list[float]]]:
-    """Name to the steps at which it has a value, and the values. `history` is one mapping per step, in order."""
+    """Return, by name, the steps at which a number has a value, and these values.
+
+    Args:
+        history: one mapping per step, in order.
+        read: selects the numbers of a step, such as `components`."""
     lines: dict[str, tuple[list[float], list[float]]] = {}
     for row in history:
         for name, value in read(row).items():

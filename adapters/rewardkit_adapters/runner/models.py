@@ -1,6 +1,6 @@
-"""The model of a run: what TRL loads, the tokenizer, the adapter, and checkpoints to evaluate.
+"""The model of a run: the model that TRL loads, its tokenizer and adapter, and checkpoints to evaluate.
 
-``model: Qwen/Qwen2.5-0.5B-Instruct`` with ``lora: true`` is that name, its tokenizer and a LoraConfig.
+For ``model: Qwen/Qwen2.5-0.5B-Instruct`` with ``lora: true``, these are that name, its tokenizer and a LoraConfig.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The model and its parts, as the trainer takes them.
+    """The model and its parts, as the trainer expects them.
 
     Attributes:
         model: the name or folder that TRL loads, or the model itself.
         tokenizer: the tokenizer with the chat template of the configuration.
-        peft_config: the configuration of the adapter to train; None: all weights are trained.
-        arguments: keywords of from_pretrained.
+        peft_config: the configuration of the adapter to train; None if all weights are trained.
+        arguments: keyword arguments for from_pretrained.
         quantization: a BitsAndBytesConfig, or None.
-        parameters: the number of the model's parameters; None if that is unknown before it is loaded.
+        parameters: the number of the model's parameters; None if unknown before the model is loaded.
     """
 
     model: Any
@@ -57,8 +57,9 @@ def model_of(
 
     Args:
         checkpoint: a folder with trained weights, or with an adapter.
-        to_generate: load the model here instead of in the trainer; with `checkpoint` it is always loaded.
-        console: shows the warm start of the tiny model.
+        to_generate: whether to load the model here instead of in the trainer; with `checkpoint`, it is always loaded
+            here.
+        console: the console that shows the warm-up of the tiny model.
 
     Raises:
         ConfigError: there is no such model, or it cannot be loaded.
@@ -88,12 +89,14 @@ def _check_installed(config: RunConfig) -> None:
     }
     for package, (key, is_needed) in requirements.items():
         if is_needed and find_spec(package) is None:
-            instead = "; or write vllm: null to generate with transformers" if package == "vllm" else ""
-            raise MissingExtraError(f"{key} needs {package}, which is not installed: pip install {package}{instead}")
+            alternative = "; or write vllm: null to generate with transformers" if package == "vllm" else ""
+            raise MissingExtraError(
+                f"{key} needs {package}, which is not installed: pip install {package}{alternative}"
+            )
 
 
 def _tiny(config: RunConfig, console: Console | None) -> Path:
-    """Return the folder of the tiny model; the main process makes it."""
+    """Return the folder of the tiny model; the main process creates it."""
     from accelerate import PartialState
 
     from rewardkit_adapters.runner.tiny.make import make_tiny
@@ -121,10 +124,10 @@ def _unseen(numbers: Any, *, speed: str = "") -> None:
 
 
 def _arguments(config: RunConfig) -> dict[str, Any]:
-    """Return the keywords of from_pretrained."""
+    """Return the keyword arguments for from_pretrained."""
     dtype: str = config.model.dtype
     if dtype == "auto" and (config.lora is None or not has_gpu()):
-        # If all weights are trained, 16 bits would round the small steps of GRPO away: half of the spacing of bfloat16
+        # If all weights are trained, 16 bits would round away the small steps of GRPO: half the spacing of bfloat16
         # near 0.02 is 6e-5, and a step of Adam is about the learning rate. Activations may still be bf16.
         dtype = "float32"
     keywords = {
@@ -168,11 +171,11 @@ def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
         (name, config.model.revision) if tokenizer_name is None else (anchored(tokenizer_name, config.base), None)
     )
     if checkpoint is not None and (checkpoint / "tokenizer_config.json").is_file():
-        # A checkpoint needs the tokens that it was trained with.
+        # A checkpoint needs the tokenizer with which it was trained.
         source, revision = str(checkpoint), None
     common = {"revision": revision, "trust_remote_code": config.model.trust_remote_code, "padding_side": "left"}
-    with _explained("tokenizer", source):
-        # As TRL does: for a model that sees images, this is a processor.
+    with _explain_errors("tokenizer", source):
+        # As in TRL: for a model with image input, this is a processor.
         loader = AutoProcessor if tokenizer_name is None and config.model.name != TINY else AutoTokenizer
         tokenizer = loader.from_pretrained(source, **common)
     inner = getattr(tokenizer, "tokenizer", tokenizer)
@@ -184,7 +187,7 @@ def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
 
 
 def _template(config: RunConfig) -> str | None:
-    """Return the chat template; read it if the setting names a file."""
+    """Return the chat template, read from a file if the setting names one."""
     template = config.model.chat_template
     if template is None or not is_local(template, config.base):
         return template
@@ -196,18 +199,18 @@ def _template(config: RunConfig) -> str | None:
 
 
 def _parameters(config: RunConfig, name: str) -> int | None:
-    """Count the parameters without loading the weights."""
+    """Return the number of parameters without loading the weights; None if unknown."""
     try:
         revision, trusted = config.model.revision, config.model.trust_remote_code
-        described = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trusted)
+        model_config = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trusted)
         with torch.device("meta"):
-            return int(AutoModelForCausalLM.from_config(described, trust_remote_code=trusted).num_parameters())
-    except Exception:  # the model may come with its own code; real problems show when it is loaded
+            return int(AutoModelForCausalLM.from_config(model_config, trust_remote_code=trusted).num_parameters())
+    except Exception:  # e.g. the model has custom code; loading it reports real problems
         return None
 
 
 def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], quantization: Any) -> Any:
-    """Load the model, with the weights or the adapter of `checkpoint`."""
+    """Load the model for generation, with the weights or the adapter of `checkpoint`."""
     keywords = dict(arguments)
     if quantization is not None:
         keywords["quantization_config"] = quantization
@@ -215,7 +218,7 @@ def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], 
     source = name if checkpoint is None or is_adapter else str(checkpoint)
     if source != name:
         keywords.pop("revision", None)
-    with _explained("model", source):
+    with _explain_errors("model", source):
         model = AutoModelForCausalLM.from_pretrained(source, **keywords)
         if is_adapter:
             from peft import PeftModel
@@ -227,10 +230,10 @@ def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], 
 
 
 @contextmanager
-def _explained(part: str, source: str) -> Iterator[None]:
-    """Raise a ConfigError of one sentence if part of the model cannot be loaded."""
+def _explain_errors(part: str, source: str) -> Iterator[None]:
+    """Raise a one-sentence ConfigError if the `with` block cannot load the `part` of the model."""
     try:
         yield
     except (OSError, ValueError, KeyError) as error:
-        first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise ConfigError(f"cannot load the {part} {source}: {first[:300]}") from error
+        first_line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise ConfigError(f"cannot load the {part} {source}: {first_line[:300]}") from error

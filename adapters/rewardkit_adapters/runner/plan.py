@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """The configuration with its reward and its rows.
+    """The configuration of a run with its reward and its rows.
 
     Attributes:
-        held_out: None: nothing is evaluated.
-        checkpoint: the checkpoint from which to resume; None: start from the beginning.
+        held_out: the rows of the evaluation; None if nothing is evaluated.
+        checkpoint: the checkpoint from which to resume; None to start from the beginning.
     """
 
     config: RunConfig

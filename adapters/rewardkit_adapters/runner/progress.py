@@ -1,6 +1,7 @@
-"""Progress of a training: a bar, the time left, the speed, and the means of the components.
+"""The progress of a training: a bar, the remaining time, the speed, and the means of the components.
 
-Outside a terminal (a log file, a pipe), a line is printed for every tenth of the steps instead.
+If the output is not a terminal but, for example, a log file or a pipe, a line is printed for each tenth of the steps
+instead.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from rich.text import Text
 
 from rewardkit.batch.table_text import visible
 
-# Any numbers: a name, its bar and its value fit in 80 columns, a log gets a line for each tenth of a run, and the bars
-# fit on a screen.
+# Arbitrary numbers: a name, its bar and its value fit in 80 columns, a log gets a line for each tenth of a run, and the
+# bars fit on a screen.
 BAR_WIDTH = 30
 LINES_WITHOUT_TERMINAL = 10
 MOST_BARS = 16
 
 
 class OnStep(Protocol):
-    """Called after every step with the numbers to show."""
+    """A function that is called after every step with the numbers to show."""
 
     def __call__(self, numbers: Mapping[str, float], *, speed: str = "") -> None:
         """Show `numbers` by name, and `speed`, such as ``"130 completions/s"``."""
@@ -38,7 +39,7 @@ def shown_progress(console: Console, title: str, steps: int, *, completed: int =
     """Yield a function to call after each step with the numbers to show, by name.
 
     Args:
-        steps: the number of all steps; `completed` of them are finished already.
+        steps: the total number of steps, of which `completed` are already finished.
     """
     if console.is_terminal:
         with _live(console, title, steps, completed) as on_step:
@@ -82,7 +83,7 @@ def _printed(console: Console, title: str, steps: int, completed: int) -> OnStep
 
 
 def _bars(numbers: Mapping[str, float]) -> Table:
-    """Return a table with a row per number: its name, a bar from 0 to 1, the number."""
+    """Return a table with a row per number: its name, a bar from 0 to 1, and the number."""
     table = Table.grid(padding=(0, 1))
     for name, value in list(numbers.items())[:MOST_BARS]:
         share = min(1.0, max(0.0, value)) if math.isfinite(value) else 0.0

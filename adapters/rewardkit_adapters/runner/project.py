@@ -11,7 +11,7 @@ FILES = ("README.md", "data.jsonl", "reward.py", "run.yaml", "test_reward.py")
 
 
 def write_project(folder: Path, *, task: str = "orders") -> list[str]:
-    """Copy the bundled project into a new or empty folder; return the names of its files.
+    """Copy the bundled project into a new or empty folder; return the names of the copied files.
 
     ::
 

@@ -1,4 +1,4 @@
-"""Print the results of a training: comparison, sample completions, files, and the commands to see more."""
+"""Print the results of a training: the comparison, sample completions, files, and the command that shows more."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from rewardkit.tree.reward import Reward
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Each completion with its total, and the means of the total and of every component.
+    """The completions of an evaluation with their totals, and the means of the total and of every component.
 
     Attributes:
-        totals: NaN if a completion could not be scored; means skip these.
+        totals: the total of each completion; NaN if it could not be scored. Means skip NaN.
+        means: the mean of each component, by name.
         total: the mean of the totals; NaN if no completion could be scored.
     """
 
@@ -60,9 +61,9 @@ def scored(
     """Score completions, with the schedules at their final values. An error in one row does not affect the others.
 
     Args:
-        completions: texts or lists of messages, `generations` in a row for each prompt.
+        completions: texts or lists of messages, with `generations` consecutive entries for each prompt.
         prompts, columns: one value per completion.
-        completion_ids: the token ids of each, for rewards that count tokens.
+        completion_ids: the token ids of each completion, for rewards that count tokens.
 
     Raises:
         BindingError: a column that the reward reads is missing.
@@ -84,9 +85,9 @@ def scored(
 
 
 def mean_where_it_applies(column: Column) -> float:
-    """Return the mean over the rows that a component applies to; a row behind a closed gate counts as 0.
+    """Return the mean over the rows to which a component applies; a row behind a closed gate counts as 0.
 
-    The mean over scored rows only would be highest if only the easiest completion reached the component.
+    A mean over only the scored rows would be highest if only the easiest completion reached the component.
     """
     applies = column.contributing | (column.codes == SKIPPED)
     return _mean(np.nan_to_num(column.values, nan=0.0)[applies])
@@ -102,7 +103,7 @@ def _mean(values: Any) -> float:
 
 @dataclass
 class Stopwatch:
-    """Seconds per phase, and since the start."""
+    """The seconds of each phase, and since the start."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
@@ -118,7 +119,7 @@ class Stopwatch:
         return time.perf_counter() - self.started
 
 
-# Any limits, so that the report of a run fits on a screen or two.
+# Arbitrary limits, so that the report of a run fits on a screen or two.
 SHOWN_SAMPLES = 3
 LONGEST_SHOWN = 600
 
@@ -139,7 +140,7 @@ def show_comparison(
     how: str = "greedy decoding",
     headings: Sequence[str] = ("before", "after"),
 ) -> None:
-    """Print a row per component and one for the total: before, after, change."""
+    """Print a table with a row per component and one for the total: before, after, and the change."""
     table = _table(f"{len(before.completions)} held-out completions, {how}")
     for heading in (*headings, "change"):
         table.add_column(Text(visible(heading)), justify="right")
@@ -156,7 +157,7 @@ def show_comparison(
 
 
 def show_means(console: Console, evaluations: Mapping[str, Evaluation], *, how: str) -> None:
-    """Print a column per evaluation, a row per component and one for the total."""
+    """Print a table with a column per evaluation, a row per component, and a row for the total."""
     first = next(iter(evaluations.values()))
     table = _table(f"{len(first.completions)} held-out completions, {how}")
     for heading in evaluations:
@@ -175,7 +176,7 @@ def show_means(console: Console, evaluations: Mapping[str, Evaluation], *, how: 
 
 
 def show_rates(console: Console, rates: Mapping[str, Mapping[str, float]]) -> None:
-    """Print the rates of several attempts: a column per model, a row per rate (``pass@4``)."""
+    """Print the pass rates for several attempts: a column per model, and a row per rate (``pass@4``)."""
     table = Table(title="Several attempts per prompt", title_justify="left")
     table.add_column("")
     for heading in rates:
@@ -193,11 +194,11 @@ def show_samples(
     *,
     count: int = SHOWN_SAMPLES,
 ) -> None:
-    """Print some prompts with the gold and the completion of each evaluation (``before``, ``after``).
+    """Print a few prompts with the gold answer and the completion of each evaluation (``before``, ``after``).
 
     Args:
-        prompts: their texts; the first completion of each prompt is shown.
-        gold: columns to show, by name.
+        prompts: the prompts as texts; only the first completion of each prompt is shown.
+        gold: the columns to show, by name.
     """
     console.print("Sample completions with their totals", style="italic")
     for row in range(min(count, len(prompts))):
@@ -214,7 +215,7 @@ def show_samples(
 
 
 def show_files(console: Console, files: Mapping[str, Path | str]) -> None:
-    """Print the paths of the files."""
+    """Print the paths of the files, with their labels."""
     grid = Table.grid(padding=(0, 2))
     for label, path in files.items():
         grid.add_row(Text(label, style="dim"), Text(visible(str(path)), overflow="fold"))
@@ -222,13 +223,13 @@ def show_files(console: Console, files: Mapping[str, Path | str]) -> None:
 
 
 def show_way_on(console: Console, out: Path | str) -> None:
-    """Print the command that shows the record."""
+    """Print the command that opens the record."""
     console.print(Text("See every completion with its scores: "), end="")
     console.print(Text(f"rewardkit view {shlex.quote(str(out))}", style="bold", overflow="fold"))
 
 
 def short(path: Path | str) -> Path | str:
-    """Return a path relative to the current folder if that is shorter; addresses stay unchanged."""
+    """Return a path relative to the current folder if that is shorter; addresses are returned unchanged."""
     if "://" in str(path):
         return path
     relative = Path(os.path.relpath(path))
@@ -237,15 +238,15 @@ def short(path: Path | str) -> Path | str:
 
 def rose(before: float, after: float) -> bool:
     """Return whether the total rose by more than rounding errors; False for NaN."""
-    # Totals that were added in another order differ by less.
+    # Totals that are summed in a different order differ by less.
     return after - before > 1e-9
 
 
 def printable(text: str) -> Text:
-    """Return a completion as plain text, without markup, control characters and changes of the reading order."""
-    rest = len(text) - LONGEST_SHOWN
-    cut = text if rest <= 0 else f"{text[:LONGEST_SHOWN]}... and {rest:,} more characters"
-    return Text(visible(cut), overflow="fold")
+    """Return a completion as plain text, without markup, control characters, or changes of the reading order."""
+    hidden_count = len(text) - LONGEST_SHOWN
+    shortened = text if hidden_count <= 0 else f"{text[:LONGEST_SHOWN]}... and {hidden_count:,} more characters"
+    return Text(visible(shortened), overflow="fold")
 
 
 def _table(title: str) -> Table:

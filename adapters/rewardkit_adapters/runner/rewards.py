@@ -1,4 +1,4 @@
-"""Load the reward that a configuration names, the environment, and other functions of the user."""
+"""Load the reward and the environment that a configuration names, and other user functions."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rewardkit_adapters.trl.layout import layout_of
 
 
 def reward_of(config: RunConfig) -> Any:
-    """Load what ``reward: reward.py:reward`` names: a Reward, a function written for TRL, or a list of them.
+    """Load the object that ``reward: reward.py:reward`` names: a Reward, a function written for TRL, or a list of them.
 
     Raises:
         ConfigError: a package that the configuration lists for the reward is missing.
-        RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
+        RewardDefinitionError: the module, file or name does not exist, or cannot be imported.
     """
-    require(config.reward.packages)  # first: the module may import them
+    require(config.reward.packages)  # first, because the module of the reward may import them
     return named(config.reward_target(), config.modules_path())
 
 
 def environment_of(config: RunConfig) -> Any:
-    """Load what ``environment: environment.py:Shop`` names; None without an environment.
+    """Load the environment that ``environment: environment.py:Shop`` names; None if there is none.
 
     Raises:
-        ConfigError: there is no such module, file or name, or it cannot be imported.
+        ConfigError: the module, file or name does not exist, or cannot be imported.
     """
     target = config.environment_target()
     try:
@@ -38,11 +38,11 @@ def environment_of(config: RunConfig) -> Any:
 
 
 def trained(config: RunConfig, reward: Any) -> Reward:
-    """Return the tree of `reward`, which `reward_of` loaded, with the weights in ``grpo: {reward_weights: ...}``.
+    """Return the tree of the loaded `reward`, with the weights from ``grpo: {reward_weights: ...}``.
 
     Raises:
-        RewardDefinitionError: there is not one weight for each item of the list, or names clash.
-        RewardTypeError: it is neither a reward nor a function.
+        RewardDefinitionError: the number of weights differs from the number of items in the list, or names clash.
+        RewardTypeError: `reward` is neither a reward nor a function.
     """
     return layout_of(reward, config.outputs, config.reward_weights).reward
 
@@ -51,7 +51,7 @@ def named(target: str, modules: Path) -> Any:
     """Load ``path.py:name`` or ``module:name``; modules are also searched in the folder `modules`.
 
     Raises:
-        RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
+        RewardDefinitionError: the module, file or name does not exist, or cannot be imported.
     """
     if str(modules.absolute()) not in sys.path:
         sys.path.insert(0, str(modules.absolute()))

@@ -22,8 +22,8 @@ def grpo_config(
 
     Args:
         parameters: the number of the model's parameters; None (unknown) counts as a large model.
-        model_arguments: keywords of from_pretrained.
-        reward_weights: the weights of the reward functions; None for all 1.
+        model_arguments: the keyword arguments for from_pretrained.
+        reward_weights: the weights of the reward functions; None if all weights are 1.
 
     Raises:
         ConfigError: TRL rejects a setting.
@@ -34,7 +34,7 @@ def grpo_config(
         "use_cpu": not gpu,
         "dataloader_pin_memory": gpu,
         "gradient_checkpointing": gpu and (parameters is None or parameters > LARGE),
-        # A batch of the evaluation must consist of whole groups.
+        # An evaluation batch must consist of whole groups.
         "per_device_eval_batch_size": config.grpo.get("num_generations_eval") or config.grpo.get("num_generations", 8),
         "disable_tqdm": True,
         # The search for unused parameters costs time and prints a warning.
@@ -58,7 +58,7 @@ def grpo_config(
     except (ValueError, TypeError) as error:
         raise ConfigError(f"grpo: TRL rejects these settings: {error}") from error
     if arguments.save_steps >= 1:
-        # A run that resumes in the middle of a generation would not continue as it would have.
+        # A run that resumes in the middle of a generation would not continue exactly as without the interruption.
         arguments.save_steps = math.ceil(arguments.save_steps / steps_of_generation(arguments)) * steps_of_generation(
             arguments
         )
@@ -66,6 +66,6 @@ def grpo_config(
 
 
 def steps_of_generation(args: GRPOConfig) -> int:
-    """Return the number of optimizer steps after which a generation is used up."""
+    """Return the number of optimizer steps after which both a step and a generation are complete."""
     passes: int = args.gradient_accumulation_steps
     return math.lcm(args.steps_per_generation * args.num_iterations, passes) // passes

@@ -19,20 +19,20 @@ from rewardkit_adapters.runner.held_out import write_json
 from rewardkit_adapters.runner.metrics import Metrics
 from rewardkit_adapters.runner.report import Evaluation
 
-# Plot a training: components, the total as a stack of its terms, and scheduled weights.
+# Plot a training: the components, the total as a stack of its terms, and scheduled weights.
 
 
-# The colors of Okabe and Ito, which color-blind people can tell apart. Black is for the total.
+# The Okabe-Ito colors, which color-blind people can tell apart. Black is reserved for the total.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INK, FAINT = "#222222", "#8a8a8a"
 SMOOTHING_STEPS = 7
-"""Any number: the raw curve is behind the smooth one."""
+"""The width of the smoothing window. Arbitrary: the raw curve is drawn behind the smooth one."""
 
 
 def draw(history: Sequence[Metrics], before: float | None, after: float | None, path: Path) -> None:
-    """Save the plot of a training; `before` and `after` are the held-out totals, if any.
+    """Save the plot of a training; `before` and `after` are the held-out totals, or None.
 
-    `history` has a mapping for each logged step, with at least ``step`` and ``reward``; it may be empty.
+    `history` has one mapping per logged step, with at least ``step`` and ``reward``; it may be empty.
     """
     scheduled = _scheduled(history)
     heights = (3.0, 3.0, 1.3) if scheduled else (3.0, 3.0)
@@ -46,7 +46,7 @@ def draw(history: Sequence[Metrics], before: float | None, after: float | None, 
     panels[-1].set_xlabel("training step")
     last = history[-1]["step"] if history else 1.0
     for axes in panels:
-        _dress(axes, last)
+        _style_axes(axes, last)
     figure.suptitle(_title(last, before, after), fontsize=14, fontweight="bold", color=INK)
     figure.savefig(path, bbox_inches="tight", pad_inches=0.25)
 
@@ -66,8 +66,8 @@ def smooth(values: Sequence[float], width: int = SMOOTHING_STEPS) -> NDArray[np.
 
 
 def _colors(history: Sequence[Metrics]) -> dict[str, str]:
-    """Return one color per name, for a component, its term and its weight."""
-    # Terms first: they are in the order of the tree, the others in alphabetical order.
+    """Return one color per name; a component, its term and its weight share a color."""
+    # Terms first, because they are in tree order; the other names are in alphabetical order.
     readers = (metrics.terms, metrics.components, metrics.weights)
     names = dict.fromkeys(name for reader in readers for row in history for name in reader(row))
     return {name: COLORS[index % len(COLORS)] for index, name in enumerate(names)}
@@ -83,7 +83,7 @@ def _draw_components(axes: Any, history: Sequence[Metrics], colors: dict[str, st
         axes.plot(steps, smooth(values), color=FAINT, linewidth=1.8, linestyle=(0, (4, 2)), label=f"gate open: {name}")
     drawn_values = [value for _, values in lines.values() for value in values]
     axes.set_title("Components: raw mean over the completions that reach them")
-    # A margin, so that lines at 0 and 1 are not on the frame.
+    # A margin, so that lines at 0 and 1 do not touch the frame.
     axes.set_ylim(
         min([-0.02, *(1.05 * value for value in drawn_values)]), max([1.05, *(1.05 * value for value in drawn_values)])
     )
@@ -98,10 +98,10 @@ def _draw_total(
     floors = {True: np.zeros(len(history)), False: np.zeros(len(history))}
     for name in dict.fromkeys(name for row in shares for name in row):
         share = smooth([row.get(name, 0.0) for row in shares])
-        adds = bool(share.sum() >= 0)
-        ceiling = floors[adds] + share
-        axes.fill_between(steps, floors[adds], ceiling, color=colors[name], alpha=0.45, linewidth=0, label=name)
-        floors[adds] = ceiling
+        is_positive = bool(share.sum() >= 0)
+        ceiling = floors[is_positive] + share
+        axes.fill_between(steps, floors[is_positive], ceiling, color=colors[name], alpha=0.45, linewidth=0, label=name)
+        floors[is_positive] = ceiling
     totals = [row["reward"] for row in history]
     if history:
         axes.plot(steps, totals, color=INK, linewidth=0.9, alpha=0.4)
@@ -125,7 +125,7 @@ def _draw_total(
 
 
 def _scheduled(history: Sequence[Metrics]) -> dict[str, tuple[list[float], list[float]]]:
-    """Return steps and weights of the components whose weights change."""
+    """Return the steps and weights of each component whose weight changes."""
     lines = metrics.series(history, metrics.weights)
     return {name: (steps, values) for name, (steps, values) in lines.items() if min(values) < max(values)}
 
@@ -138,7 +138,7 @@ def _draw_weights(axes: Any, lines: dict[str, tuple[list[float], list[float]]], 
     axes.margins(y=0.15)
 
 
-def _dress(axes: Any, steps: float) -> None:
+def _style_axes(axes: Any, steps: float) -> None:
     axes.set_xlim(-1, steps + 2)
     axes.title.set(fontsize=11, color=INK, ha="left", x=0.0)
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.8)
@@ -159,9 +159,9 @@ def save(
     """Write the summary and the plot; return their paths.
 
     Args:
-        facts: further entries of the summary: steps, seconds, the model, the device.
+        facts: further entries of the summary, such as steps, seconds, the model and the device.
         history: the logged steps.
-        evaluations: the results for the held-out prompts, ``before`` and ``after``; may be empty.
+        evaluations: the results on the held-out prompts, ``before`` and ``after``; may be empty.
     """
     totals = {name: evaluation.total for name, evaluation in evaluations.items()}
     means = {
@@ -169,15 +169,17 @@ def save(
         for name, evaluation in evaluations.items()
     }
     last = history[-1] if history else {}
-    written = write_json(output / SUMMARY, {"finished": True, **facts, **means, "last_step": last})
-    draw(history, _known(totals.get("before")), _known(totals.get("after")), output / PLOT)
-    return {"plot": output / PLOT, "summary": written}
+    summary_path = write_json(output / SUMMARY, {"finished": True, **facts, **means, "last_step": last})
+    draw(history, _none_if_nan(totals.get("before")), _none_if_nan(totals.get("after")), output / PLOT)
+    return {"plot": output / PLOT, "summary": summary_path}
 
 
 def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any] | None) -> dict[str, str]:
-    """Describe the run for the opening panel."""
+    """Return a description of the run for the opening panel, as label -> text."""
     args = trainer.args
-    each = args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size // args.num_iterations
+    step_completions = (
+        args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size // args.num_iterations
+    )
     length = f"{args.max_steps:,} steps" if args.max_steps > 0 else f"{args.num_train_epochs:g} epochs"
     precision = "bf16" if args.bf16 else "fp16" if args.fp16 else "float32"
     trained, parameters = _counted(trainer.model)
@@ -188,14 +190,14 @@ def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any]
         "reward": f"{config.reward.path}: {', '.join(trainer.reward_func_names)}",
         "model": model,
         "data": f"{rows:,} rows" + (f", {len(held_out):,} held out" if held_out is not None else ""),
-        "training": f"{length} of {each:,} completions, {args.num_generations} of each prompt",
+        "training": f"{length} of {step_completions:,} completions, {args.num_generations} of each prompt",
         "device": f"{_device(args)}, {precision}" + (f", {args.world_size} processes" if args.world_size > 1 else ""),
         "output": str(config.output),
     }
 
 
 def numbers_of(config: RunConfig, model: Any, args: Any, state: Any) -> dict[str, Any]:
-    """Return the facts of the summary."""
+    """Return the facts for the summary."""
     trained, parameters = _counted(model)
     return {
         "steps": state.global_step,
@@ -213,17 +215,17 @@ def numbers_of(config: RunConfig, model: Any, args: Any, state: Any) -> dict[str
 
 
 def _counted(model: Any) -> tuple[int, int]:
-    """Return the number of trained parameters and of all parameters."""
+    """Return the number of trained parameters, and the number of all parameters."""
     sizes = [(parameter.requires_grad, parameter.numel()) for parameter in model.parameters()]
     return sum(size for trained, size in sizes if trained), sum(size for _, size in sizes)
 
 
 def _device(args: Any) -> str:
-    """Return ``cpu`` or the name of the GPU."""
+    """Return the name of the GPU, or the type of another device, such as ``cpu``."""
     import torch
 
     return torch.cuda.get_device_name(args.device) if args.device.type == "cuda" else str(args.device.type)
 
 
-def _known(value: float | None) -> float | None:
+def _none_if_nan(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else value

@@ -1,4 +1,4 @@
-"""A training run: from a configuration to a trained model, with all of its files in one folder.
+"""A training run: from a configuration to a trained model, with all files in one folder.
 
 ``train(read(Path("run.yaml")), resume=False)`` checks, loads, evaluates, trains, evaluates again and prints a summary.
 """
@@ -38,13 +38,14 @@ if TYPE_CHECKING:
     from rewardkit_adapters.runner.interrupts import Interrupts
 
 
-# Recognize a full disk as the cause of an error. Torch reports one as ``unexpected pos 401280 vs 401168``.
+# Recognize a full disk as the cause of an error. Torch reports a full disk as ``unexpected pos 401280 vs 401168``.
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _WORDS = ("no space left", "disk quota exceeded", "unexpected pos", "pytorchstreamwriter failed")
 _LITTLE = 16 * 2**20
-"""Bytes. Any limit: with less room, a writer that fails without saying why has most likely filled the disk."""
+"""The free space, in bytes, below which a disk counts as full. An arbitrary limit: with so little space, a writer that
+fails without a reason has most likely filled the disk."""
 
 
 def is_out_of_space(error: BaseException, folder: Path) -> bool:
@@ -55,32 +56,33 @@ def is_out_of_space(error: BaseException, folder: Path) -> bool:
     return (
         is_mentioned
         and not isinstance(error, OSError)
-        and (_free(folder) < _LITTLE or "no space left" in str(error).lower())
+        and (_free_bytes(folder) < _LITTLE or "no space left" in str(error).lower())
     )
 
 
-def _free(folder: Path) -> int:
-    """Return the free bytes; 0 if unknown."""
+def _free_bytes(folder: Path) -> int:
+    """Return the free bytes on the disk of `folder`; 0 if unknown."""
     try:
         return shutil.disk_usage(folder).free
     except OSError:
         return 0
 
 
-# Errors of the reward that stop a training. Errors before it starts are not caught here.
+# Errors of the reward that stop a training. They are caught only after the training has started.
 _STOPPED_BY_REWARD = (RewardBug, RewardFailure, BindingError, CoercionError, RewardDefinitionError, RewardTypeError)
 
 
 def train(config: RunConfig, *, resume: bool | str | Path | None = None, console: Console | None = None) -> int:
-    """Train as `config` says; return the exit code.
+    """Train with the configuration `config`; return the exit code.
 
     ::
 
         train(read(Path("run.yaml"), ["grpo.max_steps=5"]))
 
     Args:
-        resume: True: from the last complete checkpoint; a path or a step: from that one; None: as `config` says.
-        console: the stream to print to; None: the standard output.
+        resume: True for the last complete checkpoint; a path or a step for a specific one; None for the setting in
+            `config`.
+        console: the console to print to; None for the standard output.
 
     Returns:
         0 if the training finished, 1 if it stopped with an error, 2 if the preflight found an error, 130 or 143 if it
@@ -107,7 +109,7 @@ def train(config: RunConfig, *, resume: bool | str | Path | None = None, console
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     if not _is_fit(plan, console):
         return 2
-    with folder.taken(plan.output):
+    with folder.lock_folder(plan.output):
         if resume is False:
             _refuse_a_run(plan.output)  # another run may have started during the preflight
         _prepare(plan, checkpoint)
@@ -122,7 +124,7 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
     """Train in this process, which may be one of several; return the exit code.
 
     Args:
-        failures: the stream for the reason why the training stopped; None: on `console`.
+        failures: the console for the reason why the training stopped; None for `console`.
     """
     with console.status("Loading torch and TRL"):
         from trl import GRPOTrainer  # noqa: F401 -- takes seconds; the status line explains the wait
@@ -137,7 +139,7 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
     failures = failures or console
     try:
         with interrupts.heard(), quiet():
-            ended = attempt.train()
+            finished = attempt.train()
     except KeyboardInterrupt:
         console.print("\nStopped without a new checkpoint.")
         say_how_to_resume(plan.output, console)
@@ -160,7 +162,7 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
                 failures.print(f"  {line}", soft_wrap=True, markup=False, highlight=False)
         say_how_to_resume(plan.output, failures)
         return 1
-    if not ended:
+    if not finished:
         console.print("\nThe training was interrupted. A checkpoint is saved.")
         say_how_to_resume(plan.output, console)
         return interrupts.exit_code
@@ -184,10 +186,10 @@ def say_how_to_resume(output: Path, console: Console) -> None:
 
 
 class Attempt:
-    """One attempt at a training: until it finishes or is interrupted.
+    """One attempt at a training, until it finishes or is interrupted.
 
     Attributes:
-        args: the GRPOConfig, once it exists.
+        args: the GRPOConfig; None until it is created.
     """
 
     def __init__(self, plan: Plan, console: Console, interrupts: Interrupts) -> None:
@@ -203,15 +205,15 @@ class Attempt:
 
         with self._watch.phase("loading"):
             trainer, functions = self._trainer()
-        closing = FinalReport(self.plan.config, self.plan.held_out, self._console, self._watch)
+        final_report = FinalReport(self.plan.config, self.plan.held_out, self._console, self._watch)
         self._open(trainer)
-        before = closing.evaluation_before(functions.reward, trainer)
+        before = final_report.evaluation_before(functions.reward, trainer)
         with self._watch.phase("training"), self._progress(trainer):
             checkpoint = self.plan.checkpoint
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         if self._interrupts.received:
             return False
-        closing.close(functions.reward, trainer, before)
+        final_report.close(functions.reward, trainer, before)
         faults = functions.faults(trainer)
         if faults and trainer.is_world_process_zero():
             notice = f"The training ended before limits.failure_window={self.plan.config.limits.failure_window} batches"
@@ -219,7 +221,7 @@ class Attempt:
         return True
 
     def _trainer(self) -> tuple[Any, Any]:
-        """Make the trainer and its reward functions."""
+        """Create the trainer and its reward functions."""
         from transformers import PrinterCallback, ProgressCallback
         from trl import GRPOTrainer
 
@@ -250,7 +252,7 @@ class Attempt:
             from rewardkit_adapters.trl.guards import GuardCallback
 
             callbacks.append(GuardCallback(config.guards, functions))
-        evaluated = plan.held_out if config.eval is not None and config.eval.every is not None else None
+        eval_rows = plan.held_out if config.eval is not None and config.eval.every is not None else None
         try:
             with self._console.status("Loading the model"):
                 trainer = GRPOTrainer(
@@ -258,7 +260,7 @@ class Attempt:
                     reward_funcs=functions,
                     args=self.args,
                     train_dataset=plan.training,
-                    eval_dataset=evaluated,
+                    eval_dataset=eval_rows,
                     processing_class=loaded.tokenizer,
                     callbacks=callbacks,
                     quantization_config=loaded.quantization,
@@ -267,8 +269,8 @@ class Attempt:
                 )
         except (ValueError, TypeError, OSError, ImportError) as error:
             raise ConfigError(f"TRL cannot make the trainer: {_readable(error)}") from error
-        for noisy in (PrinterCallback, ProgressCallback):
-            trainer.remove_callback(noisy)
+        for callback in (PrinterCallback, ProgressCallback):
+            trainer.remove_callback(callback)
         return trainer, functions
 
     def _open(self, trainer: Any) -> None:
@@ -282,7 +284,7 @@ class Attempt:
 
     @contextmanager
     def _progress(self, trainer: Any) -> Iterator[None]:
-        """Show the progress in the main process."""
+        """Show the progress in the main process, inside the `with` block."""
         from rewardkit_adapters.runner.live_display import ShowProgress
 
         if not trainer.is_world_process_zero():
@@ -297,7 +299,7 @@ class Attempt:
 
 
 def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) -> Checkpoint | None:
-    """Return the checkpoint to resume from, if any.
+    """Return the checkpoint to resume from; None to start from the beginning.
 
     Raises:
         ConfigError: the folder holds a run and `resume` is False, or there is no such checkpoint.
@@ -335,7 +337,7 @@ def _is_end(config: RunConfig, checkpoint: Checkpoint) -> bool:
 
 
 def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
-    """Finish a run whose steps are all trained; return the exit code."""
+    """Finish a run that has already trained all its steps; return the exit code."""
     from rewardkit_adapters.runner.ending import close_from_checkpoint
     from rewardkit_adapters.runner.report import short
 
@@ -349,13 +351,13 @@ def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
         )
         return 0
     console.print(f"All {checkpoint.step} steps are trained. Evaluating and saving the model.", soft_wrap=True)
-    with quiet(), folder.taken(config.output_path()):
+    with quiet(), folder.lock_folder(config.output_path()):
         close_from_checkpoint(config, checkpoint, console)
     return 0
 
 
 def _is_fit(plan: Plan, console: Console) -> bool:
-    """Run the preflight unless it is off; return whether it found no errors."""
+    """Run the preflight unless it is turned off; return whether the training may start."""
     from rich.text import Text
 
     if plan.config.preflight is None:
@@ -363,7 +365,7 @@ def _is_fit(plan: Plan, console: Console) -> bool:
     from rewardkit_adapters.runner.preflight import preflight
 
     if console.is_terminal:
-        # No status line: a thread would draw it, and the laws run in forked processes.
+        # No status line: a thread would draw it, but the laws run in forked processes.
         console.print("Preflight: checking the data, the reward and the settings", style="dim")
     report = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
     console.print(Text(report.text()), soft_wrap=True)
@@ -371,7 +373,7 @@ def _is_fit(plan: Plan, console: Console) -> bool:
 
 
 def _prepare(plan: Plan, checkpoint: Checkpoint | None) -> None:
-    """Write the configuration of the run, and move later checkpoints out of the way: they will be made again."""
+    """Write the configuration of the run, and move later checkpoints, which will be created again, out of the way."""
     from rewardkit_adapters.runner.config_file import printed
 
     output = plan.output

@@ -1,4 +1,4 @@
-"""Check ``grpo``, ``lora`` and ``vllm`` of a configuration against the installed versions of TRL and peft.
+"""Check ``grpo``, ``lora`` and ``vllm`` in a configuration against the installed versions of TRL and peft.
 
 ``checked_grpo({"max_stepz": 5})`` raises an error that suggests ``max_steps``.
 """
@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from rewardkit.errors import near_miss, shorten
 
-# The fields of TRL's GRPOConfig and peft's LoraConfig in the installed versions, read from their source.
+# The fields of TRL's GRPOConfig and peft's LoraConfig, read from the source code of the installed versions.
 
 
 _GRPO = (
@@ -40,7 +40,7 @@ _PLAIN: dict[str, Any] = {"int": int, "float": float, "bool": bool, "str": str, 
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """One field: its type if it is made of plain types (else Any), and its help text."""
+    """One field: its type, which is Any unless it consists of plain types, and its help text."""
 
     type: Any
     help: str = ""
@@ -60,7 +60,7 @@ def lora_fields() -> dict[str, Field]:
 
 @cache
 def trackers() -> frozenset[str]:
-    """Return the trackers that transformers can report to; empty if it is not installed."""
+    """Return the trackers that transformers can report to; empty if transformers is not installed."""
     path = _source("transformers", "integrations/integration_utils.py")
     for node in ast.walk(_parsed(path)) if path is not None else ():
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
@@ -71,7 +71,7 @@ def trackers() -> frozenset[str]:
 
 
 def _fields(classes: tuple[tuple[str, str, str], ...], package: str, name: str) -> dict[str, Field]:
-    """Return the fields of a dataclass; `classes` lists its bases first."""
+    """Return the fields of a dataclass. `classes` lists the class after its bases."""
     if find_spec(package) is None:
         return {}
     fields: dict[str, Field] = {}
@@ -80,7 +80,7 @@ def _fields(classes: tuple[tuple[str, str, str], ...], package: str, name: str) 
         path = _source(library, file)
         declared = dict(_declared(path, class_name)) if path is not None else {}
         fields |= declared
-    # The library has another layout than `classes` says: import it.
+    # If the library has another layout than `classes`, import it.
     return fields if declared else _imported(package, name)
 
 
@@ -120,7 +120,7 @@ def _declared(path: Path, class_name: str) -> Iterator[tuple[str, Field]]:
 
 
 def _type(node: ast.expr) -> Any:
-    """Return the type of an annotation; Any if it is not made of plain types."""
+    """Return the type of an annotation; Any if it does not consist of plain types."""
     if isinstance(node, ast.Constant):
         return type(None) if node.value is None else _type(ast.parse(str(node.value), mode="eval").body)
     if isinstance(node, ast.Name):
@@ -130,14 +130,14 @@ def _type(node: ast.expr) -> Any:
     if not isinstance(node, ast.Subscript):
         return Any
     name = ast.unparse(node.value).rpartition(".")[2]
-    inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    type_arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name == "Optional":
-        return _union([*inside, ast.Constant(None)])
+        return _union([*type_arguments, ast.Constant(None)])
     if name == "Union":
-        return _union(inside)
-    if name == "Literal" and all(isinstance(element, ast.Constant) for element in inside):
-        # Some libraries list patterns among the values: "pissa_niter_[number of iters]".
-        values = tuple(_literal(element) for element in inside)
+        return _union(type_arguments)
+    if name == "Literal" and all(isinstance(element, ast.Constant) for element in type_arguments):
+        # Some libraries list patterns among the allowed values: "pissa_niter_[number of iters]".
+        values = tuple(_literal(element) for element in type_arguments)
         return str if any("[" in str(value) for value in values) else Literal[values]
     return {"list": list, "List": list, "dict": dict, "Dict": dict}.get(name, Any)
 
@@ -145,13 +145,13 @@ def _type(node: ast.expr) -> Any:
 def _union(nodes: list[ast.expr]) -> Any:
     types = [_type(node) for node in nodes]
     if any(get_origin(type_) is Literal for type_ in types):
-        types = [type_ for type_ in types if type_ is not str]  # only the values of the enumeration
+        types = [type_ for type_ in types if type_ is not str]  # allow only the values of the enumeration
     return Any if Any in types else reduce(lambda left, right: left | right, types)
 
 
 @cache
 def _choices() -> dict[str, Any]:
-    """Return the enumerations of transformers as types: SchedulerType is ``Literal["linear", "cosine", ...]``."""
+    """Return transformers' enumerations as types by name: SchedulerType is ``Literal["linear", "cosine", ...]``."""
     paths = [path for enum_source in _ENUMS if (path := _source(*enum_source)) is not None]
     enumerations = {}
     for node in (node for path in paths for node in _parsed(path).body):
@@ -176,7 +176,7 @@ def _literal(node: ast.expr | None) -> Any:
         return None
 
 
-# Reword the errors of pydantic for people who write YAML.
+# Reword pydantic's errors for people who write YAML.
 
 
 _KINDS: dict[Any, str] = {
@@ -200,7 +200,7 @@ _BY_ERROR = {
     "mapping": dict,
 }
 _LISTED = 4
-"""Any number: longer lists of choices are not joined by "or"."""
+"""The maximum number of choices that are joined by "or". Arbitrary: longer lists are hard to read that way."""
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "greater_than": ("above", "gt"),
@@ -210,7 +210,7 @@ _BOUNDS = {
 
 
 def explained(error: Mapping[str, Any], type_: Any = None) -> str:
-    """Return the message for an error of pydantic; `type_` is the expected type, if known."""
+    """Return the message for a pydantic error; `type_` is the expected type, if known."""
     kind, value, context = str(error["type"]), error.get("input"), error.get("ctx", {})
     if kind == "missing":
         return "is missing: add it"
@@ -222,7 +222,7 @@ def explained(error: Mapping[str, Any], type_: Any = None) -> str:
     if kind in ("too_short", "string_too_short"):
         return "must not be empty"
     if kind == "literal_error" and type_ is None:
-        return f"must be {context['expected']}, not {shown(value)}.{_meant(value, context['expected'])}"
+        return f"must be {context['expected']}, not {shown(value)}.{_suggestion(value, context['expected'])}"
     expected = _described(type_) if type_ is not None else _KINDS.get(_BY_ERROR.get(kind.partition("_")[0]), "")
     hint = near_miss(value, _texts(type_)) or _quoted(expected, value)
     return (
@@ -231,14 +231,14 @@ def explained(error: Mapping[str, Any], type_: Any = None) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value as in YAML: ``true``, ``null``, ``'ten'``."""
+    """Return a value as text in YAML's notation: ``true``, ``null (empty)``, ``'ten'``."""
     if value is None:
         return "null (empty)"
     return str(value).lower() if isinstance(value, bool) else shorten(value)
 
 
 def _described(type_: Any) -> str:
-    """Return words such as ``a whole number or null``."""
+    """Describe a type in words, such as ``a whole number or null``."""
     if get_origin(type_) is Annotated:
         return _described(get_args(type_)[0])
     if get_origin(type_) in (Union, types.UnionType):
@@ -250,7 +250,7 @@ def _described(type_: Any) -> str:
 
 
 def _texts(type_: Any) -> list[str]:
-    """Return the texts that a Literal allows."""
+    """Return the texts that the Literals in a type allow."""
     if get_origin(type_) is Literal:
         return [value for value in get_args(type_) if isinstance(value, str)]
     return [text for member in get_args(type_) for text in _texts(member)] if type_ is not None else []
@@ -262,11 +262,11 @@ def _quoted(expected: str, value: Any) -> str:
     return ""
 
 
-def _meant(value: Any, expected: str) -> str:
+def _suggestion(value: Any, expected: str) -> str:
     return near_miss(value, expected.replace(" or ", ",").replace("'", "").replace(" ", "").split(","))
 
 
-# Faults of a configuration: each names its setting; the message lists all of them with their lines.
+# Faults of a configuration: each has the path of its setting. The message lists all of them with their lines.
 
 
 Place = tuple[str | int, ...]
@@ -275,25 +275,25 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault, and its setting."""
+    """One fault: the path of its setting, and a description."""
 
     place: Place
     what: str
 
     def __str__(self) -> str:
-        return f"{written(self.place)}: {self.what}" if self.place else self.what
+        return f"{path_text(self.place)}: {self.what}" if self.place else self.what
 
 
 class Faults(ValueError):
-    """Several faults in one setting; their places are relative to it."""
+    """Several faults in one setting; their paths are relative to that setting."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("; ".join(map(str, faults)))
         self.faults = list(faults)
 
 
-def written(key_path: Place) -> str:
-    """Return ``grpo.max_steps`` or ``guards[0].above``."""
+def path_text(key_path: Place) -> str:
+    """Return the path of a setting as text: ``grpo.max_steps`` or ``guards[0].above``."""
     text = ""
     for part in key_path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
@@ -307,13 +307,14 @@ GRPO_DEFAULTS: dict[str, Any] = {
     "save_steps": 50,
     "save_total_limit": 2,
 }
-"""Defaults of a run: log every step, keep completions in the record instead of printing them, and keep two checkpoints.
-Precision and gradient checkpointing depend on the device."""
+"""The runner's defaults: log every step, keep completions in the record instead of printing them, and keep two
+checkpoints. The defaults for precision and gradient checkpointing depend on the device."""
 
 LARGE = 100_000_000
-"""Models with more parameters recompute activations on a GPU. Any limit: in smaller ones, activations are small, and
-recomputing them costs time."""
+"""On a GPU, models with more parameters recompute activations. An arbitrary limit: in smaller models, activations are
+small, and recomputing them costs time."""
 
+# Arbitrary: a small adapter in all linear layers, with an alpha of twice the rank.
 LORA_DEFAULTS: dict[str, Any] = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 
 OWN_KEYS = {
@@ -328,7 +329,7 @@ OWN_KEYS = {
     "eval_on_start": "eval",
     "do_eval": "eval",
 }
-"""Fields of GRPOConfig that have their own setting."""
+"""Fields of GRPOConfig that are set by another setting, and the name of this setting."""
 
 NOT_SET = {
     "resume_from_checkpoint": "cannot be set here: use rewardkit train --resume",
@@ -343,30 +344,32 @@ _MODELS: dict[str, type[BaseModel]] = {}
 
 
 def checked_grpo(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return our defaults updated with `options`, with the types of GRPOConfig.
+    """Return the runner's defaults updated with `options`, in the types of GRPOConfig.
 
     Raises:
-        Faults: fields that GRPOConfig does not have, that belong elsewhere, or whose value is invalid.
+        Faults: a field does not exist in GRPOConfig, belongs elsewhere, or has an invalid value.
     """
-    faults = [Fault((name,), why) for name in options if (why := _not_here(str(name)))]
+    faults = [Fault((name,), problem) for name in options if (problem := _not_here(str(name)))]
     trl_options = {name: value for name, value in options.items() if not _not_here(str(name))}
     return _checked(trl_options, grpo_fields(), "GRPOConfig", faults, GRPO_DEFAULTS)
 
 
 def checked_lora(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return our defaults updated with `options`, with the types of peft's LoraConfig.
+    """Return the runner's defaults updated with `options`, in the types of peft's LoraConfig.
 
     Raises:
-        Faults: fields that LoraConfig does not have, or whose value is invalid.
+        Faults: a field does not exist in LoraConfig, or has an invalid value.
     """
     return _checked(options, lora_fields(), "peft's LoraConfig", [], LORA_DEFAULTS)
 
 
 def checked_vllm(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `options`, with ``mode`` first; ``port`` is GRPOConfig's ``vllm_server_port``, the others ``vllm_<name>``.
+    """Return the default ``mode`` updated with `options`, in the types of GRPOConfig.
+
+    ``port`` is GRPOConfig's ``vllm_server_port``; other options are ``vllm_<name>``.
 
     Raises:
-        Faults: fields that GRPOConfig does not have, or whose value is invalid.
+        Faults: a field does not exist in GRPOConfig, or has an invalid value.
     """
     mode = options.get("mode", "colocate")
     faults = []
@@ -376,7 +379,9 @@ def checked_vllm(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def vllm_arguments(vllm: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return arguments of GRPOConfig: ``{"mode": "server", "port": 8}`` is ``vllm_mode``, ``vllm_server_port``."""
+    """Return ``vllm`` as arguments for GRPOConfig.
+
+    ``{"mode": "server", "port": 8}`` becomes ``use_vllm``, ``vllm_mode`` and ``vllm_server_port``."""
     if vllm is None:
         return {}
     known_fields = grpo_fields()
@@ -408,8 +413,8 @@ def settable_grpo_fields() -> dict[str, Field]:
 def vllm_fields() -> dict[str, Field]:
     """Return the fields of GRPOConfig that may be set under ``vllm``, without their prefix."""
     prefixed = {name: field for name, field in grpo_fields().items() if name.startswith("vllm_")}
-    short = {name.removeprefix("vllm_").removeprefix("server_"): field for name, field in prefixed.items()}
-    return {name.removeprefix("vllm_"): field for name, field in prefixed.items()} | short
+    unprefixed = {name.removeprefix("vllm_").removeprefix("server_"): field for name, field in prefixed.items()}
+    return {name.removeprefix("vllm_"): field for name, field in prefixed.items()} | unprefixed
 
 
 def _checked(
@@ -420,7 +425,7 @@ def _checked(
     defaults: dict[str, Any],
 ) -> dict[str, Any]:
     checked = dict(options)
-    if known_fields:  # else the library is not installed, which the run reports
+    if known_fields:  # empty if the library is not installed, which the run reports
         unknown = [name for name in options if name not in known_fields]
         faults = faults + [
             Fault((str(name),), f"{owner} has no such field.{near_miss(name, known_fields)}") for name in unknown
@@ -430,14 +435,16 @@ def _checked(
             for name, value in options.items()
             if name in known_fields and isinstance(value, bool) and not _takes_bool(known_fields[name])
         ]
-        rest = {name: value for name, value in options.items() if name in known_fields}
+        known_options = {name: value for name, value in options.items() if name in known_fields}
         try:
-            checked = _model(owner, known_fields)(**rest).model_dump(exclude_unset=True)
+            checked = _model(owner, known_fields)(**known_options).model_dump(exclude_unset=True)
         except ValidationError as error:
-            # Each of several possible types has its own error: show the first.
-            firsts = {str(detail["loc"][0]): detail for detail in reversed(error.errors())}
+            # If several types are possible, each has its own error; show the first.
+            first_errors = {str(detail["loc"][0]): detail for detail in reversed(error.errors())}
             faults = faults + [
-                Fault((name,), explained(firsts[name], known_fields[name].type)) for name in rest if name in firsts
+                Fault((name,), explained(first_errors[name], known_fields[name].type))
+                for name in known_options
+                if name in first_errors
             ]
     if faults:
         raise Faults(faults)
@@ -445,7 +452,7 @@ def _checked(
 
 
 def _takes_bool(field: Field) -> bool:
-    """Return whether the field accepts true and false as such, not as 1 and 0."""
+    """Return whether the field accepts true and false as booleans, and not as 1 and 0."""
     try:
         TypeAdapter(field.type).validate_python(True, strict=True)
     except ValidationError:

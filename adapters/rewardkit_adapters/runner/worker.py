@@ -1,4 +1,4 @@
-"""One process of a run with several: a launcher starts ``python -m rewardkit_adapters.runner.worker run.yaml``."""
+"""One process of a multi-process run: a launcher starts ``python -m rewardkit_adapters.runner.worker run.yaml``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import RewardKitError
 
 _PATIENCE_SECONDS = 15.0
-"""The time for which a failed process waits for the others to end. Any limit: the others fail as soon as they miss
-it, or hang."""
+"""The seconds for which a failed process waits for the others to end. An arbitrary limit: without the failed process,
+the others also fail soon, or they hang."""
 _TOGETHER = (0, 130, 143)
-"""Exit codes that all processes share: finished, interrupted."""
+"""Exit codes that all processes have in common: finished (0) and interrupted (130, 143)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train; return the exit code of this process. The exit code of the run goes to the file ``--outcome``."""
+    """Train; return the exit code of this process. The exit code of the run is written to the file ``--outcome``."""
     parser = argparse.ArgumentParser(description="One process of a run with several processes.")
     parser.add_argument("config", type=Path)
     parser.add_argument("--outcome", type=Path, required=True)
@@ -49,23 +49,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if _all_ended(options.outcome, code):
         _leave_group()
         return 0
-    # The others wait for this process: a failed exit code makes the launcher end them as well.
+    # The others may wait for this process: a failure exit code makes the launcher end them.
     print(buffer.getvalue(), end="", file=sys.stderr, flush=True)
     return 1
 
 
 def _check_world(processes: int) -> None:
-    started = int(os.environ.get("WORLD_SIZE", "1"))
-    if processes > 1 and started != processes:
+    world_size = int(os.environ.get("WORLD_SIZE", "1"))
+    if processes > 1 and world_size != processes:
         raise RewardKitError(
-            f"{started} processes were started instead of {processes}. Fix num_processes in accelerate's configuration"
+            f"{world_size} processes were started instead of {processes}. Fix num_processes in accelerate's "
+            "configuration"
         )
 
 
 def _all_ended(outcome: Path, code: int) -> bool:
-    """Return whether all processes on this machine ended; the first of them writes the exit code of the run.
+    """Return whether all processes on this machine have ended; the first process writes the exit code of the run.
 
-    A launcher that sees one process fail kills the others, which could not print their errors then.
+    If one process exits with a failure, the launcher kills the others, and they cannot print their errors.
     """
     rank, count = int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     if rank == 0:
@@ -74,11 +75,11 @@ def _all_ended(outcome: Path, code: int) -> bool:
     if code in _TOGETHER:
         return True
     markers = [outcome.with_name(f"ended-{other}") for other in range(count)]
-    waits_until = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _PATIENCE_SECONDS
     while not all(other.exists() for other in markers):
-        if time.monotonic() > waits_until:
+        if time.monotonic() > deadline:
             return False
-        # Ten looks a second at the files of the other processes.
+        # Check the files of the other processes ten times a second.
         time.sleep(0.1)
     return True
 

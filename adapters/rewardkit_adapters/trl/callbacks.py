@@ -1,4 +1,4 @@
-"""Trainer callbacks: one reads the progress and the logs of the trainer, one stops it after a checkpoint."""
+"""Trainer callbacks: one reads the trainer's progress and logs, the other stops the trainer after a checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RewardCallback(TrainerCallback):
-    """Gives `evaluators` the training progress, and their records the trainer's log."""
+    """A callback that passes the training progress to `evaluators` and the trainer's log to their records."""
 
     def __init__(self, evaluators: Sequence[Evaluator]) -> None:
         self.evaluators = evaluators
@@ -41,7 +41,7 @@ class RewardCallback(TrainerCallback):
         for evaluator in self.evaluators:
             evaluator.end(Trainer.calling(self, evaluator), state)
         for recording in self._recordings:
-            recording.flush(finished=state.global_step >= state.max_steps)  # otherwise it was stopped
+            recording.flush(finished=state.global_step >= state.max_steps)  # otherwise the training was stopped
 
     @property
     def _recordings(self) -> list[Recording]:
@@ -49,14 +49,14 @@ class RewardCallback(TrainerCallback):
 
 
 class StopAfterCheckpoint(TrainerCallback):
-    """Saves a checkpoint at the end of the current step or evaluation, then raises `error`."""
+    """A callback that saves a checkpoint at the end of the current step or evaluation, then raises `error`."""
 
     def __init__(self, error: Exception) -> None:
         self._error: Exception | None = error
 
     @property
     def waits(self) -> bool:
-        """True until `error` is raised."""
+        """True until the error is raised."""
         return self._error is not None
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
@@ -66,7 +66,7 @@ class StopAfterCheckpoint(TrainerCallback):
     on_evaluate = on_step_end
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        # Only once: the run may be resumed with the same trainer, which keeps its callbacks.
+        # Raise only once: the run may be resumed with the same trainer, which keeps its callbacks.
         error, self._error = self._error, None
         if error is not None:
             raise error

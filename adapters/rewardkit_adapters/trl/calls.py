@@ -1,4 +1,4 @@
-"""One call of the trainer: its arguments, the rows of all processes, and the facts about its rollouts."""
+"""One call of the trainer: its arguments, the rows of all processes, and information about its rollouts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _REMEDY = "make per_device_train_batch_size a multiple of num_generations"
 
 @dataclass(frozen=True)
 class TrainerCall:
-    """The arguments of one call.
+    """The arguments of one call from the trainer.
 
     Attributes:
-        step: the step of the trainer at the time of the call, which its state no longer has later; None if unknown.
+        step: the trainer's step at the time of the call, which cannot be read from its state later; None if unknown.
     """
 
     completions: list[Any]
@@ -37,23 +37,23 @@ class TrainerCall:
 
     @property
     def identity(self) -> tuple[int, ...]:
-        """The ids of the objects that the trainer passed; they live as long as the call."""
+        """The ids of the objects that the trainer passed, which exist as long as the call."""
         return (id(self.completions), id(self.prompts), *map(id, self.columns.values()))
 
     def equals(self, other: TrainerCall) -> bool:
-        """Whether `other` has equal contents and may be of the same batch."""
-        own_contents, its = (
+        """Return whether `other` has equal contents, so that it may belong to the same batch."""
+        own_contents, other_contents = (
             (call.step, call.completions, call.prompts, call.completion_ids, call.columns) for call in (self, other)
         )
         environments = self.context.get("environments"), other.context.get("environments")
-        return all(map(equal, own_contents, its)) and equal(*environments)
+        return all(map(equal, own_contents, other_contents)) and equal(*environments)
 
 
 def gathered(call: TrainerCall, trainer: Trainer) -> tuple[TrainerCall, int]:
-    """Return the call with the rows of all processes in rank order, and the position of this process's first row.
+    """Return the call with the rows of all processes in rank order, and the index of this process's first row.
 
     Raises:
-        BindingError: something in the call cannot be sent to another process.
+        BindingError: a value in the call cannot be sent to another process.
     """
     if call.context.get("environments"):
         raise BindingError(
@@ -72,7 +72,7 @@ def gathered(call: TrainerCall, trainer: Trainer) -> tuple[TrainerCall, int]:
     columns = {name: _concatenated(other[3][name] for other in calls) for name in call.columns}
     completions, prompts, ids = (_concatenated(other[index] for other in calls) for index in range(3))
     context = dict(call.context)
-    if "log_extra" in context:  # it takes one value for each row of this process
+    if "log_extra" in context:  # log_extra takes one value per row of this process
         context["log_extra"] = partial(_log_part, context["log_extra"], slice(start, start + len(call.completions)))
     return TrainerCall(completions, prompts, ids, columns, context), start
 
@@ -82,29 +82,29 @@ def _log_part(log_extra: Any, rows: slice, column: str, values: Any) -> None:
 
 
 def _concatenated(lists: Iterable[Any]) -> Any:
-    """Return the lists joined; None if they are all None."""
-    listed = list(lists)
-    return None if listed[0] is None else [value for values in listed for value in values]
+    """Return the lists joined into one; None if they are all None."""
+    materialized = list(lists)
+    return None if materialized[0] is None else [value for values in materialized for value in values]
 
 
 @final
 @dataclass(frozen=True)
 class Episodes:
-    """The way the trainer's completions are read.
+    """The settings for reading the trainer's completions.
 
     Attributes:
         transcripts: the field of ``rollout_func`` that holds the messages of each episode.
-        is_error: tells whether the text of a tool's result is an error.
+        is_error: decides whether the text of a tool result is an error.
     """
 
     transcripts: str | None = None
     is_error: IsError | None = None
 
     def call(self, call: TrainerCall) -> TrainerCall:
-        """Return the call with the transcripts in the place of the completions.
+        """Return the call with the transcripts in place of the completions.
 
         Raises:
-            BindingError: there is no such field, or it does not hold messages.
+            BindingError: the field of the transcripts is missing, or it does not hold messages.
         """
         name = self.transcripts
         if name is None:
@@ -125,7 +125,7 @@ class Episodes:
         return replace(call, completions=transcripts, columns=columns)
 
     def rollouts(self, call: TrainerCall, trainer: Trainer) -> RolloutInfo:
-        """Return the facts about the rollouts besides their messages."""
+        """Return information about the rollouts beyond their messages."""
         environments, ids, ends = call.context.get("environments"), call.completion_ids, trainer.end_tokens
         cut = Cut(ids, ends) if ends and hasattr(ids, "__getitem__") else None
         recorded = {} if environments is None else journals(environments)
@@ -138,7 +138,9 @@ PLAIN = Episodes()
 @final
 @dataclass(frozen=True)
 class Cut:
-    """The completions without a final token that ends a turn; computed on first use."""
+    """A sequence of flags: whether each completion was cut, that is, does not end with an end token.
+
+    The flags are computed on first use."""
 
     ids: Sequence[Any]
     ends: frozenset[int]
@@ -149,7 +151,7 @@ class Cut:
 
 
 def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> None:
-    """Warn of data that the trainer's rollouts hide from the reward."""
+    """Warn if the trainer's rollouts hide data that the reward needs."""
     if trainer.has_rollout_function and episodes.transcripts is None:
         warn(
             "this trainer has a rollout_func, whose episodes arrive as one assistant message with the environment's "
@@ -165,7 +167,7 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
 
 
 def warn_of_environments(call: TrainerCall) -> None:
-    """Warn if the environments do not record: the reward then reads only the messages, and sees no outage."""
+    """Warn if the environments do not record: the reward then reads only the messages, and outages go unnoticed."""
     plain = [
         environment
         for environment in call.context.get("environments") or ()
@@ -180,7 +182,7 @@ def warn_of_environments(call: TrainerCall) -> None:
 
 
 def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
-    """Warn if lengths in tokens count the results of tools. Return whether later batches need not be checked."""
+    """Warn if lengths in tokens include tool results. Return whether later batches need no check."""
     if not any(binding.reads("completion_ids") for _, binding in bindings(reward)):
         return True
     if not any(_has_results(completion) for completion in call.completions):

@@ -1,4 +1,4 @@
-"""Checks at the first call of a trainer: will its sum be the total of the reward?"""
+"""Checks at the first call of a trainer: is its sum the total of the reward?"""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from rewardkit.tree.reward import Reward
 from rewardkit_adapters.trl.layout import TOTAL, RewardColumns
 from rewardkit_adapters.trl.trainer import Trainer
 
-# Expressions: a reward as the Python code that makes it, to be pasted into a training script.
+# Expressions: a reward as Python code that creates it, for pasting into a training script.
 
 
 _ALSO_REWARDS = {"maximum", "minimum"}
 _NAMESPACES = {"agents", "length"}
-"""The names before a dot in expressions: ``length.between(1, 5)``."""
+"""Namespaces of functions, the names before a dot in expressions: ``length.between(1, 5)``."""
 
 
 def weighted_expression(layout: RewardColumns, trainer_weights: Mapping[str, float]) -> str | None:
-    """Return the reward that a trainer with the weights `trainer_weights` trains; None if no sum is the same.
+    """Return the reward that a trainer with the weights `trainer_weights` trains; None if no sum is equivalent.
 
-    ``"1.0 * rk.from_trl(b1) + 0.6 * rk.exact('answer')"``. The weights of the tree and of the trainer are multiplied.
+    The result is an expression: ``"1.0 * rk.from_trl(b1) + 0.6 * rk.exact('answer')"``. The weights of the tree and of
+    the trainer are multiplied.
     """
     scorer = Scorer(layout.scored)
     if layout.columns == "components":
@@ -59,21 +60,23 @@ def _weight(weight: Weight) -> str:
 
 
 def pasted(code: str) -> str:
-    """Return `code` with the names of this library as users write them: ``exact("a")`` becomes ``rk.exact("a")``."""
+    """Return `code` with rewardkit's names as users write them: ``exact("a")`` becomes ``rk.exact("a")``."""
     try:
         tokens = list(tokenize.generate_tokens(StringIO(code).readline))
     except (tokenize.TokenError, SyntaxError):
         return code
-    written, end = "", 0
-    before = ["", ""]
-    for token, following in pairwise(tokens):
-        inside = token.string in _NAMESPACES and following.string == "."  # a function of the user may be called length
-        named = following.string == "(" or inside or token.string == "REFUSALS"
-        if token.type == tokenize.NAME and named and before[-1] != ".":
-            written += code[end : token.start[1]] + _home(token.string, before)
+    result, end = "", 0
+    previous_tokens = ["", ""]
+    for token, next_token in pairwise(tokens):
+        is_namespace = (
+            token.string in _NAMESPACES and next_token.string == "."
+        )  # a user's own function may be called length
+        named = next_token.string == "(" or is_namespace or token.string == "REFUSALS"
+        if token.type == tokenize.NAME and named and previous_tokens[-1] != ".":
+            result += code[end : token.start[1]] + _home(token.string, previous_tokens)
             end = token.start[1]
-        before = [before[-1], token.string]
-    return written + code[end:]
+        previous_tokens = [previous_tokens[-1], token.string]
+    return result + code[end:]
 
 
 def _home(name: str, before: Sequence[str]) -> str:
@@ -83,7 +86,7 @@ def _home(name: str, before: Sequence[str]) -> str:
 
 
 def honored(trainer: Trainer, layout: RewardColumns) -> RewardColumns:
-    """Return `layout` with the weights that the trainer holds, if it may hold any."""
+    """Return `layout` with the weights that the trainer holds, if the layout allows that."""
     trainer_weights = dict(trainer.weights()) if layout.honors else {}
     if trainer_weights.keys() != set(layout.names) or _agree(trainer_weights, layout):
         return layout
@@ -91,11 +94,11 @@ def honored(trainer: Trainer, layout: RewardColumns) -> RewardColumns:
 
 
 def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
-    """Check that the sum of the trainer is the total, and warn of settings that change the meaning of the reward.
+    """Check that the trainer's sum is the total, and warn of settings that change the meaning of the reward.
 
     Raises:
-        RewardFailure: functions are missing, or the trainer holds weights that the reward does not have.
-        RewardDefinitionError: another function of the trainer has the name of one of ours.
+        RewardFailure: functions are missing, or the trainer's weights differ from those of the reward.
+        RewardDefinitionError: another function of the trainer has the same name as one of the reward's functions.
     """
     weight_pairs = trainer.weights()
     if not weight_pairs:
@@ -113,16 +116,18 @@ def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
 
 def _agree(trainer_weights: Mapping[str, float], layout: RewardColumns) -> bool:
     needed = zip(layout.names, layout.weights, strict=True)
-    # TRL holds its weights as float32.
+    # The tolerances fit float32, in which TRL stores its weights.
     return all(math.isclose(trainer_weights[name], weight, rel_tol=1e-5, abs_tol=1e-7) for name, weight in needed)
 
 
 def _mismatch(trainer_weights: Mapping[str, float], layout: RewardColumns) -> str:
-    """Return the settings with which the weights of the trainer and of the reward agree. No advice drops a weight."""
+    """Return the message for weights that differ: the settings with which the trainer and the reward agree.
+
+    The advice never drops a weight."""
     needed = dict(zip(layout.names, layout.weights, strict=True))
     fault = f"the trainer has the reward weights {trainer_weights}, but the reward needs {needed}"
     as_needed = "pass GRPOConfig(reward_weights=funcs.reward_weights)"
-    if set(trainer_weights.values()) == {1.0}:  # TRL's default: the user gave none
+    if set(trainer_weights.values()) == {1.0}:  # TRL's default: the user set no weights
         return f"{fault}: {as_needed}"
     if layout.given:
         return (
@@ -131,20 +136,20 @@ def _mismatch(trainer_weights: Mapping[str, float], layout: RewardColumns) -> st
         )
     expression = weighted_expression(layout, trainer_weights)
     if layout.columns == "components":
-        into = "" if expression is None else f', rk.to_trl({expression}, outputs="components")'
+        suggestion = "" if expression is None else f', rk.to_trl({expression}, outputs="components")'
         return (
             f"{fault}. To train with the weights of the reward, {as_needed}; to train with those of the trainer, write "
-            f"them into the reward{into}"
+            f"them into the reward{suggestion}"
         )
-    into = "" if expression is None else f", rk.to_trl({expression}),"
+    suggestion = "" if expression is None else f", rk.to_trl({expression}),"
     return (
         f"{fault}. One reward gives several columns, so the weights of the trainer cannot be matched to rewards. "
-        f"Write them into the reward{into} and leave reward_weights out"
+        f"Write them into the reward{suggestion} and leave reward_weights out"
     )
 
 
 def check_alone(layout: RewardColumns) -> None:
-    """Raise BindingError if the reward needs the other processes, but there is no trainer to reach them by."""
+    """Raise BindingError if the reward needs the other processes but has no trainer through which to reach them."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
         return
@@ -174,7 +179,7 @@ def check_plain_sum(layout: RewardColumns) -> None:
 
 
 def clash(name: str, count: int) -> str:
-    """Return the message for `count` reward functions of the same name."""
+    """Return the error message for `count` reward functions with the same name."""
     return (
         f"{count} reward functions are called {name!r}, so TRL would mix their metrics. Pass all of them to one "
         'to_trl([...]), and rename one: rk.from_trl(function, name="...")'
@@ -182,7 +187,7 @@ def clash(name: str, count: int) -> str:
 
 
 def _warn_of_settings(trainer: Trainer, layout: RewardColumns) -> None:
-    """Warn of settings under which the trainer does something else than the reward says."""
+    """Warn of settings with which the trainer does not train the reward as it is defined."""
     if len(trainer.own) < len(trainer.reward_functions):
         warn_of_other_functions()
     if trainer.normalizes_each and not layout.separable:

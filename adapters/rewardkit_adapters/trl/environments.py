@@ -1,6 +1,6 @@
 """Environments for a trainer: ``environment_factory=funcs.environments(Shop)`` makes environments that record.
 
-They record each call with a copy of its arguments, and tell an outage from an error of the policy: a row whose
+They record each call with a copy of its arguments, and distinguish an outage from an error of the policy: a row whose
 environment broke gets no learning signal, and the training continues.
 """
 
@@ -10,20 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, final
 
-from rewardkit.batch.environments import Watch, recorded, tools_of, watched
+from rewardkit.batch.environments import Watch, record_environment, recording_class, tools_of
 from rewardkit.errors import RewardDefinitionError, RewardTypeError, shorten
 from rewardkit.progress.bounds import number
 from rewardkit.rewards.agents import EnvironmentReward
 from rewardkit.tree.reward import Reward, bindings
 
 Made = Callable[[], Any]
-"""Makes an environment: its class, or a function without arguments."""
+"""A factory of environments: a class, or a function without arguments."""
 
 
 @final
 @dataclass(frozen=True)
 class Environments:
-    """Makes recorded environments; it pickles as the class and the options.
+    """A picklable factory of recorded environments.
 
     Attributes:
         make: the class, or a function that makes an environment.
@@ -35,8 +35,8 @@ class Environments:
 
     def __call__(self) -> Any:
         if isinstance(self.make, type):
-            return recorded(cast("Any", self.make), self.watch)()
-        return watched(self.make(), self.watch)
+            return recording_class(cast("Any", self.make), self.watch)()
+        return record_environment(self.make(), self.watch)
 
     @property
     def __name__(self) -> str:
@@ -50,16 +50,18 @@ def environments(
     timeout: float | None,
     outages: tuple[type[BaseException], ...],
 ) -> Any:
-    """Return what `RewardFunctions.environments` returns; see there."""
+    """Return the environment factory, or a dictionary of factories, for `RewardFunctions.environments`; see there."""
     if timeout is not None and number(timeout, "environments: timeout") <= 0.0:
         raise RewardDefinitionError(f"environments: timeout must be seconds above 0, got {timeout:g}")
     kinds = (outages,) if isinstance(outages, type) else tuple(outages)
     if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
         raise RewardTypeError(f"environments: outages= are exception classes, got {shorten(outages)}")
-    asks = any(isinstance(binding.function, EnvironmentReward) for _, binding in bindings(reward))
-    mixed = isinstance(environment, Mapping)
-    watch = Watch(None if timeout is None else float(timeout), kinds, hide_reward=asks, mixed=mixed)
-    if asks:
+    uses_environment_reward = any(isinstance(binding.function, EnvironmentReward) for _, binding in bindings(reward))
+    is_mapping = isinstance(environment, Mapping)
+    watch = Watch(
+        None if timeout is None else float(timeout), kinds, hide_reward=uses_environment_reward, mixed=is_mapping
+    )
+    if uses_environment_reward:
         _check_rewards(list(environment.values()) if isinstance(environment, Mapping) else [environment])
     if isinstance(environment, Mapping):
         return {name: _checked(factory, watch) for name, factory in environment.items()}

@@ -45,13 +45,14 @@ if TYPE_CHECKING:
     from rewardkit_adapters.trl.recording import Recording
 
 
-# The log of a batch: metrics, columns of the completions table, and each kind of fault once.
+# The log of a batch: metrics, columns of the completions table, and one message for each kind of fault.
 
 
 MAX_PARTS = 64
-"""Parts in one log entry: their names are the user's, who may make one for each completion."""
+"""The maximum number of parts in one log entry. Arbitrary: users name parts, and may make up a name for each
+completion."""
 MAX_TOOLS = 64
-"""Tools in one log entry: a policy may invent names."""
+"""The maximum number of tools in one log entry. Arbitrary: a policy may make up names of tools."""
 
 logger = logging.getLogger("rewardkit")
 
@@ -59,8 +60,8 @@ logger = logging.getLogger("rewardkit")
 class OutcomeShares:
     """The shares of rows that were not scored. Thread-safe.
 
-    A share is logged from the first batch in which it is not zero. From then on it is logged in every batch, because
-    the trainer averages over the batches that logged it.
+    A share is logged from the first batch in which it is not zero. From then on, it is logged in every batch, because
+    the trainer averages over the batches in which it was logged.
     """
 
     def __init__(self) -> None:
@@ -68,8 +69,10 @@ class OutcomeShares:
         self._lock = threading.Lock()
 
     def of(self, table: ScoreTable, tally: Tally) -> dict[str, float]:
-        """Return the shares by component: ``failed/<name>``, ``unparsable_gold/`` and ``errored/`` of evaluated rows,
-        ``abstained/`` and ``skipped/`` of all rows.
+        """Return the shares by component.
+
+        ``failed/<name>``, ``unparsable_gold/`` and ``errored/`` are shares of evaluated rows, ``abstained/`` and
+        ``skipped/`` are shares of all rows.
         """
         shares = {}
         rows = tally.rows[0]
@@ -91,10 +94,10 @@ class OutcomeShares:
 
 
 class TrajectoryReport:
-    """The means over completions of the numbers of trajectories. Thread-safe.
+    """The numbers of trajectories, as means over completions. Thread-safe.
 
-    They are logged from the first batch that has more than one message with text for each completion. From then on
-    they are logged in every batch, because the trainer averages over the batches that logged them.
+    They are logged from the first batch in which completions consist of more than one text message. From then on, they
+    are logged in every batch, because the trainer averages over the batches in which they were logged.
     """
 
     def __init__(self) -> None:
@@ -104,9 +107,9 @@ class TrajectoryReport:
 
     def of(self, scored: Scored) -> dict[str, float]:
         """Return ``trajectory/turns``, ``trajectory/calls`` and so on; ``trajectory/calls/<tool>`` for each tool."""
-        more, rows, *sums = scored.tally.trajectories.tolist()
+        batches, rows, *sums = scored.tally.trajectories.tolist()
         with self._lock:
-            self._started |= more > 0
+            self._started |= batches > 0
             if not self._started or not rows:
                 return {}
             for name, _ in sorted(scored.tools.items(), key=lambda item: (-item[1], item[0])):
@@ -117,7 +120,7 @@ class TrajectoryReport:
 
 
 class StageReport:
-    """Logs when a curriculum moves to another stage."""
+    """A reporter that logs when a curriculum moves to another stage."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._curricula = {name: node.facts for name, node in scorer.names.gauged if node.facts.stages}
@@ -139,10 +142,10 @@ def metrics(scored: Scored, means: Mapping[str, float], *, contributions: bool) 
     ``components/<name>``         mean raw score
     ``parts/<name>/<part>``       mean of a part of a score, over the rows that have it
     ``weights/<name>``            current weight of a term
-    ``contributions/<name>``      mean of a term, if `contributions`; together they are the mean total
+    ``contributions/<name>``      mean of a term, if `contributions`; their sum is the mean total
     ``gates/<name>``              share of rows that passed
     ``threshold/``, ``stage/``    current threshold of a gate, stage of a curriculum
-    ``judge_calls/<name>``, ...   what rewards measured
+    ``judge_calls/<name>``, ...   numbers that rewards measured
     ``advantage_share/<name>``    share of the variance within groups that a term causes
     ``unscorable``                share of completions without a learning signal
     ============================= ==================================================================
@@ -166,13 +169,13 @@ def metrics(scored: Scored, means: Mapping[str, float], *, contributions: bool) 
     shares = signal.shares(tally.caused, float(tally.variance[0]))
     if shares is not None:
         logged |= {f"advantage_share/{name}": float(share) for name, share in zip(scored.addends, shares, strict=True)}
-    # Logged even if 0: the trainer averages over the batches that logged it.
+    # Logged even if it is 0, because the trainer averages over the batches in which it was logged.
     logged["unscorable"] = float(unscorable / rows) if rows else 0.0
     return logged
 
 
 def extras(table: ScoreTable) -> dict[str, list[Any]]:
-    """Return the columns of the completions table: raw scores (None if not scored) and notes."""
+    """Return the columns for the completions table: raw scores (None for unscored rows) and notes."""
     columns: dict[str, list[Any]] = {
         f"components/{name}": nan_to_none(column.scored) for name, column in table.components.items()
     }
@@ -184,7 +187,7 @@ def extras(table: ScoreTable) -> dict[str, list[Any]]:
 
 
 class Updates(Protocol):
-    """Replaces the reward of a running training; ``rewardkit_adapters.live`` implements it.
+    """The updates that replace the reward of a running training; ``rewardkit_adapters.live`` implements them.
 
     Attributes:
         version: the number of the update in force; 0 before the first.
@@ -193,26 +196,26 @@ class Updates(Protocol):
     version: int
 
     def use(self, layout: RewardColumns) -> None:
-        """Take another reward as the script's own: the trainer holds other weights."""
+        """Replace the script's own reward by the one in `layout`, because the trainer holds other weights."""
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
         """Switch to the version that the trainer's state names."""
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
-        """Apply the updates that were requested; called on all processes before each step."""
+        """Apply the requested updates; called on all processes before each step."""
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
-        """Keep the last training batch of this process, to try the next reward on it."""
+        """Keep the last training batch of this process, so that the next reward can be tried on it."""
 
     def end(self, state: Any) -> None:
-        """Called at the end of training."""
+        """Finish at the end of training."""
 
     def refuse_elsewhere(self) -> None:
-        """Refuse all requests: this process scores, but the trainer runs in another one."""
+        """Refuse all requests, because this process scores for a trainer in another process."""
 
 
 MakeUpdates = Callable[[str, RewardColumns], Updates]
-"""Makes the updates of a run from its local folder and the layout in the script; picklable."""
+"""A factory of the updates of a run, given its local folder and the layout in the script; picklable."""
 
 
 @final
@@ -221,12 +224,12 @@ class Options:
     """The options of `to_trl` for one list of functions; picklable.
 
     Attributes:
-        limits: the shares of rows above which a run stops.
-        logs: log metrics and scores through the trainer.
+        limits: the shares of failed and errored rows above which a run stops.
+        logs: whether to log metrics and scores through the trainer.
         record: the folder of the record; None for no record.
-        make_updates: makes what replaces the reward during training; None for no updates.
+        make_updates: makes the `Updates` of a run; None for no updates.
         episodes: the settings for reading completions.
-        radar: look for signs that the reward is gamed.
+        radar: whether to look for signs that the reward is gamed.
     """
 
     limits: Limits
@@ -238,13 +241,13 @@ class Options:
 
 
 class Session:
-    """The state that is kept over the batches of one trainer.
+    """The state that is kept across the batches of one trainer.
 
     Attributes:
-        strict: True if a bug raises: until the first training batch is scored.
-        followed: True if a callback of ours is told when the training ends.
-        warned_of_tokens: True once it was seen that token lengths count what tools said.
-        radar: looks for signs that the reward is gamed; None if that is not wanted.
+        strict: whether bugs raise, which they do until the first training batch is scored.
+        followed: whether one of rewardkit's callbacks is notified when the training ends.
+        warned_of_tokens: whether lengths in tokens need no further check for tool results.
+        radar: looks for signs that the reward is gamed; None if it is turned off.
     """
 
     def __init__(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
@@ -253,11 +256,11 @@ class Session:
         self.warned_of_tokens = False
         self.shares = OutcomeShares()
         self.trajectories = TrajectoryReport()
-        self.columns, self.held_out = WrongColumns(scorer), WrongColumns(scorer)  # of training, and of its evaluation
+        self.columns, self.held_out = WrongColumns(scorer), WrongColumns(scorer)  # training, evaluation
         self.reset(limits, scorer, watched)
 
     def reset(self, limits: Limits, scorer: Scorer, watched: Reward | None = None) -> None:
-        """Start again with another version of the reward, whose components have not scored anything yet.
+        """Start again with another version of the reward, whose components have not scored any row yet.
 
         Args:
             watched: the reward for the radar; None for no radar.
@@ -269,10 +272,10 @@ class Session:
 
 
 class Evaluator:
-    """Scores each batch once, reports the results, and stops a run without a learning signal.
+    """The evaluator of a list of reward functions: it scores each batch once and reports the results.
 
-    It is pickled by its identity: unpickled in the same process it is the same object again. In another process all
-    its reward functions share one new evaluator.
+    It also stops a run without a learning signal. It is pickled by identity: unpickled in the same process, it is the
+    same object. In another process, all its reward functions share one new evaluator.
     """
 
     _alive: ClassVar[weakref.WeakValueDictionary[str, Evaluator]] = weakref.WeakValueDictionary()
@@ -297,8 +300,8 @@ class Evaluator:
         self.tables: BatchCache[TrainerCall] = BatchCache(readers=len(layout.names))
         self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
         self._warned = False
-        self._elsewhere = elsewhere  # True in another process than the one it was made in
-        # For calls without a trainer: by hand, or in the process of an asynchronous trainer.
+        self._elsewhere = elsewhere  # True in a process other than the one in which it was created
+        # The session of calls without a trainer: calls by hand, or in the scoring process of an asynchronous trainer.
         self._alone = Session(options.limits, self.scorer, self.reward if options.radar and elsewhere else None)
         self._faults = FaultReport()
         Evaluator._alive[self.identity] = self
@@ -309,7 +312,7 @@ class Evaluator:
 
     @property
     def reward(self) -> Reward:
-        """The reward that is trained, with the weights of the trainer."""
+        """The reward that is trained, with the weights that the trainer holds."""
         return self.layout.reward
 
     def take(self, layout: RewardColumns, trainer: Trainer, state: Any) -> None:
@@ -324,14 +327,14 @@ class Evaluator:
             self.recording.use(self.reward)
 
     def session(self, trainer: Trainer) -> Session | None:
-        """Return the session of a trainer; None before its first batch."""
+        """Return the session of a trainer; None before the trainer's first batch."""
         return self._sessions.get(trainer.instance) if trainer.known else self._alone
 
     def begin(self, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
-        """Take over the weights of the trainer, and the version of the reward that its state names.
+        """Take over the trainer's weights, and the version of the reward that the trainer's state names.
 
         Args:
-            scoring: a batch is being scored, so columns cannot change now.
+            scoring: whether a batch is being scored, so that columns cannot change now.
         """
         updates = self.updates
         layout = honored(trainer, self.layout) if updates is None or not updates.version else self.layout
@@ -345,7 +348,7 @@ class Evaluator:
             updates.begin(self, trainer, state, scoring=scoring)
 
     def end(self, trainer: Trainer, state: Any) -> None:
-        """Called at the end of training, before the record is closed."""
+        """Finish at the end of training, before the record is closed."""
         if self.updates is not None:
             self.updates.end(state)
         faults = self.faults(trainer)
@@ -357,15 +360,15 @@ class Evaluator:
                 self.recording.say(message, "warning")
 
     def faults(self, trainer: Trainer) -> str:
-        """The failures and errors in a training that ended before the breaker could judge them; empty for none."""
+        """Return the failures and errors if the training ended before the breaker could judge them; otherwise ""."""
         session = self.session(trainer) if trainer.known else None
         return "" if session is None else session.breaker.faults
 
     def table(self, call: TrainerCall) -> Table:
         """Return the columns of one batch, once its scores are reported.
 
-        The trainer is read once, the batch is scored, and then those who watch get the scores one after another: the
-        updates, the radar, the schedules, the log, the record, and last the breaker, which may stop the run.
+        The batch is scored, and then the scores go, one after another, to the updates, the radar, the schedules, the
+        log, the record, and last the breaker, which may stop the run.
         """
         trainer = Trainer.behind(call.context.get("log_metric"), self)
         state = call.context.get("trainer_state") or self.state
@@ -385,7 +388,7 @@ class Evaluator:
                 scored = self._search(session.radar, prepared, scored, batch, split=rows is not None)
         if rows is not None:
             scored = scored.part(rows.start, rows.stop, main=trainer.is_main)
-        if self.layout.weighs:  # other numbers than those that the scorer checked
+        if self.layout.weighs:  # the scorer checked other numbers than these
             require_float32(scored.columns, scored.table.total)
         if self.layout.schedules:
             trainer.set_weights(self.layout.weights_at(prepared.progress))
@@ -405,7 +408,7 @@ class Evaluator:
         return scored.columns
 
     def _checked_session(self, trainer: Trainer, state: Any) -> Session:
-        """Return the session of `trainer`; a trainer is checked at its first call, and again until it passes."""
+        """Return the session of `trainer`. The trainer is checked at each call until it passes the check."""
         if not trainer.known:
             check_alone(self.layout)
             if self._elsewhere:
@@ -426,7 +429,7 @@ class Evaluator:
         return session
 
     def _add_callback(self, trainer: Trainer) -> None:
-        """Record the trainer's log and its end, unless one of its callbacks does so already."""
+        """Add a callback that records the trainer's log and its end, unless the trainer already has one."""
         if not any(self in getattr(callback, "evaluators", ()) for callback in trainer.callbacks):
             from rewardkit_adapters.trl.callbacks import RewardCallback
 
@@ -449,10 +452,11 @@ class Evaluator:
         return progress
 
     def _search(self, radar: Radar, prepared: Prepared, scored: Scored, batch: Batch | None, *, split: bool) -> Scored:
-        """Show the batch to the radar of the main process; return its scores with those of the radar.
+        """Pass the batch to the radar of the main process, and add the radar's scores to `scored`.
 
         Args:
-            split: the main process scored the rows of all processes, so all of them need its radar's scores.
+            split: whether the main process scored the rows of all processes, so that all of them need its radar's
+                scores.
         """
         trainer, step = prepared.trainer, getattr(prepared.state, "global_step", None)
 
@@ -493,27 +497,27 @@ class Evaluator:
         return measured | signs
 
     def _stop_without_signal(self, trainer: Trainer, session: Session, scored: Scored, *, first: bool) -> None:
-        """Stop the run if too many rows failed or errored, if a column has no golds, or if a reward asked for it.
+        """Stop the run if too many rows failed or errored, a column has no readable golds, or a reward requested it.
 
         The run stops after a checkpoint at the end of the step, or at once if that is impossible.
 
         Args:
-            first: no training batch was scored before, so there is nothing to save.
+            first: whether no training batch was scored before, so that there is nothing to save.
         """
         counts, names = scored.tally.faults.tolist(), list(scored.table.components)
-        wrong = None
-        if trainer.training or first:  # an evaluation must not end a training that is under way
+        column_error = None
+        if trainer.training or first:  # an evaluation must not end a training in progress
             columns = session.columns if trainer.training else session.held_out
-            wrong = columns.add(
+            column_error = columns.add(
                 counts, names, lambda: chain.from_iterable(trainer.of_each_process(unparsable_golds(scored.table)))
             )
-        if wrong is not None and first:
-            raise wrong
-        error: RewardKitError | None = wrong or session.breaker.add(counts, names)
+        if column_error is not None and first:
+            raise column_error
+        error: RewardKitError | None = column_error or session.breaker.add(counts, names)
         if not session.followed and trainer.can_stop_later and session.breaker.faults:
-            self._add_callback(trainer)  # it reports them at the end
+            self._add_callback(trainer)  # the callback reports the faults at the end
             session.followed = True
-        if scored.tally.stops.any():  # on all processes, whichever of them it happened on
+        if scored.tally.stops.any():  # stop all processes, wherever it happened
             error = RunStopped(next(filter(None, trainer.of_each_process(scored.table.stop))))
         if error is None:
             return
@@ -521,7 +525,7 @@ class Evaluator:
             raise error
         from rewardkit_adapters.trl.callbacks import StopAfterCheckpoint
 
-        # Once per step, even if it has several batches: a second callback would stop the run that resumes.
+        # Only one callback, even if a step has several batches: a second callback would also stop the resumed run.
         if not any(isinstance(callback, StopAfterCheckpoint) and callback.waits for callback in trainer.callbacks):
             trainer.add_callback(StopAfterCheckpoint(error))
 

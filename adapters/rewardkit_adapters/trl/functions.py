@@ -1,4 +1,4 @@
-"""to_trl: a reward as the list of reward functions that GRPOTrainer takes."""
+"""to_trl: turn a reward into the list of reward functions that GRPOTrainer takes."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")
 
 
 class RewardFunction:
-    """One column of the reward, as TRL calls it.
+    """One column of the reward, as a function that TRL can call.
 
-    ``function(completions=["42"], prompts=["6*7?"], answer=["42"])`` returns ``[1.0]``: one float for each completion,
-    or None if it cannot be scored.
+    ``function(completions=["42"], prompts=["6*7?"], answer=["42"])`` returns ``[1.0]``: one float per completion, or
+    None if it cannot be scored.
     """
 
     def __init__(self, evaluator: Evaluator, name: str) -> None:
@@ -57,7 +57,7 @@ class RewardFunction:
 class RewardFunctions(list[Any]):
     """The list for ``GRPOTrainer(reward_funcs=...)``.
 
-    Add other reward functions with ``+``: ``rk.to_trl(reward) + ["org/reward-model"]`` is such a list again.
+    Add other reward functions with ``+``: ``rk.to_trl(reward) + ["org/reward-model"]`` is also a RewardFunctions list.
     """
 
     @property
@@ -65,7 +65,7 @@ class RewardFunctions(list[Any]):
         return list(dict.fromkeys(function.evaluator for function in self if isinstance(function, RewardFunction)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise: the list was passed inside another list, so that the trainer took it for a function."""
+        """Raise RewardTypeError, because the trainer took a list inside another list for a function."""
         raise RewardTypeError(
             "rk.to_trl returns a list, and here it is inside another list. Pass it as it is: "
             "reward_funcs=rk.to_trl(reward)"
@@ -73,19 +73,19 @@ class RewardFunctions(list[Any]):
 
     @property
     def reward(self) -> Reward:
-        """The reward that the list was made of."""
+        """The reward from which the list was made."""
         return self._evaluators[0].reward
 
     @property
     def reward_weights(self) -> list[float]:
-        """The weights for ``GRPOConfig(reward_weights=...)``. With ``outputs="terms"`` all are 1.0, the default."""
+        """The weights for ``GRPOConfig(reward_weights=...)``; all are 1.0, TRL's default, with ``outputs="terms"``."""
         return [function.weight if isinstance(function, RewardFunction) else 1.0 for function in self]
 
     def callback(self) -> Any:
         """Return a TrainerCallback that gives schedules the training progress: ``callbacks=[funcs.callback()]``.
 
-        Only a TRL that passes no ``trainer_state`` to reward functions needs it. With ``record=`` it also records what
-        the trainer logs; if you do not pass it, it is added at the first batch.
+        You need it only if your TRL passes no ``trainer_state`` to reward functions. With ``record=``, the callback
+        also records the trainer's log; if you do not pass it, it is added at the first batch.
         """
         from rewardkit_adapters.trl.callbacks import RewardCallback
 
@@ -104,52 +104,52 @@ class RewardFunctions(list[Any]):
 
             trainer = GRPOTrainer(..., reward_funcs=funcs, environment_factory=funcs.environments(Shop))
 
-        Trajectories then know what messages do not tell: the arguments before a tool changed them, the result that was
-        dropped because it was too long, the call that never ran. If a tool, ``reset`` or ``get_reward`` meets an outage
-        (ConnectionError, TimeoutError, ``rk.RewardFailure``, the same of common HTTP libraries), the environment is
-        broken: the training continues, and the row fails in every component, so it gives no learning signal. A tool
-        that calls ``sys.exit`` has an error instead of ending the training.
+        Trajectories then have information that is missing in messages: the arguments before a tool changed them, a
+        result that was dropped because it was too long, a call that never ran. If a tool, ``reset`` or ``get_reward``
+        meets an outage (ConnectionError, TimeoutError, ``rk.RewardFailure``, the equivalents in common HTTP libraries),
+        the environment is broken: the training continues, and the row fails in every component, so it gives no learning
+        signal. A tool that calls ``sys.exit`` gets an error instead of ending the training.
 
         Args:
-            environment: the class of the environment, a function that makes one, or a dictionary of them, from which
-                the column "environment" chooses.
+            environment: the class of the environment, a function that makes one, or a dictionary of these, from which
+                the column "environment" selects.
             timeout: seconds for one call of a tool; after that, the environment is broken. A tool that does not return
                 continues in its thread, and the environment stays broken until it returns.
-            outages: further exceptions that mean that the environment broke.
+            outages: further exception classes that mean that the environment broke.
 
         Raises:
             RewardDefinitionError: the class has no ``reset``, or no tool.
-            RewardTypeError: `environment` cannot make environments, or `outages` are not exceptions.
+            RewardTypeError: `environment` cannot make environments, or `outages` are not exception classes.
         """
         from rewardkit_adapters.trl.environments import environments
 
         return environments(environment, self.reward, timeout=timeout, outages=outages)
 
     def faults(self, trainer: Any) -> str:
-        """Return the failures and errors of a training of `trainer` that ended before `failure_window` batches."""
+        """Return the failures and errors if a training of `trainer` ended before `failure_window` batches."""
         reports = [evaluator.faults(Trainer(trainer)) for evaluator in self._evaluators]
         return ", ".join(filter(None, reports))
 
     def flush(self) -> None:
         """Wait until everything recorded so far is written.
 
-        This happens by itself at the end of training and when the process exits. If you call the functions without a
-        trainer, it also marks the run as finished.
+        This happens automatically at the end of training and when the process exits. If you call the functions without
+        a trainer, `flush` also marks the run as finished.
         """
         for evaluator in self._evaluators:
             if evaluator.recording is not None:
                 evaluator.recording.flush()
 
     def __add__(self, other: Any) -> RewardFunctions:
-        return _joined([*self, *other])
+        return _join_functions([*self, *other])
 
     def __radd__(self, other: Any) -> RewardFunctions:
-        return _joined([*other, *self])
+        return _join_functions([*other, *self])
 
 
-def _joined(functions: list[Any]) -> RewardFunctions:
-    # Only names of ours: trainers add their tools to the list, which may have any name. The names of the trainer's
-    # other reward functions are checked at its first call.
+def _join_functions(functions: list[Any]) -> RewardFunctions:
+    # Check only rewardkit's names: trainers add their tools to the list, which may have any name. The names of the
+    # trainer's other reward functions are checked at its first call.
     names = Counter(function.__name__ for function in functions if isinstance(function, RewardFunction))
     for name, count in names.items():
         if count > 1:
@@ -185,25 +185,27 @@ def to_trl(
         trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
 
     Args:
-        reward: a tree, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
+        reward: a reward, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
             one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights them as in TRL.
         weights: one number for each item of the list; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
         outputs: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
             with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
         record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
             reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
-        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and scores and notes of each
-            completion through ``log_extra``.
+        logs: whether to log raw means, weights, gate pass rates and faults through ``log_metric``, and the scores and
+            notes of each completion through ``log_extra``.
         limits: an ``rk.Limits``: the shares of failed and errored rows above which the run stops.
-        updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
+        updates: whether to accept ``rewardkit update`` and ``rk.update_config`` during the training, if `record` is a
+            local folder.
         transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
             They take the place of the completions, so that the environment's words are never read as the answer.
-        is_error: decides whether the text of a tool's result is an error: returns True, or the error's message. By
-            default a result is an error if it is an object with the one key ``error``, as TRL writes it.
-        radar: look for signs that the reward is gamed, in at most 1% of the training's time: some completions are
-            scored again with the gold answers of other prompts (never by judges, tested programs, or functions that
-            wait or were not written for rewardkit). It logs ``radar/foreign`` and ``radar/strength``, and changes
-            nothing in the training.
+        is_error: a function that decides whether the text of a tool result is an error: it returns True, or the error's
+            message. By default, a result is an error if it is an object with the single key ``error``, as TRL writes
+            it.
+        radar: whether to look for signs that the reward is gamed, in at most 1% of the training's time: some
+            completions are scored again with the gold answers of other prompts (never by judges, tested programs, or
+            functions that wait or were not written for rewardkit). The radar logs ``radar/foreign`` and
+            ``radar/strength``, and does not affect the training.
 
     Returns:
         A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. They share

@@ -1,4 +1,4 @@
-"""GuardCallback: compares the trainer's log with limits, and warns, stops or freezes when one is crossed."""
+"""GuardCallback: compare the trainer's log with limits, and warn, stop or freeze when a value crosses its limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rewardkit_adapters.trl.trainer import Trainer
 if TYPE_CHECKING:
     from rewardkit_adapters.trl.evaluator import Evaluator
 
-# The state of one guard: the numbers of its window, and whether their mean crosses the limit.
+# The state of one guard: the numbers in its window, and whether their mean crosses the limit.
 
 
 RADAR = "radar/strength"
@@ -28,18 +28,18 @@ METRICS = {
     "total": "reward",
     "radar": RADAR,
 }
-"""The names of these metrics in TRL's log."""
+"""The names in TRL's log of the metrics that guards watch by shorter names."""
 FAILURE_RATE = "failure_rate"
-"""Computed from several numbers of the log."""
+"""The name of a metric that is computed from several numbers in the log."""
 
 
 class Watch:
     """The state of one guard.
 
     Attributes:
-        crossed: True if the last mean crossed the limit.
+        crossed: whether the last mean crossed the limit.
         value: the last mean; None before the first full window.
-        missed: the number of logs in a row, after a generation, in which the watched value was missing.
+        missed: the number of consecutive logs, each after a generation, without the watched value.
     """
 
     def __init__(self, config: GuardConfig) -> None:
@@ -53,7 +53,7 @@ class Watch:
 
     @property
     def key(self) -> str:
-        """The key of its saved state; a guard with other settings has another key, and starts from scratch."""
+        """The key of the saved state. A guard with other settings has another key, and starts from scratch."""
         return self.config.model_dump_json()
 
     def look(self, logs: Mapping[str, Any], step: int, begun: int) -> None:
@@ -84,14 +84,14 @@ class Watch:
         if self.config.watch == FAILURE_RATE:
             return _failure_rate(logs, self.config.component)
         for key in self.keys:
-            logged = logs.get(key)
-            if isinstance(logged, (int, float)):
-                return float(logged) if math.isfinite(logged) else None
+            value = logs.get(key)
+            if isinstance(value, (int, float)):
+                return float(value) if math.isfinite(value) else None
         return None
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The names under which the trainer may log the value; the first one found counts."""
+        """The names under which the trainer may log the value; the first one in the log is used."""
         name = self.config.watch
         return METRICS.get(name, name), f"components/{name}"
 
@@ -105,18 +105,18 @@ class Watch:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Load what `saved` returned."""
+        """Load a state that `saved` returned."""
         self._start, self._first, self.crossed = saved["start"], saved["first"], saved["crossed"]
         self._entries = [(int(step), float(value)) for step, value in saved["entries"]]
 
     def __str__(self) -> str:
-        """``kl above 0.5: 0.61 over 20 steps``."""
+        """Describe the guard and its last mean: ``kl above 0.5: 0.61 over 20 steps``."""
         steps = f"{self.config.window} step{'s' * (self.config.window != 1)}"
         return f"{self.config}: {self.value:.3g} over {steps}" if self.value is not None else str(self.config)
 
 
 def _failure_rate(logs: Mapping[str, Any], component: str | None) -> float | None:
-    """Return the share of failed or errored rows of `component`, or of the worst one; None if nothing was scored."""
+    """Return the share of failed or errored rows of `component`, or the highest share; None if nothing was scored."""
     if "reward" not in logs:
         return None
     shares: dict[str, float] = {}
@@ -132,22 +132,22 @@ _SAVED = "guards"
 
 
 class GuardCallback(TrainerCallback):
-    """Guard rails of a training.
+    """A callback with the guard rails of a training.
 
     ::
 
         GRPOTrainer(..., callbacks=[GuardCallback([GuardConfig(watch="kl", above=0.5, action="stop")], funcs)])
 
-    All processes decide the same, and a resumed run continues with the state of its guards.
+    All processes make the same decision, and a resumed run continues with the state of its guards.
 
     Args:
         guards: the limits.
-        funcs: the list that ``rk.to_trl`` returned. Messages go into its record, and guards start again when the
+        funcs: the list that ``rk.to_trl`` returned. Messages are written to its record, and guards start again when the
             reward changes.
         tell: called with every message on the main process, for example to print it above a progress bar.
 
     Raises:
-        RewardDefinitionError: at the start of training or at its first log: a guard that can never act.
+        RewardDefinitionError: at the start of training or at the first log: a guard can never act.
         RewardFailure: after the checkpoint: a guard stopped the run.
     """
 
@@ -164,7 +164,7 @@ class GuardCallback(TrainerCallback):
 
     @property
     def frozen(self) -> bool:
-        """True while the policy is not updated."""
+        """Whether the policy is currently not updated."""
         return any(watch.crossed and watch.config.action == "freeze" for watch in self._watches)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -215,7 +215,7 @@ class GuardCallback(TrainerCallback):
             raise error
 
     def _save(self, state: Any) -> None:
-        """Put the state of the guards into the next checkpoint."""
+        """Add the state of the guards to the next checkpoint."""
         if self._watches:
             states = {watch.key: {**watch.saved(), "versions": self._versions} for watch in self._watches}
             saved_in(state).setdefault(_SAVED, {}).update(states)
@@ -228,14 +228,14 @@ class GuardCallback(TrainerCallback):
             self._error = RewardFailure(f"a guard stopped this run after step {state.global_step}: {reason}")
             control.should_save = True
             self._record(str(self._error), state, logging.ERROR)
-            watch.restart(state.global_step)  # a run that resumes here gets a full window before it can stop again
+            watch.restart(state.global_step)  # a resumed run gets a full window before the guard can stop it again
         else:
-            frozen = ". The policy is not updated until it is back within the limit, or the reward is replaced"
-            more = self._found(watch) + (frozen if watch.config.action == "freeze" else "")
-            self._say(f"guard: {watch}{more}", state, logging.WARNING)
+            consequence = ". The policy is not updated until it is back within the limit, or the reward is replaced"
+            details = self._found(watch) + (consequence if watch.config.action == "freeze" else "")
+            self._say(f"guard: {watch}{details}", state, logging.WARNING)
 
     def _found(self, watch: Watch) -> str:
-        """Return the alert that a guard of the radar acts on, as the end of a message; empty for other guards."""
+        """Return the alert to which a guard of the radar reacts, as the end of a message; empty for other guards."""
         if RADAR not in watch.keys:
             return ""
         trainer = Trainer.calling(self)
@@ -264,9 +264,9 @@ class GuardCallback(TrainerCallback):
         components = self._components()
         for watch in self._watches:
             name = watch.config.watch
-            # Shares of outcomes of a component or a gate are logged from the first one on.
-            later = "/" in name and any(f"/{owner}" in name for owner in (*components, *self._gates()))
-            if name == FAILURE_RATE or later or name.removeprefix("components/") in components:
+            # The shares of outcomes of a component or a gate are logged only once the outcome has occurred.
+            is_logged_later = "/" in name and any(f"/{owner}" in name for owner in (*components, *self._gates()))
+            if name == FAILURE_RATE or is_logged_later or name.removeprefix("components/") in components:
                 continue
             if not any(key in logs for key in watch.keys):
                 names = [FAILURE_RATE, *METRICS, *components, *logs]
@@ -283,7 +283,7 @@ class GuardCallback(TrainerCallback):
 
     def _check(self, args: Any, state: Any) -> None:
         """Raise RewardDefinitionError if a guard can never act."""
-        # The reward of a resumed run may have been replaced by one with other components.
+        # In a resumed run, the reward may have been replaced by one with other components.
         components = [] if any(saved_in(state).get("updates", {}).values()) else self._components()
         for watch in self._watches:
             guard = watch.config
@@ -313,21 +313,23 @@ class GuardCallback(TrainerCallback):
                 )
 
     def _scored_versions(self) -> list[int]:
-        """Return the versions that scored the batch in use; a step without generation reuses an earlier batch."""
+        """Return the versions that scored the batch in use; a step without a generation reuses an earlier batch."""
         return [evaluator.scored_version for evaluator in self._evaluators if evaluator.updates is not None]
 
 
 def drop_gradients(optimizer: Any) -> None:
-    """Drop the gradients, so that the next step of `optimizer` changes nothing: weights, momentum or decay."""
+    """Drop the gradients, so that the next step of `optimizer` changes no weight, not even by momentum or decay."""
     scaler = getattr(optimizer, "scaler", None)
-    if scaler is not None:  # half precision: the scaler must see gradients before a step
-        with suppress(RuntimeError):  # it has seen them already if they were clipped
+    if scaler is not None:  # half precision: the scaler must process gradients before a step
+        with suppress(RuntimeError):  # already done if the gradients were clipped
             scaler.unscale_(optimizer.optimizer)
-    optimizer.zero_grad()  # sets them to None, so the optimizer skips the parameters
+    optimizer.zero_grad()  # sets gradients to None, so the optimizer skips the parameters
 
 
 def _of_main_process(logs: dict[str, Any]) -> dict[str, Any]:
-    """Return the logs of the main process on all processes, which must decide the same although their logs differ."""
+    """Return the main process's logs on all processes.
+
+    The processes must make the same decision, although their own logs differ."""
     from accelerate import PartialState
     from accelerate.utils import broadcast_object_list
 

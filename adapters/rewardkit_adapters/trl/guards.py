@@ -18,7 +18,7 @@ Action = Literal["stop", "warn", "freeze"]
 
 
 class GuardConfig(BaseModel):
-    """A limit for a value that the trainer logs, and the action when the value crosses it.
+    """A limit for a value that the trainer logs, and the action if the value crosses the limit.
 
     ``GuardConfig(watch="length", above=2.0, action="stop")`` stops a run when completions become twice as long.
     """
@@ -37,7 +37,7 @@ class GuardConfig(BaseModel):
     ]
     above: Annotated[FiniteFloat | None, Field(description="upper limit")] = None
     below: Annotated[FiniteFloat | None, Field(description="lower limit")] = None
-    # 20: a mean that one bad batch does not move.
+    # 20, arbitrary: a window over which one bad batch does not move the mean much.
     window: Annotated[int, Field(ge=1, description="the mean over this many steps is compared with the limit")] = 20
     after: Annotated[int, Field(ge=0, description="the guard starts after this step")] = 0
     action: Annotated[
@@ -64,11 +64,11 @@ class GuardConfig(BaseModel):
         return self
 
     def crossed(self, value: float) -> bool:
-        """Return True if `value` is beyond the limit."""
+        """Return whether `value` is beyond the limit."""
         return (self.above is not None and value > self.above) or (self.below is not None and value < self.below)
 
     def __str__(self) -> str:
-        """``kl above 0.5``."""
+        """Describe the limit: ``kl above 0.5``."""
         subject = f"{self.watch} of {self.component}" if self.component else self.watch
         return f"{subject} {f'above {self.above:g}' if self.above is not None else f'below {self.below:g}'}"
 

@@ -1,11 +1,11 @@
 """The columns for a trainer, and the weights with which their sum is the total.
 
 ``"terms"``: one column per term, each with weight 1. ``"components"``: one column of raw scores per component. For a
-pure weighted sum the weights are those of the sum; any other tree gets a column ``total`` of weight 1, and its
+plain weighted sum, the weights are those of the sum. Any other tree gets a column ``total`` with weight 1, and its
 components have weight 0.
 
-The trainer may weight the items of a list itself (``GRPOConfig(reward_weights=[1, 2])``). Such weights are not in the
-tree that is scored, so that its columns are raw, as from plain TRL functions.
+The trainer may weight the items of a list itself (``GRPOConfig(reward_weights=[1, 2])``). Such weights are not part of
+the scored tree, so the columns are raw, as with plain TRL functions.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class RewardColumns:
 
     Attributes:
         columns: the kind of columns.
-        items: the rewards that were listed.
-        names: the names of the columns, which are also the names of the callables.
-        weights: the weights that the trainer must hold for them, at the start of training.
+        items: the rewards in the list.
+        names: the names of the columns, which are also the names of the functions.
+        weights: the weights that the trainer must hold for the columns at the start of training.
         schedules: the scheduled weights of ``"components"`` by name; they change during training.
-        separable: True if each column can be normalized separately without losing its weight (GDPO).
-        owners: the index of the item from which each column comes; None if it comes from several or from none.
-        scheduled: True if anything in the tree depends on training progress.
-        follows: True if a schedule depends on how well the policy does.
-        together: the rows that must be scored in one batch, even if it is spread over several processes.
-        raw: True if the weights are the trainer's alone: the tree that is scored does not hold them.
-        given: True if the user gave the weights to us, so that the trainer must hold the same.
+        separable: whether each column can be normalized separately without losing its weight (GDPO).
+        owners: the index of the item from which each column comes; None if it comes from several items or from none.
+        scheduled: whether anything in the tree depends on training progress.
+        follows: whether a schedule depends on how well the policy does.
+        together: the rows that must be scored in one batch, even if they are spread over several processes.
+        raw: whether only the trainer holds the weights, so that the scored tree does not have them.
+        given: whether the user passed the weights to `to_trl`, so that the trainer must hold the same weights.
     """
 
     columns: Columns
@@ -82,7 +82,7 @@ class RewardColumns:
         """Return the layout of one reward.
 
         Args:
-            raw: if it is a plain sum, the trainer multiplies by its weights.
+            raw: whether the trainer multiplies by the weights if the reward is a plain sum.
 
         Raises:
             RewardDefinitionError: as in `listed`.
@@ -95,7 +95,7 @@ class RewardColumns:
 
     @classmethod
     def listed(cls, items: Sequence[Reward], columns: Columns, weights: Sequence[float] | None = None) -> RewardColumns:
-        """Return the layout of a list of rewards, with a weight for each of them; None for all 1.
+        """Return the layout of a list of rewards; `weights` has one weight per reward, or is None if all are 1.
 
         Raises:
             RewardDefinitionError: there is no term, `columns` is unknown, or a component is called ``total`` and the
@@ -131,24 +131,24 @@ class RewardColumns:
 
     @property
     def _free(self) -> bool:
-        """True if the tree is a plain sum of the columns, so that the trainer may weight them."""
+        """Whether the tree is a plain sum of the columns, so that the trainer may weight them."""
         return None not in self.owners and set(self.weights) == {1.0} and not self.schedules
 
     @cached_property
     def honors(self) -> bool:
-        """True if the trainer may hold any weights: each item of the list gives one column."""
+        """Whether the trainer may hold arbitrary weights, because each item of the list gives one column."""
         if self.given or len(set(self.owners)) < len(self.owners):
             return False
         return self.raw or self._free
 
     @cached_property
     def weighs(self) -> bool:
-        """True if the columns are not the terms of the total: the trainer multiplies them by weights."""
+        """Whether the columns are not the terms of the total, so that the trainer multiplies them by weights."""
         return self.columns == "components" or set(self.weights) != {1.0}
 
     @property
     def held(self) -> dict[str, float] | None:
-        """The weights of the columns, if they are the trainer's alone."""
+        """The weights of the columns by name if only the trainer holds them; otherwise None."""
         return dict(zip(self.names, self.weights, strict=True)) if self.raw else None
 
     def holding(self, weights: Sequence[float]) -> RewardColumns:
@@ -157,19 +157,19 @@ class RewardColumns:
 
     @cached_property
     def scored(self) -> Reward:
-        """The scored reward, whose columns go to the trainer."""
+        """The reward that is scored; its columns go to the trainer."""
         return _sum(self.items)
 
     @cached_property
     def reward(self) -> Reward:
-        """The reward that is trained: with the weights of the trainer."""
+        """The reward that is trained, with the weights that the trainer holds."""
         if not self.raw or set(self.weights) == {1.0}:
             return self.scored
         weights_by_owner = dict(zip(self.owners, self.weights, strict=True))
         return weighted_sum_of([(weights_by_owner.get(index, 1.0), item) for index, item in enumerate(self.items)])
 
     def of_table(self, table: ScoreTable) -> dict[str, Floats]:
-        """Return the columns by name, (n,) each: NaN where they abstained or the row is unscorable."""
+        """Return the columns by name, each of shape (n,); NaN if a column abstained or the row is unscorable."""
         if self.columns == "terms":
             return {name: table.terms[name] for name in self.names}
         absent = np.isnan(table.total)
@@ -179,11 +179,11 @@ class RewardColumns:
         }
 
     def weighted(self, table: ScoreTable) -> ScoreTable:
-        """Return the scores with the weights of the trainer in the terms and the total."""
+        """Return the scores with the trainer's weights in the terms and the total."""
         if not self.raw or set(self.weights) == {1.0}:
             return table
         factors = dict(zip(self.names, self.weights, strict=True))
-        with np.errstate(over="ignore"):  # `require_float32` reports it
+        with np.errstate(over="ignore"):  # `require_float32` reports the overflow
             terms = {name: factors[name] * values for name, values in table.terms.items()}
         return replace(
             table,
@@ -201,11 +201,11 @@ class RewardColumns:
         *,
         normalizes_each: bool,
     ) -> Mapping[str, Floats]:
-        """Return the addends of the trainer, by name: the terms, or (GDPO) its columns, each normalized.
+        """Return the values that the trainer adds up, by name: the terms or, for GDPO, the normalized columns.
 
         Args:
             columns: the columns from `of_table`.
-            table: the scores with the weights of the trainer.
+            table: the scores with the trainer's weights.
         """
         if not normalizes_each:
             return table.terms
@@ -214,7 +214,7 @@ class RewardColumns:
         return dict(zip(weights, parts, strict=True))
 
     def weights_at(self, progress: Progress | None) -> dict[str, float]:
-        """Return the current weights by name; empty if none is scheduled."""
+        """Return the current weights by name; empty if no weight is scheduled."""
         return {name: float(sum(weight_now(part, progress) for part in parts)) for name, parts in self.schedules}
 
 
@@ -224,8 +224,8 @@ def _sum(items: tuple[Reward, ...]) -> Reward:
 
 def _owners(scorer: Scorer, items: tuple[Reward, ...], names: Sequence[str]) -> tuple[int | None, ...]:
     terms = dict(scorer.names.terms)
-    inside = [set(terms_of(item)) for item in items]
-    candidates = [[index for index, nodes in enumerate(inside) if terms.get(name) in nodes] for name in names]
+    term_sets = [set(terms_of(item)) for item in items]
+    candidates = [[index for index, nodes in enumerate(term_sets) if terms.get(name) in nodes] for name in names]
     return tuple(indices[0] if len(indices) == 1 else None for indices in candidates)
 
 
@@ -247,12 +247,12 @@ def _components(scorer: Scorer) -> _Plan:
     weights = {name: pure_weights.get(name, ()) for name in components}
     start = Progress(0, 1)
     initial = tuple(sum(weight_now(part, start) for part in parts) for parts in weights.values())
-    moving = any(isinstance(part, Schedule) for parts in weights.values() for part in parts)
-    return _Plan(components, initial, tuple(weights.items()) if moving else (), separable=True)
+    is_scheduled = any(isinstance(part, Schedule) for parts in weights.values() for part in parts)
+    return _Plan(components, initial, tuple(weights.items()) if is_scheduled else (), separable=True)
 
 
 def _pure_weights(scorer: Scorer) -> dict[str, tuple[Weight, ...]] | None:
-    """Return the weights of each term of a pure weighted sum; None if weights differ by row (gates, means, routes)."""
+    """Return the weights of each term of a plain weighted sum; None if weights differ by row (gates, means, routes)."""
     names = {node: name for name, node in scorer.names.terms}
     weights: dict[str, tuple[Weight, ...]] = {}
     for weight, node in _summands(scorer.reward, 1.0):
@@ -273,7 +273,7 @@ def _summands(reward: Reward, weight: Weight) -> Iterator[tuple[Weight, Reward]]
 
 
 def _scales(node: Reward) -> bool:
-    """Return True if a term is more or less than the plain value of its reward."""
+    """Return whether a term is a multiple or an average instead of the plain value of its reward."""
     facts = node.facts
     return (
         facts.average or any(weight != 1.0 for weight in facts.weights or ()) or any(map(_scales, facts.addends or ()))
@@ -284,28 +284,28 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
     """Return the layout for the argument of `to_trl`.
 
     Raises:
-        RewardDefinitionError: there is not one weight for each item, a weight is not finite, or as in
+        RewardDefinitionError: the number of weights differs from the number of items, a weight is not finite, or as in
             `RewardColumns.listed`.
         RewardTypeError: as in `checked_tree`, or a weight is not a number.
     """
     checked_tree(reward)
-    listed = list(reward) if isinstance(reward, (list, tuple)) else [reward]
-    items = [tree_of(item, "an item of to_trl") for item in listed]
+    rewards = list(reward) if isinstance(reward, (list, tuple)) else [reward]
+    items = [tree_of(item, "an item of to_trl") for item in rewards]
     if weights is None:
         return RewardColumns.listed(items, columns)
     item_weights = list(weights)
     if len(item_weights) != len(items):
-        layout, inside = RewardColumns.listed(items, columns), None
-        if len(item_weights) == len(layout.names):  # one for each column, but a reward gives several
+        layout, suggestion = RewardColumns.listed(items, columns), None
+        if len(item_weights) == len(layout.names):  # one weight per column, although a reward gives several columns
             from rewardkit_adapters.trl.checks import weighted_expression
 
-            inside = weighted_expression(layout, dict(zip(layout.names, item_weights, strict=True)))
-        instead = "" if inside is None else f", or write the weights into the reward: rk.to_trl({inside})"
+            suggestion = weighted_expression(layout, dict(zip(layout.names, item_weights, strict=True)))
+        alternative = "" if suggestion is None else f", or write the weights into the reward: rk.to_trl({suggestion})"
         raise RewardDefinitionError(
             f"to_trl: there are {len(item_weights)} weights for {len(items)} reward{'s' * (len(items) != 1)}. Pass one "
-            f"weight for each reward{instead}"
+            f"weight for each reward{alternative}"
         )
-    for weight, item in zip(item_weights, listed, strict=True):
+    for weight, item in zip(item_weights, rewards, strict=True):
         if isinstance(weight, Schedule):
             raise RewardTypeError(
                 f"to_trl: weights= are numbers, got the schedule {weight!r}. Multiply the reward by it instead, and "
@@ -315,12 +315,12 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
 
 
 def successor(reward: Any, weights: Mapping[str, float] | None) -> Reward:
-    """Return the tree of the replacement for a reward whose columns the trainer weights with `weights`.
+    """Return the tree of a reward that replaces one whose columns the trainer weights with `weights`.
 
-    A list keeps these weights, as it keeps those of a GRPOConfig. Any other reward has its own.
+    A list keeps these weights, as it keeps those of a GRPOConfig. Any other reward has its own weights.
 
     Raises:
-        RewardDefinitionError: a list has other columns, so it is unknown how they are weighted.
+        RewardDefinitionError: a list has other columns, whose weights are unknown.
         RewardTypeError: as in `checked_tree`.
     """
     tree = checked_tree(reward)
@@ -337,10 +337,10 @@ def successor(reward: Any, weights: Mapping[str, float] | None) -> Reward:
 
 
 def checked_tree(reward: Any) -> Reward:
-    """Return the tree for the argument of `to_trl`: a reward, a plain function, or a list of them.
+    """Return the tree for the argument of `to_trl`: a reward, a plain function, or a list of these.
 
     Raises:
-        RewardTypeError: a reward model, something that `to_trl` returned, or anything else.
+        RewardTypeError: the argument is a reward model, a result of `to_trl`, or another unsupported object.
     """
     if hasattr(reward, "_evaluators"):
         raise RewardTypeError("rk.to_trl already returned this list. Join lists with +: rk.to_trl(a) + rk.to_trl(b)")

@@ -1,6 +1,6 @@
 """The state of schedules that follow performance, kept in the trainer's state.
 
-The trainer saves that state in its checkpoints, so a resumed run needs no callback to continue.
+The trainer saves its state in checkpoints, so a resumed run needs no callback to continue.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from rewardkit.progress import states
 from rewardkit.progress.schedule import PerformanceSchedule
 
 KEY = "rewardkit"
-"""Our key among ``stateful_callbacks`` in ``trainer_state.json``."""
+"""The key of rewardkit's state among ``stateful_callbacks`` in ``trainer_state.json``."""
 
 
 class Memory:
-    """The states of `followers`, which are schedules, and the means of the last training batch."""
+    """The states of the schedules `followers`, and the component means of the last training batch."""
 
     def __init__(self, followers: Sequence[PerformanceSchedule]) -> None:
         self._followers = followers
@@ -26,49 +26,50 @@ class Memory:
         self.means: Mapping[str, float] = {}
 
     def recall(self, trainer_state: Any) -> None:
-        """Load the states from `trainer_state` if it is not the one of the last call: the run is new or resumed."""
+        """Load the states from `trainer_state` if it differs from that of the last call: the run is new or resumed."""
         if self._owner is trainer_state:
             return
         self._owner = trainer_state
         self.means = {}
         saved_states = _saved(trainer_state).get(KEY, {})
         self.states = states.restored(states.initial(self._followers), saved_states)
-        lost = [follower for follower in self._followers if follower.describe() not in saved_states]
-        if lost and getattr(trainer_state, "global_step", 0) > 0:
+        missing = [follower for follower in self._followers if follower.describe() not in saved_states]
+        if missing and getattr(trainer_state, "global_step", 0) > 0:
             warn(
                 f"this run resumes at step {trainer_state.global_step}, but its checkpoint has no state for "
-                f"{lost[0]!r}, so the schedule starts from its beginning. The checkpoint was saved with another reward "
+                f"{missing[0]!r}, so the schedule starts from its beginning. The checkpoint was saved with another "
+                "reward "
                 "or another schedule"
             )
 
     def learn(self, trainer_state: Any, means: Mapping[str, float], sums: Sequence[Sequence[float]]) -> None:
-        """Update the states with one training batch, also for the next checkpoint.
+        """Update the states with one training batch, and store them for the next checkpoint.
 
         Args:
-            means: the mean of each component, as reward functions read them from ``progress.means``.
+            means: the mean of each component, which reward functions read as ``progress.means``.
             sums: the sums of the components that schedules follow, as `column.sums` returns them.
         """
         self.means = means
         if self._followers:
-            followed = states.means([follower.component for follower in self._followers], sums)
-            self.states = states.advanced(self.states, followed)
+            component_means = states.means([follower.component for follower in self._followers], sums)
+            self.states = states.advanced(self.states, component_means)
             saved_in(trainer_state).update(states.saved(self.states))
 
     def follow(self, followers: Sequence[PerformanceSchedule], trainer_state: Any) -> None:
-        """Switch to the schedules `followers`: known ones keep their state, new ones start."""
-        before = states.saved(self.states)
+        """Switch to the schedules `followers`: known schedules keep their states, new ones start from the beginning."""
+        saved_states = states.saved(self.states)
         self._followers = followers
-        self.states = states.restored(states.initial(followers), before)
-        if self._owner is trainer_state is not None:  # else `recall` loads it later
+        self.states = states.restored(states.initial(followers), saved_states)
+        if self._owner is trainer_state is not None:  # otherwise `recall` loads it later
             checkpoint = saved_in(trainer_state)
-            for key in before.keys() - states.saved(self.states).keys():
+            for key in saved_states.keys() - states.saved(self.states).keys():
                 checkpoint.pop(key, None)
             if followers:
                 checkpoint.update(states.saved(self.states))
 
 
 def saved_in(trainer_state: Any) -> dict[str, Any]:
-    """Return our part of the next checkpoint. If the trainer has no place for it, it is not saved."""
+    """Return rewardkit's part of the next checkpoint; it is not saved if the trainer has no place for it."""
     checkpoint: dict[str, Any] = _saved(trainer_state).setdefault(KEY, {})
     return checkpoint
 

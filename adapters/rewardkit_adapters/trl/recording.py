@@ -1,6 +1,6 @@
 """The record of a run: ``rk.to_trl(reward, record="runs/x")`` writes every scored batch to the folder ``runs/x``.
 
-Recording never disturbs the training: errors are logged, and no score changes.
+Recording does not affect the training: errors are logged, and no score changes.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 _LOG = logging.getLogger("rewardkit")
 _FLUSH_SECONDS = 60.0
-"""Any limit: a disk that takes longer at the end of a run is lost."""
+"""Seconds to wait for the writer at the end of a run. An arbitrary limit: a disk that takes longer is considered
+lost."""
 _MOST_PROMPTS = 100_000
-"""The most prompts whose lengths are kept. Any limit: more take memory, and tokenizing a prompt again costs little."""
+"""The maximum number of prompts whose lengths are kept. An arbitrary limit: more would take memory, and tokenizing a
+prompt again costs little."""
 _NOTHING = ScoreTable((), {}, {}, np.empty(0))
 
 
@@ -60,19 +62,19 @@ class Recording:
         self._faults = FaultLines()
         self._attempt: int | None = None
         self._recorder: Recorder | None = None
-        self._last_step = -1  # of training, in this attempt
-        self._trained = False  # in this attempt
+        self._last_step = -1  # the last training step in this attempt
+        self._trained = False  # whether this attempt has trained
         self._new_attempt = False
-        self._alone = True  # until a trainer calls
+        self._alone = True  # True until a trainer calls
         self._logged: list[Logged] = []
-        self._own: set[str] = set()
+        self._own_metrics: set[str] = set()
         self._lines: list[Line] = []
-        self._prompt_lengths: dict[str, int] | None = {}  # None: this trainer cannot tell them
+        self._prompt_lengths: dict[str, int] | None = {}  # None if the trainer cannot provide them
         self._guard = Guard(self.path, "these batches")
 
     @property
     def folder(self) -> str | None:
-        """The local folder that it writes to; None for a remote address."""
+        """The local folder of the record; None for a remote address."""
         return self.path if Files.at(self.path).local else None
 
     def use(self, reward: Reward) -> None:
@@ -82,7 +84,7 @@ class Recording:
             self.__dict__.pop("_version", None)
 
     def say(self, message: str, level: str = "info") -> None:
-        """Add a log line; it is written with the next batch."""
+        """Add a log line, which is written with the next batch."""
         with self._lock:
             self._lines.append(Line(message, "log", level, time=time.time()))
 
@@ -91,7 +93,7 @@ class Recording:
 
         Args:
             prepared: the call of the trainer.
-            scored: its scores.
+            scored: the scores of the batch.
             measured: the metrics of all processes.
         """
         call, trainer, state = prepared.call, prepared.trainer, prepared.state
@@ -101,7 +103,7 @@ class Recording:
             self._alone = not trainer.known and state is None
             self._open(trainer, step)
             with self._guard():
-                self._own |= measured.keys()
+                self._own_metrics |= measured.keys()
                 self._hand_over(
                     table=scored.table,
                     step=step,
@@ -121,25 +123,26 @@ class Recording:
                     trajectories=scored.trajectories,
                     durations=scored.durations,
                     metrics=_metrics(scored, {**measured, **trainer.limits} if trainer.is_main else {}),
-                    lines=[*self._said(), *scored.lines, *self._faults.of(scored.table.faults)],
+                    lines=[*self._take_lines(), *scored.lines, *self._faults.of(scored.table.faults)],
                 )
 
     def log(self, logs: Mapping[str, Any], step: int) -> None:
         """Record the trainer's log entry after `step` steps (loss, KL, learning rate, ...) as ``trainer/<name>``.
 
-        It is written with the next batch, for the step that it belongs to. Metrics of ours are recorded already.
+        The entry is written with the next batch, for the step that it belongs to. Metrics that rewardkit logged are
+        skipped, because they are already recorded.
         """
         training = not any(name.startswith("eval_") for name in logs)
         with self._lock, self._guard():
             numbers = {
                 f"trainer/{name}": float(value)
                 for name, value in logs.items()
-                if isinstance(value, (int, float)) and name.removeprefix("eval_") not in self._own
+                if isinstance(value, (int, float)) and name.removeprefix("eval_") not in self._own_metrics
             }
             self._logged.append(Logged(max(0, step - 1) if training else step, training, numbers))
 
     def training_begins(self) -> None:
-        """Make a second training with the same functions a new attempt."""
+        """Start a new attempt if these functions have already been used in a training."""
         with self._lock:
             self._new_attempt = self._trained
 
@@ -147,46 +150,46 @@ class Recording:
         """Write the remaining entries.
 
         Args:
-            finished: the training is complete. Without a trainer every flush marks the run as finished.
+            finished: whether the training is complete. Without a trainer, every flush marks the run as finished.
         """
         with self._lock, self._guard():
             if self._recorder is not None:
                 if self._logged:
                     last = self._logged[-1]
-                    self._hand_over(table=_NOTHING, step=last.step, training=last.training, lines=self._said())
+                    self._hand_over(table=_NOTHING, step=last.step, training=last.training, lines=self._take_lines())
                 if finished or self._alone:
                     self._recorder.finish(_FLUSH_SECONDS)
                 else:
                     self._recorder.flush(_FLUSH_SECONDS)
 
     def _lengths_of(self, prompts: Any, trainer: Trainer) -> list[int | None] | None:
-        """Return the length of each prompt in tokens, as the trainer tokenizes it; None if it does not tell."""
+        """Return the length of each prompt in tokens, as the trainer tokenizes it; None if that is unknown."""
         lengths_by_prompt = self._prompt_lengths
         if lengths_by_prompt is None or prompts is None or not trainer.known:
             return None
         keys = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in prompts]
-        new = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in lengths_by_prompt}
-        if new:
-            lengths = trainer.prompt_lengths(list(new.values()))
+        new_prompts = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in lengths_by_prompt}
+        if new_prompts:
+            lengths = trainer.prompt_lengths(list(new_prompts.values()))
             if lengths is None:
                 self._prompt_lengths = None
                 return None
             if len(lengths_by_prompt) > _MOST_PROMPTS:
                 lengths_by_prompt.clear()
-            lengths_by_prompt.update(zip(new, lengths, strict=True))
+            lengths_by_prompt.update(zip(new_prompts, lengths, strict=True))
         return [lengths_by_prompt.get(key) for key in keys]
 
-    def _said(self) -> list[Line]:
+    def _take_lines(self) -> list[Line]:
         lines, self._lines = self._lines, []
         return lines
 
     def _open(self, trainer: Trainer, step: int | None) -> None:
-        """Start an attempt at the first batch, and when training starts again or resumes from an earlier step.
+        """Start an attempt at the first batch, and when a training starts again or resumes from an earlier step.
 
-        All processes start it at the same batch, with the number that the main process finds.
+        All processes start the attempt at the same batch, with the number that the main process chooses.
         """
-        back = trainer.training and step is not None and step < self._last_step
-        if self._new_attempt or back:
+        is_earlier = trainer.training and step is not None and step < self._last_step
+        if self._new_attempt or is_earlier:
             self.flush()
             with self._guard():
                 if self._recorder is not None:
@@ -199,7 +202,7 @@ class Recording:
         if self._attempt and self._recorder is None:
             with self._guard():
                 self._recorder = Recorder(self.path, attempt=self._attempt, rank=trainer.rank)
-        if self._recorder is not None:  # without a trainer nothing has to hurry
+        if self._recorder is not None:  # without a trainer, no one waits for the recorder
             self._recorder.patience = math.inf if self._alone else PATIENCE
         if trainer.training:
             if not self._trained and not step and trainer.is_main:
@@ -207,7 +210,7 @@ class Recording:
             self._trained, self._last_step = True, -1 if step is None else step
 
     def _warn_of_earlier_training(self) -> None:
-        """Warn if a training that starts from step 0 hides an earlier one in the same folder."""
+        """Warn if a training that starts from step 0 hides an earlier training in the same folder."""
         with self._guard():
             if not any(part.attempt < (self._attempt or 0) for part in Files.at(self.path).parts(COMMITTING)):
                 return
@@ -220,7 +223,7 @@ class Recording:
             self.say(message, "warning")
 
     def _next_attempt(self) -> int:
-        """Return the number of the next attempt; 0 if the folder cannot be read, and the next batch tries again."""
+        """Return the number of the next attempt; 0 if the folder cannot be read, so that the next batch tries again."""
         attempt = 0
         with self._guard():
             attempt = next_attempt(self.path)
@@ -237,7 +240,7 @@ class Recording:
 
 
 def _metrics(scored: Scored, measured: Mapping[str, float]) -> dict[str, float]:
-    """Return the metrics of all processes, and those of this process: seconds, diversity of completions."""
+    """Return the metrics of all processes, and those of this process: seconds, and the diversity of completions."""
     metrics = {**measured}
     for name, (_, failed, errored, _, unparsable, _) in zip(scored.table.components, scored.tally.faults, strict=True):
         if any(f"{kind}/{name}" in measured for kind in ("failed", "errored", "unparsable_gold")):

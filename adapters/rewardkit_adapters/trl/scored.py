@@ -13,7 +13,7 @@ import numpy as np
 from rewardkit.analyze.advantages import GroupStats
 from rewardkit.analyze.permuted_golds import ForeignScores
 from rewardkit.batch.batch import Batch
-from rewardkit.batch.column import Floats, Numbers, added
+from rewardkit.batch.column import Floats, Numbers, add_by_name
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import BindingError
 from rewardkit.progress.progress import Progress
@@ -32,9 +32,9 @@ class Prepared:
     """A call of the trainer, with everything needed to score it.
 
     Attributes:
-        state: the TrainerState; None if unknown.
+        state: the trainer's TrainerState; None if unknown.
         progress: the training progress; None if unknown.
-        strict: True if a bug in a reward function raises.
+        strict: whether a bug in a reward function raises.
         episodes: the settings for reading completions.
     """
 
@@ -48,25 +48,26 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Scored:
-    """A batch of n completions.
+    """A scored batch of n completions.
 
     Attributes:
-        table: its scores, with the weights of the trainer.
+        table: the scores, with the trainer's weights.
         columns: name -> (n,) the columns for the trainer.
-        tally: its sums over all processes.
+        tally: the sums over all processes.
         addends: the names of the columns that the trainer adds up.
-        totals: (n,) their sums.
-        parts: ``<component>/<part>`` -> the number of rows with that part, and its sum.
+        totals: (n,) the sums of these columns.
+        parts: ``<component>/<part>`` -> the number of rows with the part, and the sum of the part.
         spread: the totals relative to their groups; None if groups are incomplete or nothing is recorded.
         groups: (n,) the group of each row.
-        cut: True if a group continues in another batch.
+        cut: whether a group continues in another batch.
         processes: the number of processes among which the rows are divided.
         seconds: the time that scoring took.
-        lines: the printed and logged lines of the reward functions, if it is recorded.
-        durations: component -> the seconds of each call, if it is recorded.
+        lines: the lines that reward functions printed and logged, if the batch is recorded.
+        durations: component -> the seconds of each call, if the batch is recorded.
         trajectories: the numbers of the trajectories; None for plain texts.
         tools: tool -> the number of its calls.
-        foreign: (n,) totals with the gold answers of other prompts, as far as the radar scored them; None for none.
+        foreign: (n,) totals with the gold answers of other prompts, for the rows that the radar scored; None if it
+            scored no row.
     """
 
     table: ScoreTable
@@ -87,7 +88,7 @@ class Scored:
     foreign: ForeignScores | None = None
 
     def part(self, start: int, stop: int, *, main: bool) -> Scored:
-        """Return the rows from `start` to `stop` (exclusive). What is about no row goes to the main process."""
+        """Return the rows from `start` to `stop` (exclusive); only the main process gets the lines without a row."""
         lines = [line for line in self.lines if main and line.row is None]
         lines += [
             replace(line, row=line.row - start)
@@ -114,7 +115,7 @@ class Result(NamedTuple):
     Attributes:
         scored: the scores.
         batch: the rows that this process scored; None if the main process scored them.
-        rows: the rows of this process among those of `scored`; None if these are all of them.
+        rows: the slice of `scored` with the rows of this process; None if all rows are from this process.
     """
 
     scored: Scored
@@ -123,12 +124,12 @@ class Result(NamedTuple):
 
 
 def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded: bool) -> Result:
-    """Score the rows of this process, and add up the sums of all processes.
+    """Score the rows of this process, and sum the tallies of all processes.
 
-    If a group continues in another process, the main process scores the rows of all of them.
+    If a group continues in another process, the main process scores the rows of all processes.
 
     Args:
-        recorded: True if what reward functions print and log is captured.
+        recorded: whether to capture the output and the log lines of reward functions.
 
     Raises:
         BindingError: a column is missing, or the reward compares completions that are not all in this process.
@@ -137,15 +138,15 @@ def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded
     generations, size = trainer.num_generations, len(call.completions)
     split = layout.together == "group" and generations and size % generations
     if trainer.processes > 1 and (split or layout.together == "batch"):
-        everything, start = gathered(call, trainer)
+        all_rows, start = gathered(call, trainer)
         batches: list[Batch] = []
 
         def compute() -> Scored:
-            scored, batch = _scored(scorer, layout, replace(prepared, call=everything), recorded, processes=1)
+            scored, batch = _score_call(scorer, layout, replace(prepared, call=all_rows), recorded, processes=1)
             batches.append(batch)
             return scored
 
-        # Scored by one process for all: a judge that is asked twice may give two answers.
+        # One process scores for all, because a judge that is asked twice may give two answers.
         scored = trainer.on_main(compute)
         return Result(scored, batches[0] if batches else None, slice(start, start + size))
     if split:
@@ -153,21 +154,21 @@ def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded
             f"this reward compares the {generations} completions of a prompt, but this process got {size}, which is "
             "a part of a group: make per_device_train_batch_size a multiple of num_generations"
         )
-    scored, batch = _scored(scorer, layout, prepared, recorded, processes=trainer.processes)
+    scored, batch = _score_call(scorer, layout, prepared, recorded, processes=trainer.processes)
     if trainer.processes == 1:
         return Result(scored, batch)
     table, tally = scored.table, scored.tally.summed(trainer.summed_over_ranks)
     if scorer.measures:
-        table = replace(table, measures=added(trainer.of_each_process(table.measures)))
-    parts = added(trainer.of_each_process(scored.parts), _add_parts) if tally.parts.any() else scored.parts
-    tools = added(trainer.of_each_process(scored.tools)) if tally.trajectories[0] else scored.tools
+        table = replace(table, measures=add_by_name(trainer.of_each_process(table.measures)))
+    parts = add_by_name(trainer.of_each_process(scored.parts), _add_parts) if tally.parts.any() else scored.parts
+    tools = add_by_name(trainer.of_each_process(scored.tools)) if tally.trajectories[0] else scored.tools
     return Result(replace(scored, table=table, tally=tally, parts=parts, tools=tools), batch)
 
 
-def _scored(
+def _score_call(
     scorer: Scorer, layout: RewardColumns, prepared: Prepared, recorded: bool, *, processes: int
 ) -> tuple[Scored, Batch]:
-    """Score all rows of the call."""
+    """Score all rows of the call, and return the scores with the batch."""
     call, trainer, progress = prepared.call, prepared.trainer, prepared.progress
     generations = trainer.num_generations
     batch = Batch(
@@ -183,7 +184,7 @@ def _scored(
     capture = Capture() if recorded else None
     started = time.perf_counter()
     with capture or nullcontext():
-        # With a trainer, no process stops the run by itself: the others would wait for it forever.
+        # With a trainer, a single process must not stop the run: the others would wait for it forever.
         scores = scorer.score(batch, strict=prepared.strict, stops=not trainer.known, on_unparsable_gold="fail")
     seconds = time.perf_counter() - started
     columns, table = layout.of_table(scores), layout.weighted(scores)
@@ -208,19 +209,19 @@ def _scored(
         lines=() if capture is None else tuple(capture.lines),
         durations={} if capture is None else capture.durations,
         trajectories=trajectories,
-        tools={} if trajectories is None else added(trajectories.tools),
+        tools={} if trajectories is None else add_by_name(trajectories.tools),
     )
     return scored, batch
 
 
 def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:
-    """Return (n,) the sum of the trainer's addends; NaN where `total`, that of the table, is NaN."""
-    stacked = np.array(addends)
-    absent = np.isnan(stacked)
+    """Return the sums of the trainer's addends, shape (n,); NaN where `total` is NaN."""
+    addend_rows = np.array(addends)
+    absent = np.isnan(addend_rows)
     if absent.any():
-        return np.where(np.isnan(total), np.nan, np.where(absent, 0.0, stacked).sum(axis=0))
-    summed: Floats = stacked.sum(axis=0)
-    return summed
+        return np.where(np.isnan(total), np.nan, np.where(absent, 0.0, addend_rows).sum(axis=0))
+    totals: Floats = addend_rows.sum(axis=0)
+    return totals
 
 
 def _parts(table: ScoreTable) -> dict[str, tuple[float, float]]:

@@ -1,4 +1,4 @@
-"""The sums of one batch. The tallies of all processes add up to the tally of the whole batch."""
+"""The sums over one batch. The tallies of all processes add up to the tally of the whole batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rewardkit.online.faults import fault_counts
 from rewardkit.record.trajectories import Trajectories
 
 TRAJECTORY = ("turns", "calls", "errors", "unfinished", "pending", "malformed_calls", "broken")
-"""The numbers of a trajectory that are summed."""
+"""The numbers of trajectories that are summed."""
 
 
 @dataclass(frozen=True)
@@ -26,21 +26,22 @@ class Tally:
 
     Attributes:
         rows: (2,) the number of rows, and of unscorable rows.
-        faults: (components, 6) rows evaluated, failed, errored, failed without harm, with a gold that cannot be read,
-            and read (`fault_counts`).
+        faults: (components, 6) the numbers of rows that were evaluated, failed, errored, failed without harm, have an
+            unreadable gold, and have a readable gold (`fault_counts`).
         parts: (1,) the number of parts of scores; their names may differ between processes.
         stops: (1,) the number of processes in which a reward stopped the run.
-        absent: (components, 2) abstained and skipped rows.
-        sums: (components, 2) scored rows, and the sum of their scores.
+        absent: (components, 2) the numbers of abstained and skipped rows.
+        sums: (components, 2) the number of scored rows, and the sum of their scores.
         followed: (followed, 3) the sums of the components that schedules follow, as `column.sums` returns them.
-        weights: (terms, 2) rows that a term applies to, and the sum of its weights over them.
-        gates: (gates, 2) rows that reached a gate, and rows that passed it.
+        weights: (terms, 2) the number of rows to which a term applies, and the sum of the term's weights over these
+            rows.
+        gates: (gates, 2) the numbers of rows that reached a gate, and that passed it.
         contributions: (terms,) the sums of the terms.
         caused: (addends,) the variance within groups that each addend causes.
         variance: (1,) the variance within groups.
-        moments: (3,) number, sum and sum of squares of the totals that were scored.
-        trajectories: (9,) the number of batches with more than plain messages, of trajectories, and the sums of their
-            numbers, in the order of `TRAJECTORY`.
+        moments: (3,) the number, the sum and the sum of squares of the scored totals.
+        trajectories: (9,) the number of batches with more than plain messages, the number of trajectories, and the sums
+            of their numbers in the order of `TRAJECTORY`.
     """
 
     rows: Floats
@@ -73,7 +74,8 @@ class Tally:
 
         Args:
             addends: name -> (n,) the columns that the trainer adds up.
-            groups: (n,) the group of each row; None if groups are incomplete, so that their variance is unknown.
+            groups: (n,) the group of each row; None if groups are incomplete, so that the variance within groups is
+                unknown.
             scale: the divisor of the trainer's advantages.
             followed: the components that schedules follow.
             totals: (n,) the sums of the addends, if they differ from the totals of the table.
@@ -117,7 +119,7 @@ class Tally:
         }
 
     def summed(self, over_ranks: Callable[[Floats], Floats]) -> Tally:
-        """Return the tally of all processes; all numbers are summed in one call of `over_ranks`."""
+        """Return the tally of all processes. A single call of `over_ranks` sums all numbers."""
         arrays: tuple[Floats, ...] = astuple(self)
         flat = over_ranks(np.concatenate([array.ravel() for array in arrays]))
         pieces = np.split(flat, np.cumsum([array.size for array in arrays])[:-1])

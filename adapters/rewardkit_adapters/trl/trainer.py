@@ -1,7 +1,7 @@
-"""The trainer behind a call: training or evaluation, generations per prompt, the weights that it holds.
+"""The trainer behind a call: whether it trains or evaluates, its generations per prompt, and its reward weights.
 
-TRL passes ``log_metric`` to every reward function. It is a bound method of the trainer, and the only way to reach it.
-Every attribute is read with care, because an older or patched TRL may lack any of them.
+TRL passes ``log_metric`` to every reward function. It is a bound method of the trainer, and the only way to reach the
+trainer. Every attribute is read defensively, because an older or patched TRL may lack any of them.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ T = TypeVar("T")
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 _PER_FUNCTION = ("reward_funcs", "reward_func_names", "reward_processing_classes")
-"""The lists of the trainer that hold one item for each reward function."""
+"""The lists in the trainer that have one item per reward function."""
 
 
 class Trainer:
-    """A trainer as it is now, seen from one of its evaluators; ``Trainer(None)`` if there is none.
+    """The current state of a trainer, as seen by one of its evaluators; ``Trainer(None)`` if there is no trainer.
 
-    It is read once, when this is made: make a new one for each call. ``Trainer.behind(log_metric).training`` is False
-    during evaluation.
+    The trainer is read once, when the object is created, so create a new one for each call.
+    ``Trainer.behind(log_metric).training`` is False during evaluation.
 
     Args:
         trainer: the trainer itself.
-        evaluator: the evaluator of the reward functions that count as ours.
+        evaluator: the evaluator whose reward functions `own` lists.
 
     Attributes:
         instance: the trainer itself; None if there is none.
-        known: True if there is a trainer.
+        known: whether there is a trainer.
         training: False during evaluation; True if unknown.
-        num_generations: completions per prompt, in training or in evaluation; None if unknown.
+        num_generations: the number of completions per prompt, in training or in evaluation; None if unknown.
         limits: ``limit/tokens``: the length in tokens at which completions are cut.
         end_tokens: the tokens that end a completion before the limit, as the trainer counts clipped completions.
-        runs_calls: True if it reads the calls of the policy and runs them, with tools or in an environment.
-        logs_completions: True if it logs a table of completions.
-        normalizes_each: True if it normalizes each reward function separately before it adds them up (GDPO).
-        reward_functions: all reward functions, ours and others.
-        own: (place, name) of each function of `evaluator`.
-        scale: the divisor of advantages: the standard deviation of the group, of the batch, or nothing.
-        way: the trainer's way of computing advantages; None if they do not depend on `evaluator` alone.
-        can_stop_later: True if a callback can stop the training after a checkpoint.
+        runs_calls: whether the trainer parses and runs the policy's tool calls, with tools or in an environment.
+        logs_completions: whether the trainer logs a table of completions.
+        normalizes_each: whether the trainer normalizes each reward function separately before it adds them up (GDPO).
+        reward_functions: all reward functions, including those of `evaluator`.
+        own: (index, name) of each function of `evaluator`.
+        scale: the divisor of advantages: the standard deviation of the group, of the batch, or none.
+        way: how the trainer computes advantages; None if they do not depend on `evaluator` alone.
+        can_stop_later: whether a callback can stop the training after a checkpoint.
         rank: the number of this process, from 0.
         processes: the number of processes that train together.
         is_main: True in the process that logs.
@@ -70,14 +70,14 @@ class Trainer:
         self.logs_completions = bool(getattr(trainer, "log_completions", True))
         self.normalizes_each = getattr(trainer, "multi_objective_aggregation", None) == "normalize_then_sum"
         self.reward_functions: Sequence[Any] = getattr(trainer, "reward_funcs", [])
-        # By evaluator and not by identity: functions may have been pickled or copied.
+        # Compared by evaluator and not by identity, because functions may have been pickled or copied.
         self.own = [
             (index, function.__name__)
             for index, function in enumerate(self.reward_functions)
             if getattr(function, "evaluator", self) is evaluator
         ]
         scale: Any = "batch" if self.normalizes_each else getattr(trainer, "scale_rewards", "group")
-        if hasattr(trainer, "normalize_advantages"):  # RLOO, which at most divides the whole batch by one number
+        if hasattr(trainer, "normalize_advantages"):  # RLOO, which divides the whole batch by one number, if at all
             scale = "none"
         self.scale: Scale = scale if scale in SCALES else "group"
         self.way: Way | None = None
@@ -91,7 +91,7 @@ class Trainer:
 
     @classmethod
     def behind(cls, log_metric: Any, evaluator: object = None) -> Trainer:
-        """Return the trainer that `log_metric` belongs to."""
+        """Return the trainer to which `log_metric` belongs."""
         owner = getattr(log_metric, "__self__", None)
         return cls(owner if hasattr(owner, "reward_funcs") else None, evaluator)
 
@@ -106,30 +106,32 @@ class Trainer:
         return cls(caller(calls), evaluator)
 
     def prompt_lengths(self, prompts: list[Any]) -> list[int] | None:
-        """Return the lengths of prompts in tokens, with the chat template and the tools of the trainer.
+        """Return the lengths of prompts in tokens, with the trainer's chat template and tools.
 
-        None if that cannot be known: an older trainer, images, or prompts that an environment or a function changes.
+        Returns None if the lengths cannot be known: for an older trainer, for images, or if an environment or a
+        function changes the prompts.
         """
-        # The only method of TRL that tokenizes a prompt as for a generation; other versions may not have it.
+        # The only method of TRL that tokenizes a prompt as for a generation. Other versions may lack it.
         tokenize = getattr(self._trainer, "_tokenize_prompts", None)
-        changed = ("environment_factories", "environment_factory", "rollout_func")
-        if tokenize is None or any(getattr(self._trainer, name, None) is not None for name in changed):
+        prompt_changers = ("environment_factories", "environment_factory", "rollout_func")
+        if tokenize is None or any(getattr(self._trainer, name, None) is not None for name in prompt_changers):
             return None
         try:
-            ids, images, more = tokenize(prompts)
-            return None if images or more else [len(token_ids) for token_ids in ids]
-        except Exception:  # it is the trainer's own, and may change
+            ids, images, other_fields = tokenize(prompts)
+            return None if images or other_fields else [len(token_ids) for token_ids in ids]
+        except Exception:  # a private method of the trainer, which may change
             return None
 
     @property
     def has_rollout_function(self) -> bool:
-        """True if a function of the user's makes the completions."""
+        """Whether a user-defined function makes the completions."""
         return getattr(self._trainer, "rollout_func", None) is not None
 
     def log_alone(self, values: Mapping[str, float]) -> None:
         """Log numbers that only this process has.
 
-        ``log_metric`` would average them over all processes, and an older TRL waits until all have logged the same.
+        ``log_metric`` would average them over all processes, and an older TRL waits until all processes have logged the
+        same names.
         """
         metrics: Any = getattr(self._trainer, "_metrics", {}).get("train")
         for name, value in values.items() if metrics is not None else ():
@@ -137,13 +139,13 @@ class Trainer:
 
     @property
     def reward_names(self) -> list[str]:
-        """The names of the reward functions in the log."""
+        """The names of the reward functions in the trainer's log."""
         return list(getattr(self._trainer, "reward_func_names", []))
 
     def weights(self) -> list[tuple[str, float]]:
-        """Return (name, weight) of each function of the evaluator; empty if the trainer does not show them."""
+        """Return (name, weight) for each function of the evaluator; empty if the trainer does not expose weights."""
         reward_weights = getattr(self._trainer, "reward_weights", None)
-        # The shortest number that is the weight in float32: 0.3 and not 0.30000001192092896.
+        # The shortest number that equals the weight in float32: 0.3 instead of 0.30000001192092896.
         return (
             []
             if reward_weights is None
@@ -151,10 +153,10 @@ class Trainer:
         )
 
     def set_weights(self, weights: Mapping[str, float]) -> None:
-        """Set the weights of the functions of the evaluator, for the sum that follows this call.
+        """Set the weights of the evaluator's functions for the sum that follows this call.
 
         Raises:
-            RewardFailure: the trainer does not show its weights.
+            RewardFailure: the trainer does not expose its weights.
         """
         reward_weights = getattr(self._trainer, "reward_weights", None)
         if reward_weights is None or not self.own:
@@ -166,8 +168,7 @@ class Trainer:
             reward_weights[index] = weights[name]
 
     def refusal(self, names: Sequence[str]) -> str | None:
-        """Return the reason why the functions of the evaluator cannot be replaced by others called `names`; None if
-        they can."""
+        """Return why functions with `names` cannot replace the functions of the evaluator; None if they can."""
         if not self.known:
             return "the trainer is not known, so its reward functions cannot be replaced"
         lists = [getattr(self._trainer, name, None) for name in _PER_FUNCTION]
@@ -183,7 +184,7 @@ class Trainer:
         return f"another reward function of this trainer is called {conflicts[0]!r} already" if conflicts else None
 
     def replace_functions(self, functions: Sequence[Any], weights: Sequence[float]) -> None:
-        """Replace the functions of the evaluator by `functions`, at the place of its first one.
+        """Replace the evaluator's functions with `functions`, at the position of the first replaced function.
 
         The other reward functions keep their order and their weights.
         """
@@ -198,13 +199,13 @@ class Trainer:
                 rows.append(row)
         removed = {self.reward_names[index] for index in own_indices} - set(names)
         for index, values in enumerate(lists):
-            values[:] = [row[index] for row in rows]  # in place: one of them is the list that to_trl returned
+            values[:] = [row[index] for row in rows]  # in place: one list is the one that to_trl returned
         self._trainer.reward_weights = self._trainer.reward_weights.new_tensor([row[-1] for row in rows])
         self.own = [(own_indices[0] + number, name) for number, name in enumerate(names)]
         self.even_out("rewards", removed, names, math.nan)
 
     def even_out(self, part: str, removed: Iterable[str], present: Iterable[str], absent: Any) -> None:
-        """Make all columns of one part of the completions table equally long; TRL cannot print it otherwise."""
+        """Make all columns in one part of the completions table equally long; otherwise TRL cannot print the table."""
         logs = getattr(self._trainer, "_logs", {})
         columns, length = logs.get(part, {}), len(logs.get("prompt", ()))
         for name in removed:
@@ -218,12 +219,12 @@ class Trainer:
         return list(getattr(getattr(self._trainer, "callback_handler", None), "callbacks", []))
 
     def add_callback(self, callback: Any) -> None:
-        """Add a TrainerCallback, if the trainer takes callbacks."""
+        """Add a TrainerCallback if the trainer accepts callbacks."""
         if hasattr(self._trainer, "add_callback"):
             self._trainer.add_callback(callback)
 
     def summed_over_ranks(self, values: Floats) -> Floats:
-        """Return `values`, (k,), added up over all processes, in one collective call."""
+        """Return `values`, shape (k,), summed over all processes in one collective call."""
         if self.processes == 1:
             return values
         import torch
@@ -240,20 +241,20 @@ class Trainer:
         return list(gather_object([value]))
 
     def on_main(self, compute: Callable[[], T]) -> T:
-        """Call `compute` on the main process, and return or raise the same on all processes."""
+        """Call `compute` on the main process; return its result, or raise its error, on all processes."""
         if self.processes == 1:
             return compute()
         from accelerate.utils import broadcast_object_list
 
-        computed: list[Any] = [None, None]
+        outcome: list[Any] = [None, None]
         if self.is_main:
             try:
-                computed[0] = compute()
+                outcome[0] = compute()
             except Exception as error:
                 broadcast_object_list([None, RewardFailure(f"{type(error).__name__} on the main process: {error}")])
                 raise
-        broadcast_object_list(computed)
-        result, failure = computed
+        broadcast_object_list(outcome)
+        result, failure = outcome
         if failure is not None:
             raise failure
         return result  # type: ignore[no-any-return]

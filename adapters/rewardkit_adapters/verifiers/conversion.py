@@ -45,14 +45,14 @@ from rewardkit.tree.parameters import Scope
 from rewardkit.tree.results import InvalidReturn, Raised, ReturnPolicy, check_results, unpacked
 from rewardkit.tree.reward import Calls, Evaluation, NodeSpec, Reward, Steps, checked_name
 
-# VerifiersReward: a reward function of verifiers as a leaf of the tree, called with the arguments it names.
+# VerifiersReward: a reward function of verifiers as a leaf of the tree, called with the arguments that it names.
 
 
-# Run async functions of verifiers in the main thread if possible, as verifiers does.
+# Run async verifiers functions in the main thread if possible, as verifiers does.
 
 
 def free_main_thread() -> bool:
-    """Return whether this is the main thread and no event loop runs in it (one does in a notebook)."""
+    """Return whether this is the main thread and has no running event loop, as it does in a notebook."""
     if threading.current_thread() is not threading.main_thread():
         return False
     try:
@@ -63,21 +63,21 @@ def free_main_thread() -> bool:
 
 
 def run_here(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run `work` in this thread to completion; if interrupted, cancel all tasks that are still running."""
+    """Run `work` to completion in this thread. If interrupted, cancel all tasks that are still running."""
     loop = _loop()
     try:
         return loop.run_until_complete(work)
     except BaseException:
-        left = asyncio.all_tasks(loop)
-        for task in left:
+        unfinished = asyncio.all_tasks(loop)
+        for task in unfinished:
             task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(asyncio.gather(*unfinished, return_exceptions=True))
         raise
 
 
 @functools.cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """Return one loop for all batches: the open connections of a judge's client belong to it."""
+    """Return the one event loop for all batches. The open connections of a judge's client belong to it."""
     loop = asyncio.new_event_loop()
     atexit.register(loop.close)
     return loop
@@ -86,25 +86,27 @@ def _loop() -> asyncio.AbstractEventLoop:
 _UNBOUNDED = (-np.inf, np.inf)
 _OUTAGES = {"ConnectionError", "TimeoutError", "TransportError", "APIConnectionError", "RateLimitError"}
 _OUTAGES |= {"InternalServerError", "InfraError"}
-"""Classes of exceptions that the completion does not cause: Python's, those of LLM clients, verifiers' own."""
+"""Names of exception classes for outages, which the completion does not cause: Python's, those of LLM clients, and
+verifiers' own."""
 
 Bound = tuple[Callable[..., Any], dict[str, Any]]
 """A call: the function and its keyword arguments."""
 
 
 Arguments = Callable[["VerifiersReward", Batch, Sequence[int]], Bound]
-"""Makes the call of a reward function for some rows of a batch: one, or the completions of a prompt."""
+"""A function that makes the call of a reward function for some rows of a batch: for one row, or for all completions of
+a prompt."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class VerifiersReward(Reward):
-    """One function of verifiers. Its values have no declared bounds.
+    """One reward function of verifiers. Its values have no declared bounds.
 
     Attributes:
         grouped: whether one call scores all completions of a prompt.
         owner: the rubric or task of the function; equal functions of one owner are one reward.
-        after: the reward to score first, because this one may read values it leaves in the state.
+        after: the reward to score first, because this reward may read values that the other one leaves in the state.
     """
 
     function: Callable[..., Any]
@@ -135,21 +137,21 @@ class VerifiersReward(Reward):
         where: list[int] = np.flatnonzero(rows).tolist()
         parts = [members.tolist() for members in batch.members(rows)] if self.grouped else [[row] for row in where]
         asynchronous = is_async(self.function)
-        # In the main thread if possible; otherwise in the background, concurrently with the others.
-        here = asynchronous and free_main_thread()
+        # In the main thread if possible; otherwise in the background, concurrently with other functions.
+        in_main_thread = asynchronous and free_main_thread()
         returned = yield Calls(
             self,
-            _awaited if asynchronous else _called,
+            _await_function if asynchronous else _call_function,
             [self.arguments(self, batch, members) for members in parts],
             [None] * len(parts) if self.grouped else where,
-            Binding(_awaited if asynchronous else _called, ()),
-            make=_all_here if here else None,
+            Binding(_await_function if asynchronous else _call_function, ()),
+            make=_run_all if in_main_thread else None,
         )
         if self.grouped:
             lists = zip(returned, parts, strict=True)
             returned = [score for scores, members in lists for score in unpacked(scores, len(members))]
         result = Column.empty(batch.size)
-        self._fill(result, [_scored(value) for value in returned], where, evaluation)
+        self._fill(result, [_convert_result(value) for value in returned], where, evaluation)
         return result
 
     def _fill(self, column: Column, raw: Sequence[Any], where: Sequence[int], evaluation: Evaluation) -> None:
@@ -163,14 +165,14 @@ class VerifiersReward(Reward):
         for at, parts in checked.parts.items():
             for part, value in parts.items():
                 column.parts.setdefault(part, np.full(len(column.values), np.nan))[where[at]] = value
-        # Faults have positions among the called rows; convert them to rows of the batch.
+        # Faults have indices among the called rows; convert them to rows of the batch.
         evaluation.faulted([replace(fault, row=where[at]) for at, fault in checked.faults.items()])
 
     def accepted(self, function: Callable[..., Any], objects: Mapping[str, Any], where: str) -> Bound:
-        """Bind `function` as verifiers does: to the `objects` that it names, or to all of them if it has ``**kwargs``.
+        """Bind `function` as verifiers does: to the `objects` that it names, or to all objects if it has ``**kwargs``.
 
         Raises:
-            BindingError: an argument is missing from `objects`; verifiers would score 0.0.
+            BindingError: a required argument is missing from `objects`; verifiers would score 0.0.
         """
         parameters = inspect.signature(function).parameters.values()
         for parameter in parameters:
@@ -192,7 +194,7 @@ class VerifiersReward(Reward):
         return function, {name: value for name, value in objects.items() if name in names}
 
     def describe(self) -> str:
-        """Return the text for the fingerprint: without the owner, which may refer back to the function."""
+        """Return the text for the fingerprint. It excludes the owner, which may refer back to the function."""
         function = unwrapped(self.function)
         code = source(function) if inspect.isroutine(function) else type(function).__qualname__
         return f"VerifiersReward({self.label!r}, {self.grouped}, {code})"
@@ -205,7 +207,8 @@ class VerifiersReward(Reward):
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        # Not the function's own equality: `object.method` is a new object each time, and instances may be unhashable.
+        # The function's own equality does not work: `object.method` is a new object each time, and instances may be
+        # unhashable.
         if isinstance(self.function, MethodType):
             return self.label, id(self.owner), id(self.function.__self__), id(self.function.__func__)
         return self.label, id(self.owner), id(self.function)
@@ -217,11 +220,11 @@ class VerifiersReward(Reward):
         return f"from_verifiers({self.label})"
 
 
-def _called(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
+def _call_function(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
     try:
         returned = function(**keywords)
     except Exception as error:
-        raise _judged(error) from error
+        raise _classify_error(error) from error
     if inspect.isawaitable(returned):
         close = getattr(returned, "close", None)
         if close is not None:
@@ -230,20 +233,20 @@ def _called(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
     return returned
 
 
-async def _awaited(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
+async def _await_function(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
     try:
         return await function(**keywords)
     except Exception as error:
-        raise _judged(error) from error
+        raise _classify_error(error) from error
 
 
-def _all_here(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
+def _run_all(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
     results: list[Any] = run_here(gathered(function, calls))
     return results
 
 
-def _judged(error: Exception) -> Exception:
-    """Return `error`, or a RewardFailure if a service was down."""
+def _classify_error(error: Exception) -> Exception:
+    """Return `error`; if an outage of a service caused it, return a RewardFailure instead."""
     cause: BaseException | None = error
     while cause is not None:
         if any(kind.__name__ in _OUTAGES for kind in type(cause).__mro__):
@@ -252,8 +255,10 @@ def _judged(error: Exception) -> Exception:
     return error
 
 
-def _scored(returned: Any) -> Any:
-    """Convert the result of a function for `check_results`: scores by key become their sum with parts."""
+def _convert_result(returned: Any) -> Any:
+    """Convert the result of a function for `check_results`.
+
+    A mapping of scores becomes their sum, with the scores as parts."""
     if returned is None:
         return Raised(InvalidReturn("returned None; return a number"))
     if isinstance(returned, Mapping) and returned:
@@ -265,28 +270,28 @@ def _scored(returned: Any) -> Any:
 
 
 def unwrapped(function: Any) -> Any:
-    """Return the function inside partials."""
+    """Return the original function inside any partials."""
     while isinstance(function, functools.partial):
         function = function.func
     return function
 
 
-# States: a completion in the form that verifiers' reward functions read, shared by the functions of one rubric.
+# States: a completion in the format that verifiers' reward functions read, shared by the functions of one rubric.
 
 
 State = dict[str, Any]
 
 INPUT_FIELDS = ("prompt", "answer", "info", "example_id")
-"""Columns with a special meaning; functions get the other columns by name."""
+"""Columns with a special meaning in verifiers; functions get the other columns by name."""
 
 _OPTIONAL = ("content", "reasoning_content", "thinking_blocks", "tool_calls", "tool_call_id", "name")
 
 _STATES: WeakKeyDictionary[Batch, dict[int, dict[int, State]]] = WeakKeyDictionary()
-"""Batch -> id of the owner -> row -> state; dropped with its batch."""
+"""Batch -> id of the owner -> row -> state; dropped together with the batch."""
 
 
 class ChatMessage(dict[str, Any]):
-    """A message that supports ``message["content"]`` and ``message.content``, as verifiers' own messages do."""
+    """A message that supports ``message["content"]`` and ``message.content``, as in verifiers."""
 
     def __getattr__(self, name: str) -> Any:
         if name in self:
@@ -300,19 +305,19 @@ def state_of(batch: Batch, row: int, owner: object) -> State:
     """Return the state of one row; all functions of `owner` share it."""
     states = _STATES.setdefault(batch, {}).setdefault(id(owner), {})
     if row not in states:
-        states[row] = _made(batch, row)
+        states[row] = _make_state(batch, row)
     return states[row]
 
 
 def messages_of(prompt: Any, role: str, label: str, row: int) -> list[ChatMessage]:
-    """Return a prompt or completion as messages; plain text becomes one message of `role`."""
+    """Return a prompt or completion as messages; plain text becomes one message with the role `role`."""
     if isinstance(prompt, str):
         return [ChatMessage(role=role, content=prompt)]
     messages: Sequence[Mapping[str, Any]] = as_messages(prompt, label, row)
     return [ChatMessage({"role": role, **detached(dict(message))}) for message in messages]
 
 
-def _made(batch: Batch, row: int) -> State:
+def _make_state(batch: Batch, row: int) -> State:
     columns = {name: detached(value) for name, value in batch.example(row).items()}
     prompt = messages_of(batch.prompts[row] if batch.prompts is not None else None, "user", "prompts", row)
     completion = messages_of(batch.completions[row], "assistant", "completions", row)
@@ -340,7 +345,7 @@ def _made(batch: Batch, row: int) -> State:
 
 
 def _info(info: Any, row: int) -> Any:
-    """Return the value of the column "info", in which text is JSON."""
+    """Return the value of the column "info", in which a text is parsed as JSON."""
     if not isinstance(info, str):
         return {} if info is None else info
     try:
@@ -351,7 +356,7 @@ def _info(info: Any, row: int) -> Any:
         ) from None
 
 
-# Rubrics: the functions of ``vf.Rubric`` and ``vf.RubricGroup`` (verifiers up to 0.3), without importing verifiers.
+# Rubrics: read the functions of ``vf.Rubric`` and ``vf.RubricGroup`` (verifiers up to 0.3) without importing verifiers.
 
 
 _PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
@@ -361,7 +366,7 @@ _PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
 @final
 @dataclass(frozen=True, eq=False)
 class RubricArguments:
-    """Call functions as their rubric does; without a rubric, as a plain ``vf.Rubric`` would.
+    """The arguments of calls, as a function's rubric passes them; without a rubric, as a plain ``vf.Rubric`` would.
 
     Attributes:
         rubric: the rubric; None for a single function.
@@ -382,7 +387,7 @@ class RubricArguments:
 
     def _objects(self, state: State) -> Mapping[str, Any]:
         builder = getattr(self.rubric, "score_objects", None)
-        if builder is not None:  # 0.1.14 has it, 0.1.8 does not
+        if builder is not None:  # verifiers 0.1.14 has it, 0.1.8 does not
             objects: Mapping[str, Any] = builder(state)
             return objects
         fields = {name: value for name, value in state["input"].items() if name not in INPUT_FIELDS}
@@ -403,17 +408,17 @@ class RubricArguments:
 
 
 def is_rubric(value: Any) -> bool:
-    """Return whether `value` has functions with weights, or rubrics that have them."""
+    """Return whether `value` has functions with weights, or contains rubrics."""
     return not isinstance(value, type) and (
         hasattr(value, "rubrics") or (_functions_of(value) is not None and _weights_of(value) is not None)
     )
 
 
 def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], RubricArguments]]:
-    """Yield (weight, function, binding) for all functions; for a group, rubric by rubric.
+    """Yield (weight, function, arguments) for all functions; for a group, rubric by rubric.
 
     Raises:
-        RewardTypeError: its class overrides the scoring.
+        RewardTypeError: the class of a rubric overrides the scoring.
     """
     for part in _parts(rubric):
         functions, weights = list(_functions_of(part)), list(_weights_of(part))
@@ -434,7 +439,7 @@ def _parts(rubric: Any) -> Iterator[Any]:
             "Write its scoring as an @rk.reward function"
         )
     if hasattr(rubric, "rubrics"):
-        for part in rubric.rubrics:  # a group scores only by its rubrics
+        for part in rubric.rubrics:  # a group itself has no functions, only rubrics
             yield from _parts(part)
     elif is_rubric(rubric):
         yield rubric
@@ -443,7 +448,7 @@ def _parts(rubric: Any) -> Iterator[Any]:
 
 
 def _functions_of(rubric: Any) -> Any:
-    """Return ``funcs``, or ``reward_funcs`` in 0.1.3."""
+    """Return ``funcs``, which is called ``reward_funcs`` in verifiers 0.1.3."""
     return getattr(rubric, "funcs", getattr(rubric, "reward_funcs", None))
 
 
@@ -452,7 +457,7 @@ def _weights_of(rubric: Any) -> Any:
 
 
 def _own_scoring(rubric: Any) -> str | None:
-    """Return the scoring method that a subclass of verifiers' rubrics overrides, if any."""
+    """Return the scoring method that a subclass of verifiers' rubrics overrides; None if there is none."""
     for kind in type(rubric).__mro__:
         if kind.__name__ in ("Rubric", "RubricGroup"):
             return None
@@ -463,29 +468,29 @@ def _own_scoring(rubric: Any) -> str | None:
 
 
 def scores_groups(function: Callable[..., Any]) -> bool:
-    """Return whether verifiers would call it with a group: plural arguments, or a list as the annotated result."""
+    """Return whether verifiers would call `function` with a group: it has plural arguments, or returns a list."""
     signature = inspect.signature(function)
     returned = signature.return_annotation
     return bool(_PLURALS & signature.parameters.keys()) or returned is list or get_origin(returned) is list
 
 
 def reads_state(function: Callable[..., Any]) -> bool:
-    """Return whether it may read values that other functions left in the state."""
+    """Return whether `function` may read values that other functions left in the state."""
     parameters = inspect.signature(function).parameters
-    named = bool({"state", "states"} & parameters.keys())
-    return named or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    names_state = bool({"state", "states"} & parameters.keys())
+    return names_state or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
 
 
-# Tasks: the rewards and metrics of a ``verifiers.v1.Task``, which replaces rubrics since verifiers 0.4.
+# Tasks: the rewards and metrics of a ``verifiers.v1.Task``, which has replaced rubrics since verifiers 0.4.
 
 
 _ROLLOUTS: WeakKeyDictionary[Batch, dict[int, dict[int, Rollout]]] = WeakKeyDictionary()
-"""Batch -> id of the prototype -> row -> its rollout."""
+"""Batch -> id of the prototype -> row -> rollout of the row."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A reward (with its weight), a metric (weight 0), or a judge of a task."""
+    """A signal of a task: a reward (with its weight), a metric (weight 0), or a judge."""
 
     name: str
     weight: float
@@ -512,7 +517,7 @@ class Rollout:
 @final
 @dataclass(frozen=True, eq=False)
 class TaskArguments:
-    """Call the signal `name` on the task of each row."""
+    """The arguments of calls of the signal `name`: the task and the trace of each row."""
 
     prototype: Any
     name: str
@@ -531,7 +536,7 @@ class TaskArguments:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A metric that is also recorded on its trace, so that rewards can read it."""
+    """A metric that is also recorded in its trace, so that rewards can read it."""
 
     function: Callable[..., Any]
     trace: Any
@@ -544,12 +549,12 @@ class _Recorded:
 
 
 def is_task(value: Any) -> bool:
-    """Return whether `value` is a task, or a class of tasks."""
+    """Return whether `value` is a task or a task class."""
     return all(hasattr(value, name) for name in ("data_type", "hooks", "plugged_judges"))
 
 
 def prototype_of(task: Any) -> Any:
-    """Return a task from which the tasks of the rows are made."""
+    """Return a task from which the tasks of the rows can be made."""
     if not isinstance(task, type):
         return task
     try:
@@ -559,14 +564,14 @@ def prototype_of(task: Any) -> Any:
 
 
 def signals(task: Any) -> list[Signal]:
-    """Return the metrics, rewards and judges of a task, in the order in which it runs them.
+    """Return the metrics, rewards and judges of a task, in the order in which the task runs them.
 
     Raises:
-        RewardDefinitionError: one of them needs the runtime of a rollout.
+        RewardDefinitionError: a signal needs the runtime of a rollout.
     """
     task_signals = [Signal(function.__name__, 0.0, function, True) for function in task.hooks("metric")]
     for function in task.hooks("reward"):
-        # verifiers' decorator leaves the weight only in this attribute.
+        # verifiers' decorator stores the weight only in this attribute.
         task_signals.append(Signal(function.__name__, float(getattr(function, "_vf_weight", 1.0)), function, False))
     for judge in task.plugged_judges():
         task_signals.append(Signal(judge.reward_name, float(judge.config.weight), judge.score, False))
@@ -581,7 +586,7 @@ def signals(task: Any) -> list[Signal]:
 
 
 def _task(prototype: Any, batch: Batch, row: int) -> Any:
-    """Return the task of one row, with the columns in its data model, which coerces them."""
+    """Return the task of one row. Its data model is filled from the columns, which it coerces."""
     prompt = batch.prompts[row] if batch.prompts is not None else None
     columns = {name: detached(value) for name, value in batch.example(row).items()}
     if prompt is not None:
@@ -595,7 +600,7 @@ def _task(prototype: Any, batch: Batch, row: int) -> Any:
 
 
 def _trace(task: Any, batch: Batch, row: int) -> Any:
-    """Return a finished trace: the prompt, then the completion, whose assistant messages are sampled."""
+    """Return a finished trace: the prompt, then the completion, whose assistant messages are marked as sampled."""
     verifiers = importlib.import_module("verifiers.v1")
     prompt = batch.prompts[row] if batch.prompts is not None else None
     prompt_messages = _messages(prompt, "user", "prompts", row)
@@ -609,12 +614,12 @@ def _trace(task: Any, batch: Batch, row: int) -> Any:
         for index, message in enumerate([*prompt_messages, *completion_messages])
     ]
     agent = verifiers.AgentInfo(config=verifiers.AgentConfig())
-    described = verifiers.TraceTask(type=type(task).__name__, data=task.data)
-    return verifiers.Trace(task=described, agent=agent, nodes=nodes)
+    trace_task = verifiers.TraceTask(type=type(task).__name__, data=task.data)
+    return verifiers.Trace(task=trace_task, agent=agent, nodes=nodes)
 
 
 def _messages(value: Any, role: str, label: str, row: int) -> list[dict[str, Any]]:
-    """Return messages in verifiers' format: plain text and flat tool calls."""
+    """Return messages in verifiers' format, which has plain text and flat tool calls."""
     messages = []
     for index, message in enumerate(messages_of(value, role, label, row)):
         converted = dict(message)
@@ -635,64 +640,67 @@ Weighted = Iterator[tuple[float, VerifiersReward]]
 def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
     """Turn a rubric, a task or a reward function of verifiers into a Reward.
 
-    ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` gives 1.2 to a completion if both
-    functions give it 1.0.
+    ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` gives 1.2 to a completion to which
+    both functions give 1.0.
 
-    A rubric becomes the weighted sum of its functions, each a component with the function's name; functions of weight 0
-    are monitored. They get the arguments that verifiers gives them: prompt, completion (as messages), answer, info,
-    state, task, parser, and columns by name. An exception in a function is an error; verifiers would score 0.0.
+    A rubric becomes the weighted sum of its functions, each a component with the function's name; functions with weight
+    0 are monitored. The functions get the same arguments as in verifiers: prompt, completion (as messages), answer,
+    info, state, task, parser, and columns by name. An exception in a function is an error; verifiers would score 0.0.
 
     ::
 
         reward = rk.gate(when=rk.tags("think"), then=rk.from_verifiers(rubric))
 
     Args:
-        rubric_or_function: a ``vf.Rubric``, a ``vf.RubricGroup`` or an environment that has one (verifiers up to 0.3);
-            a ``verifiers.v1.Task`` or a class of tasks (0.4), whose data model is filled from the columns; or a single
+        rubric_or_function: a ``vf.Rubric``, a ``vf.RubricGroup`` or an environment with a rubric (verifiers up to 0.3);
+            a ``verifiers.v1.Task`` or a task class (0.4), whose data model is filled from the columns; or a single
             function, sync or async. A function with plural arguments (completions, answers) scores the group of a
             prompt.
-        name: the name of a function's component; turns a rubric or a task into one component with that name.
+        name: the name of the component of a function; for a rubric or a task, the name of the single component that it
+            becomes.
 
     Raises:
         RewardTypeError: `rubric_or_function` is none of these.
-        RewardDefinitionError: it has no function, or one that needs more than a finished completion.
+        RewardDefinitionError: there is no function, or a function needs more than a finished completion.
     """
     wrapped = rubric_or_function
     if is_task(wrapped):
-        reward = _summed(_of_task(prototype_of(wrapped)), wrapped)
+        reward = _sum_rewards(_convert_task(prototype_of(wrapped)), wrapped)
     elif is_rubric(wrapped):
-        reward = _summed(_of_rubric(wrapped), wrapped)
+        reward = _sum_rewards(_convert_rubric(wrapped), wrapped)
     elif is_rubric(getattr(wrapped, "rubric", None)):
-        reward = _summed(_of_rubric(wrapped.rubric), wrapped)
+        reward = _sum_rewards(_convert_rubric(wrapped.rubric), wrapped)
     else:
-        return _of_function(wrapped, name)
+        return _convert_function(wrapped, name)
     return reward if name is None else reward.named(name)
 
 
-def _of_rubric(rubric: Any) -> Weighted:
+def _convert_rubric(rubric: Any) -> Weighted:
     functions = list(rubric_functions(rubric))
     labels = _distinct(name_of(function) for _, function, _ in functions)
     last: VerifiersReward | None = None
     for (weight, function, binding), label in zip(functions, labels, strict=True):
         # verifiers runs the functions in order, and each may leave values in the state for the next.
-        reading = reads_state(function)
+        shares_state = reads_state(function)
         grouped = scores_groups(function)
-        reward = VerifiersReward(function, checked_name(label), binding, grouped, rubric, last if reading else None)
-        last = reward if reading else last
+        reward = VerifiersReward(
+            function, checked_name(label), binding, grouped, rubric, last if shares_state else None
+        )
+        last = reward if shares_state else last
         yield weight, reward
 
 
-def _of_task(prototype: Any) -> Weighted:
+def _convert_task(prototype: Any) -> Weighted:
     last: VerifiersReward | None = None
     for signal in signals(prototype):
         binding = TaskArguments(prototype, signal.name, signal.is_metric)
-        # Rewards may read the metrics on the trace.
+        # Rewards may read the metrics in the trace.
         reward = VerifiersReward(signal.function, checked_name(signal.name), binding, False, prototype, last)
         last = reward if signal.is_metric else last
         yield signal.weight, reward
 
 
-def _of_function(function: Callable[..., Any], name: str | None) -> Reward:
+def _convert_function(function: Callable[..., Any], name: str | None) -> Reward:
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
         hint = ""
         if isinstance(function, type):
@@ -709,8 +717,8 @@ def _of_function(function: Callable[..., Any], name: str | None) -> Reward:
     return VerifiersReward(function, label, RubricArguments(None, function), scores_groups(function), function)
 
 
-def _summed(weighted: Iterable[tuple[float, VerifiersReward]], wrapped: object) -> Reward:
-    """Return their weighted sum; functions of weight 0 are monitored."""
+def _sum_rewards(weighted: Iterable[tuple[float, VerifiersReward]], wrapped: object) -> Reward:
+    """Return the weighted sum of the rewards; rewards with weight 0 are monitored."""
     items = [(weight or 1.0, reward if weight else monitor(reward)) for weight, reward in weighted]
     if not items:
         raise RewardDefinitionError(f"this {type(wrapped).__name__} has no reward function; add one before wrapping it")
@@ -718,7 +726,7 @@ def _summed(weighted: Iterable[tuple[float, VerifiersReward]], wrapped: object) 
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    """Return `names` with numbers after repeated ones: format, format_2."""
+    """Return `names` with a number appended to repeated names: format, format_2."""
     counts: dict[str, int] = {}
     distinct_names = []
     for name in names:
@@ -728,6 +736,6 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return the name that verifiers uses."""
+    """Return the name that verifiers uses for `function`."""
     function = unwrapped(function)
     return str(getattr(function, "__name__", type(function).__name__))

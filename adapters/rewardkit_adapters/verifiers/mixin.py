@@ -1,4 +1,4 @@
-"""to_verifiers: a reward as a base class for tasks of verifiers 0.4, with which prime-rl trains."""
+"""to_verifiers: turn a reward into a base class for verifiers 0.4 tasks, with which prime-rl trains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rewardkit.online.rows import COMPONENTS, Row, RowScore
 from rewardkit.online.scorer import RowScorer
 from rewardkit.online.trainer_inputs import TrainerInputs
 
-# Traces of verifiers 0.4 as rows: the text of the policy, its prompt, and the data of its task as columns.
+# Convert traces of verifiers 0.4 to rows: the text of the policy, its prompt, and the data of the task as columns.
 
 
 _SETTINGS = (
@@ -33,14 +33,14 @@ _SETTINGS = (
     "timeout",
     "resources",
 )
-"""The fields of every task's data for running it, which do not describe it."""
+"""The fields that every task's data has for running the task; they are not columns."""
 
 
 def row_of(data: Any, trace: Any) -> Row:
     """Return the row of a finished trace.
 
-    The completion has the messages of the last branch from the policy's first one on, with tool calls and results, so
-    that it can be read as a trajectory.
+    The completion consists of the last branch's messages from the policy's first message on, with tool calls and
+    results, so that it can be read as a trajectory.
 
     Args:
         data: the data of the task; its fields are the columns.
@@ -48,20 +48,22 @@ def row_of(data: Any, trace: Any) -> Row:
     branches = trace.branches
     nodes: Sequence[Any] = branches[-1].nodes if branches else []
     first = next((index for index, node in enumerate(nodes) if node.sampled), len(nodes))
-    wrote = [node for node in nodes[first:] if node.sampled or node.message.role != "assistant"]
-    ids = [token for node in wrote for token, sampled in zip(node.token_ids, node.mask, strict=True) if sampled]
+    completion_nodes = [node for node in nodes[first:] if node.sampled or node.message.role != "assistant"]
+    ids = [
+        token for node in completion_nodes for token, sampled in zip(node.token_ids, node.mask, strict=True) if sampled
+    ]
     return Row(
-        _messages(node.message for node in wrote),
+        _messages(node.message for node in completion_nodes),
         _prompt(data.prompt, nodes[:first]),
         {name: cell for name, cell in data.model_dump().items() if name not in _SETTINGS},
         ids or None,
         bool(trace.is_truncated),
-        runs_calls=True,  # its endpoint reads the calls
+        runs_calls=True,  # the policy's endpoint parses the calls
     )
 
 
 def _prompt(prompt: Any, nodes: Sequence[Any]) -> Any:
-    """Return the prompt of the task; if the user opens the conversation, the messages before the policy's first."""
+    """Return the prompt of the task; if it has none, the messages before the policy's first message."""
     if isinstance(prompt, str):
         return prompt
     return _messages(prompt if prompt is not None else (node.message for node in nodes))
@@ -73,7 +75,7 @@ def _messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
     ]
 
 
-# The files and settings with which verifiers and prime-rl use a reward.
+# Export: the files and settings with which verifiers and prime-rl use a reward.
 
 
 TESTED = Tested("verifiers", ["0.4.0"])
@@ -102,12 +104,14 @@ def export(target: Target) -> Export:
 
 OFFERS = TrainerInputs("verifiers", ids=True)
 _LONGEST = 300.0
-"""Seconds for a trace if nothing else limits scoring: a judge that hangs must not hold its rollout forever."""
+"""The maximum seconds for a trace if nothing else limits scoring. Arbitrary: a judge that hangs must not hold up its
+rollout forever."""
 _SHARE = 0.9
-"""The share of ``timeout.scoring`` that a trace may take: verifiers scores 0 once all of it has passed."""
+"""The share of ``timeout.scoring`` that a trace may take. It must be below 1, because verifiers scores 0 after the
+whole timeout."""
 
 Signal = Callable[[Any, Any], Awaitable[dict[str, float]]]
-"""A method of a task: of a trace, async."""
+"""An async method of a task that scores a trace."""
 
 
 def to_verifiers(
@@ -119,34 +123,36 @@ def to_verifiers(
     record: str | os.PathLike[str] | None = None,
     limits: Limits = LIMITS,
 ) -> type[Any]:
-    """Turn a reward into a base class for tasks of verifiers 0.4, and so for prime-rl.
+    """Turn a reward into a base class for tasks of verifiers 0.4, with which prime-rl trains.
 
     ::
 
         class Math(rk.to_verifiers(reward), vf.Task[MathData]): ...     # before vf.Task
 
     Every term of the reward is a reward of the trace with weight 1, and every component is a metric
-    ``components/<name>``; both come from one evaluation. A term or component that abstained is not on the trace,
-    because verifiers takes no None. A completion that cannot be scored raises: the trace has an error, and prime-rl
-    leaves it out of the group's mean and of the loss.
+    ``components/<name>``; both come from one evaluation. A term or component that abstained is missing in the trace,
+    because verifiers does not accept None. A completion that cannot be scored raises: the trace has an error, and
+    prime-rl leaves it out of the group's mean and of the loss.
 
     Args:
         reward: a reward, a plain function, or a list of them. The completion is the text of the policy, with tool calls
             and results; the fields of the task's data are the columns.
         examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug shows before the training starts.
-        deadline: seconds after which a trace cannot be scored. It must be below ``timeout.scoring`` of the agent or the
-            task: when that passes, verifiers scores 0. By default nine tenths of that limit; 300 s without one.
+            missing column or a bug is found before the training starts.
+        deadline: seconds after which a trace counts as unscorable. It must be below ``timeout.scoring`` of the agent or
+            the task, after which verifiers scores 0. By default nine tenths of that limit, or 300 s if there is no
+            limit.
         special_tokens: a tokenizer or a list of texts to remove from completions.
-        record: the folder of a run to record everything into, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored traces above which every further one raises:
-            nothing is learned from them.
+        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the shares of failed and errored traces above which every further trace raises an
+            error, because training on such scores teaches nothing.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions, or follows the training progress: neither is passed with
-            a trace. Also when a task is made or scored: the deadline is not below ``timeout.scoring``.
-        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+        RewardDefinitionError: the reward compares completions, or follows the training progress, which verifiers does
+            not pass with a trace. Also raised when a task is created or scored: the deadline is not below
+            ``timeout.scoring``.
+        BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     scorer = RowScorer(
         reward,
@@ -159,7 +165,7 @@ def to_verifiers(
     traces = Traces(Requests(scorer, deadline=deadline))
 
     class RewardTask:
-        """The reward and the metrics of a task."""
+        """Base class of a task, with the reward's terms as rewards and its components as metrics."""
 
         data: Any
 
@@ -180,7 +186,7 @@ def to_verifiers(
 
 
 def metric(method: Signal) -> Signal:
-    """Mark a method as ``vf.metric`` does, without verifiers, which need not be installed to load a reward."""
+    """Mark a method as ``vf.metric`` does, without importing verifiers, which may not be installed."""
     vars(method).update(metric=True, metric_priority=0)
     return method
 
@@ -193,24 +199,24 @@ def reward_of_weight_1(method: Signal) -> Signal:
 
 @final
 class Traces:
-    """Scores each trace once. verifiers asks for its metrics first, then for its rewards."""
+    """A cache that scores each trace once, although verifiers asks twice: for the metrics, then for the rewards."""
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
         self._scores: dict[int, tuple[weakref.ref[Any], RowScore]] = {}
 
     async def first(self, data: Any, trace: Any) -> RowScore:
-        """Score a trace, and keep its scores for the second time.
+        """Score a trace, and keep the scores for `second`.
 
         Raises:
-            RewardFailure: it has no score.
+            RewardFailure: the trace has no score.
         """
         score, key = await self._scored(data, trace), id(trace)
         self._scores[key] = weakref.ref(trace, lambda _: self._scores.pop(key, None)), score
         return score
 
     async def second(self, data: Any, trace: Any) -> RowScore:
-        """Return the scores that were kept; score the trace if there are none because its metrics are replaced."""
+        """Return the kept scores. If the metrics were overridden, there are none, and the trace is scored now."""
         entry = self._scores.pop(id(trace), None)
         return entry[1] if entry is not None and entry[0]() is trace else await self._scored(data, trace)
 
@@ -226,10 +232,10 @@ class Traces:
 
 
 def seconds(deadline: float | None, limit: float | None) -> float:
-    """Return the seconds for one trace.
+    """Return the maximum seconds for scoring one trace.
 
     Args:
-        deadline: the deadline that the user asked for.
+        deadline: the deadline that the user passed; None for the default.
         limit: ``timeout.scoring``, after which verifiers gives the trace a reward of 0 and prime-rl trains on it.
 
     Raises:
@@ -248,5 +254,5 @@ def seconds(deadline: float | None, limit: float | None) -> float:
 
 
 def present(numbers: Mapping[str, float | None]) -> dict[str, float]:
-    """Return the numbers without what abstained: verifiers takes None for an error of the task."""
+    """Return the numbers without the values that abstained, because verifiers treats None as an error of the task."""
     return {name: value for name, value in numbers.items() if value is not None}

@@ -1,1 +1,1 @@
-"""A completion taken apart: its tags, its lines, and where its answer is."""
+"""The parts of a completion: tags, answer and lines, and the source line that decides its score."""

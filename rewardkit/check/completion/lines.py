@@ -1,7 +1,7 @@
-"""Lines: where a reward decides. The line of its source at which two completions part.
+"""Lines: the source line of a reward at which the execution for two completions diverges.
 
-``parting(subject, paid, unpaid)`` runs the reward on both and compares the lines of the user's code that each executes.
-The last one before they differ is where the decision fell. It is a hint where to look, never a reason to blame.
+``parting(subject, paid, unpaid)`` runs the reward on both completions and compares the executed lines of the user's
+code. The last common line is where the reward decided. It is a hint where to look, not proof of a fault.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ DECIDING = (
     "gold_gets_the_maximum", "gold_above_perturbed_gold", "separates_good_from_bad", "right_however_written",
     "exploits", "regressions", "search",
 )  # fmt: skip
-"""Laws whose findings are completions that earn too much or too little."""
+"""Laws whose findings are completions that score too high or too low."""
 _LONGEST = 2_000
-"""Characters of a completion: tracing a reward slows it down. Any limit."""
+"""The longest completion to trace, in characters. Arbitrary: tracing slows a reward down."""
 _MOST = 20_000
-"""Lines that are compared. Any limit: a loop over a long text runs the same lines again."""
+"""The most executed lines to compare. Arbitrary: a loop over a long text repeats the same lines."""
 
 _Place = tuple[str, int]
 
 
 def deciding_line(subject: RewardUnderTest, trial: Trial, score: TrialResult | None) -> str:
-    """Return the line at which a completion parts from one of its example with another score; "" if none is known.
+    """Return the source line at which the reward decides the score of a completion; "" if unknown.
 
-    That is a wrong completion for one that is paid, and a right one for one that is not.
+    This is the last line before execution differs from that for another completion of the example with a different
+    score: a wrong completion if this one scores high, a right one if it scores low.
     """
     if score is None or not score.scored or subject.lost or len(text_of(trial.completion)) > _LONGEST:
         return ""
@@ -47,12 +48,15 @@ def deciding_line(subject: RewardUnderTest, trial: Trial, score: TrialResult | N
             if other_score.scored and abs(other_score.value - score.value) > EQUAL:
                 return parting(subject, trial, other)
     except OutOfTime:
-        pass  # the finding is worth more than its line
+        pass  # report the finding without its line
     return ""
 
 
 def parting(subject: RewardUnderTest, trial: Trial, other: Trial) -> str:
-    """Return ``rewards.py:9: if match is None:``, the last line that both execute before they part; "" if none is."""
+    """Return the last line executed for both completions before they diverge, or "" if there is none.
+
+    The line is written as ``rewards.py:9: if match is None:``.
+    """
     if not _files(subject):
         return ""
     first, second = executed(subject, trial), executed(subject, other)
@@ -63,7 +67,7 @@ def parting(subject: RewardUnderTest, trial: Trial, other: Trial) -> str:
 
 
 def _files(subject: RewardUnderTest) -> frozenset[str]:
-    """Return the files of the user's functions."""
+    """Return the source files of the user's functions."""
     files: frozenset[str] = subject.remembered(
         "files", lambda: frozenset(filter(None, (file_of(binding.original) for _, binding in subject.bindings)))
     )
@@ -71,7 +75,7 @@ def _files(subject: RewardUnderTest) -> frozenset[str]:
 
 
 def executed(subject: RewardUnderTest, trial: Trial) -> list[_Place]:
-    """Return the lines of the user's functions that scoring a completion executes, in order."""
+    """Return the lines of the user's functions that are executed to score a completion, in order."""
     lines: list[_Place] = []
     with _traced(_files(subject), lines):
         subject.see([trial], fresh=True)
@@ -82,7 +86,7 @@ def executed(subject: RewardUnderTest, trial: Trial) -> list[_Place]:
 
 
 def _lines_of(environment: Any) -> frozenset[_Place]:
-    """Return the lines of an environment: they run when it plays, and decide nothing."""
+    """Return the source lines of an environment, which are executed when completions are played and decide nothing."""
     try:
         lines, first = inspect.getsourcelines(environment)
         file = inspect.getsourcefile(environment) or ""
@@ -93,7 +97,7 @@ def _lines_of(environment: Any) -> frozenset[_Place]:
 
 @contextmanager
 def _traced(files: frozenset[str], lines: list[_Place]) -> Iterator[None]:
-    """Inside the block, note each line of these files that this thread executes."""
+    """Inside the ``with`` block, append each line of `files` that this thread executes to `lines`."""
 
     def of_call(frame: FrameType, event: str, argument: Any) -> Any:
         return of_line if frame.f_code.co_filename in files else None

@@ -1,7 +1,7 @@
-r"""The parts of a right completion, so that it can be made wrong in one known way.
+r"""The parts of a right completion, located so that the checks can make it wrong in one known way.
 
-In ``<think>6*7=42</think><answer>42</answer>`` with the column ``answer="42"``, the gold answer is in two places, the
-last of them the body of ``<answer>``, and the thinking is a separate block.
+In ``<think>6*7=42</think><answer>42</answer>`` with the column ``answer="42"``, the gold answer occurs in two places.
+The last one is the body of ``<answer>``; the thinking is a separate block.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from typing import Any
 THINKING = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection")
 ANSWERS = ("answer", "gold", "label", "target", "solution", "expected", "reference", "ground_truth", "truth", "output")
 _BESIDE = re.compile(r"(?i)(?:^|_)(?:units?|lang(?:uage)?|scripts?|formats?|styles?|types?|kinds?|levels?)(?:$|_)")
-"""Columns that say how an answer is written."""
+"""Names of columns that describe the format or type of an answer, such as ``unit`` or ``language``."""
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
-"""1,234.5 and -7, but neither the 2 of v2 nor a part of 1.2.3."""
+"""Matches 1,234.5 and -7, but neither the 2 of v2 nor a part of 1.2.3."""
 # "\times 10^{23}", "x 10^3"; three digits are enough for any quantity.
 _TIMES_TEN = r"\s?(?:[x×*]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,3})\}?"
 SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\w)|{_TIMES_TEN})")
-"""1e-3 and 6.02 \\times 10^{23}."""
+"""Matches 1e-3 and 6.02 \\times 10^{23}."""
 # "\boxed{" and "\fboxed {".
 _BOX = re.compile(r"\\f?boxed\s*\{")
 _LONGEST_BODY = 20_000
-"""Any limit: closing braces are looked for character by character, and documents parsed again."""
+"""The longest text in which to look for closing braces or JSON documents, in characters. Arbitrary: both searches are
+slow."""
 _MAGNITUDE = 300
-"""Digits with an "e" and a larger exponent are not a number, but a hash, say. Floats end at 10 ** 308."""
+"""The largest exponent of a number. Digits with an "e" and a larger exponent are more likely a hash; floats end at 10
+** 308."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a text, ``text[start:end]``, and its kind."""
+    """The part ``text[start:end]`` of a text, with a kind such as ``"box"``."""
 
     start: int
     end: int
@@ -50,7 +52,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Block:
-    """``<name>body</name>``: the whole block and its body."""
+    """A tagged block ``<name>body</name>``: the spans of the whole block and of its body."""
 
     name: str
     whole: Span
@@ -59,13 +61,13 @@ class Block:
 
 @dataclass(frozen=True)
 class ParsedCompletion:
-    """The text of a right completion and the places of its parts.
+    """The text of a right completion and the positions of its parts.
 
     Attributes:
         text: the text of the completion.
-        column: the column with the gold answer; empty if the text has the value of no column.
+        column: the column with the gold answer; empty if the text contains the value of no column.
         value: the value of that column.
-        places: the places of the gold answer; the last place is the answer.
+        places: the spans of the gold answer in the text; the last span is the answer.
     """
 
     text: str
@@ -75,39 +77,39 @@ class ParsedCompletion:
 
     @property
     def gold(self) -> str:
-        """The answer as the text writes it."""
+        """The answer as written in the text."""
         return self.places[-1].of(self.text) if self.places else ""
 
     @cached_property
     def aliases(self) -> tuple[str, ...]:
-        """The other items of a column with a list, if the answer is one of its items: they may also be right."""
+        """If the column is a list and the answer is one of its items, all items: the others may also be right."""
         items = _items_of(self.value)
         return tuple(items) if self.gold.lower() in [item.lower() for item in items] else ()
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The outermost tags."""
+        """The outermost tagged blocks."""
         return tuple(_blocks(self.text))
 
     @cached_property
     def thinking(self) -> Block | None:
-        """The block of the thinking; it begins with the text if the prompt has its opening tag."""
+        """The thinking block; it starts at the beginning of the text if the prompt contains the opening tag."""
         return next((block for block in self.blocks if block.name.lower() in THINKING), None) or _prefilled(self.text)
 
     @cached_property
     def region(self) -> Span:
-        """The marked place of the answer: the body of a tag, a box, a fence, the rest of a line, or the whole text."""
+        """The span marked as the answer: the body of a tag, a box or a fence, the rest of a line, or the whole text."""
         return _region(self)
 
     @property
     def in_region(self) -> Span:
-        """The place of the gold answer, counted from the start of the region."""
+        """The span of the gold answer, relative to the start of the region."""
         span = self.places[-1]
         return Span(span.start - self.region.start, span.end - self.region.start)
 
     @property
     def only_thought(self) -> bool:
-        """Whether the gold answer is in the thinking, but not in the answer after it."""
+        """Whether the gold answer occurs only in the thinking, although an answer follows the thinking."""
         block = self.thinking
         if block is None or not self.places or not self.text[block.whole.end :].strip():
             return False
@@ -115,23 +117,23 @@ class ParsedCompletion:
 
     @property
     def marked(self) -> bool:
-        """Whether something marks the answer."""
+        """Whether a tag, box, fence or phrase marks the answer."""
         return self.region.kind != "whole"
 
     def saying(self, answer: str) -> str:
-        """Return the completion with `answer` in all places of the gold answer."""
+        """Return the completion with every occurrence of the gold answer replaced by `answer`."""
         return replaced(self.text, [(span, answer) for span in self.places])
 
     def answering(self, answer: str) -> str:
-        """Return the completion with `answer` as its answer; other places of the gold answer stay."""
+        """Return the completion with only the last occurrence of the gold answer replaced by `answer`."""
         return replaced(self.text, [(self.places[-1], answer)]) if self.places else self.with_region(answer)
 
     def with_region(self, body: str) -> str:
-        """Return the completion with another body in the region of the answer."""
+        """Return the completion with `body` in the region of the answer."""
         return replaced(self.text, [(self.region, body)])
 
     def with_bodies(self, body: str) -> str:
-        """Return the tags of the completion with `body` in each, and nothing else."""
+        """Return only the tags of the completion, each with `body` inside."""
         if not self.blocks:
             return self.with_region(body)
         return "".join(f"<{block.name}>{body}</{block.name}>" for block in self.blocks)
@@ -140,13 +142,13 @@ class ParsedCompletion:
 def anatomy_of(
     text: str, columns: Mapping[str, Any], read: frozenset[str], *, answered: bool = False
 ) -> ParsedCompletion:
-    """Find the value of a column in a right completion.
+    """Parse a right completion: find the column whose value is the answer, and the positions of that value.
 
     Args:
         text: the text of the completion.
-        columns: the columns of its example.
-        read: the columns that the reward reads; others count only if none of these is found.
-        answered: leave out values that are only in the thinking: the answer after it may be an equation, say.
+        columns: the columns of the completion's example.
+        read: the columns that the reward reads; other columns count only if none of these is found.
+        answered: ignore values that occur only in the thinking: the answer after it may be an equation, for example.
     """
     return next(iter(anatomies_of(text, columns, read, answered=answered)), ParsedCompletion(text))
 
@@ -154,11 +156,11 @@ def anatomy_of(
 def anatomies_of(
     text: str, columns: Mapping[str, Any], read: frozenset[str], *, answered: bool = False
 ) -> list[ParsedCompletion]:
-    """Return what `anatomy_of` chooses from: an anatomy for each column whose value may be the answer, likely first."""
+    """Return a parsed completion for each column whose value may be the answer, the most likely first."""
     anatomies = [
         ParsedCompletion(text, name, value, spans)
         for name, value in columns.items()
-        if (spans := tuple(_places(text, value)) or (_near(text, value) if name in read else ()))
+        if (spans := tuple(_places(text, value)) or (_near_numbers(text, value) if name in read else ()))
     ]
     anatomies.sort(
         key=lambda anatomy: (anatomy.column not in read, likelihood(anatomy.column), -anatomy.places[-1].end)
@@ -167,36 +169,36 @@ def anatomies_of(
 
 
 def likelihood(column: str) -> int:
-    """Return how likely a column has the gold answer by its name; the lowest is the likeliest."""
+    """Return the rank of a column by how likely its name suggests a gold answer; 0 is the most likely."""
     if _BESIDE.search(column):
         return len(ANSWERS) + 1
     return next((rank for rank, word in enumerate(ANSWERS) if word in column.lower()), len(ANSWERS))
 
 
-def _near(text: str, value: Any) -> tuple[Span, ...]:
-    """Find numbers near a value, as in an estimate."""
+def _near_numbers(text: str, value: Any) -> tuple[Span, ...]:
+    """Return the spans of numbers near `value`, since the answer may be an estimate."""
     gold = as_number(value)
     if not gold:
         return ()
-    # Numbers within 5% of the gold answer may be the same number, rounded.
+    # Arbitrary: a number within 5% of the gold answer may be the same number, rounded.
     return tuple(span for span in numbers_in(text) if abs((as_number(span.of(text)) or 0) - gold) <= abs(gold) / 20)
 
 
 def replaced(text: str, parts: Sequence[tuple[Span, str]]) -> str:
-    """Replace the spans, which do not overlap."""
+    """Return the text with each span replaced; spans must not overlap."""
     for span, words in sorted(parts, key=lambda part: -part[0].start):
         text = text[: span.start] + words + text[span.end :]
     return text
 
 
 def marks(text: str) -> list[str]:
-    """Return the marks that give a text its form: tags, boxes, fences, hashes."""
-    # Names of up to 41 characters: longer ones are no marks, but text between "<" and ">".
+    """Return the formatting marks in a text: tags, boxes, fences, hashes."""
+    # Tag names have up to 41 characters: anything longer is more likely text between "<" and ">".
     return re.findall(r"</?[A-Za-z_][\w-]{0,40}>|\\boxed\{|```|####", text)
 
 
 def as_number(value: Any) -> Decimal | None:
-    """Return the number that a value is or spells, or None."""
+    """Return a number, or the number that a text spells; None for other values."""
     if isinstance(value, bool) or value is None:
         return None
     written = str(value).strip()
@@ -210,7 +212,7 @@ def as_number(value: Any) -> Decimal | None:
 
 
 def parsed_json(text: str) -> Any:
-    """Return the JSON value that a text is; None if it is none."""
+    """Parse a text as JSON; return None if it is not valid JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -218,7 +220,7 @@ def parsed_json(text: str) -> Any:
 
 
 def numbers_in(text: str) -> list[Span]:
-    """Return the numbers in a text; one in scientific notation is one number."""
+    """Return the spans of the numbers in a text; scientific notation counts as one number."""
     spans = [Span(*match.span()) for match in SCIENTIFIC.finditer(text)]
     plain = (Span(*match.span()) for match in NUMBER.finditer(text))
     spans += [
@@ -230,7 +232,7 @@ def numbers_in(text: str) -> list[Span]:
 
 
 def _places(text: str, value: Any) -> Iterator[Span]:
-    """Find `value` in `text`, in one way of writing it."""
+    """Yield the spans of `value` in `text`, for the first way of writing it that occurs."""
     documents = list(_documents(text, value))
     if documents:
         yield from documents
@@ -241,7 +243,7 @@ def _places(text: str, value: Any) -> Iterator[Span]:
             spans = [span for span in numbers_in(text) if as_number(span.of(text)) == number]
         else:
             spans = [Span(*match.span()) for match in re.finditer(_bounded(written), text, re.IGNORECASE)]
-            spans = [span for span in spans if not text.endswith("```", 0, span.start)]  # the language of a fence
+            spans = [span for span in spans if not text.endswith("```", 0, span.start)]  # skip the language of a fence
         if spans:
             yield from spans
             return
@@ -251,14 +253,14 @@ def _places(text: str, value: Any) -> Iterator[Span]:
     if len(items) > 1:
         spans = list(_listed(text, items)) or list(_one_of(text, items))
         yield from spans
-    # Longer texts are passages, and not answers to be found word for word.
+    # Arbitrary: longer texts are passages, which no answer repeats word for word.
     elif isinstance(value, str) and 1 < len(value.split()) <= 60:
         spaced = r"\s*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", value))
         yield from (Span(*match.span()) for match in re.finditer(spaced, text, re.IGNORECASE))
 
 
 def _items_of(value: Any) -> list[str]:
-    """Return the items of a list of texts and numbers, also if it is written as JSON; none for everything else."""
+    """Return the items of a list of texts and numbers, which may be written as JSON; an empty list for other values."""
     if isinstance(value, str) and value.lstrip()[:1] == "[":
         value = parsed_json(value)
     if not isinstance(value, (list, tuple, set, frozenset)):
@@ -268,18 +270,18 @@ def _items_of(value: Any) -> list[str]:
 
 
 def _one_of(text: str, items: Sequence[str]) -> Iterator[Span]:
-    """Find the item that comes last in a text: one of several accepted answers."""
+    """Yield the spans of the item that occurs last in a text, which is one of several accepted answers."""
     candidates = [(spans[-1].end, len(item), spans) for item in items if (spans := list(_places(text, item)))]
     if candidates:
         yield from max(candidates, key=lambda candidate: candidate[:2])[2]
 
 
 def _listed(text: str, items: list[str]) -> Iterator[Span]:
-    """Find the items one after the other, with the same separator between all of them."""
+    """Yield the spans in which all items follow one another with the same separator."""
     for first in re.finditer(_bounded(items[0]), text, re.IGNORECASE):
         position, joints = first.end(), set()
         for item in items[1:]:
-            # Items of a list are near each other: ", and **" is between two.
+            # Items of a list are close together: at most a separator such as ", and **" is between two.
             following = re.compile(_bounded(item), re.IGNORECASE).search(text, position, position + 8 + len(item))
             if following is None:
                 break
@@ -291,7 +293,7 @@ def _listed(text: str, items: list[str]) -> Iterator[Span]:
 
 
 def _documents(text: str, value: Any) -> Iterator[Span]:
-    """Find JSON equal to `value`, in any formatting."""
+    """Yield the spans of JSON documents equal to `value`, in any formatting."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         value = parsed_json(value)
     if not isinstance(value, (dict, list)) or not value or len(text) > _LONGEST_BODY:
@@ -316,7 +318,7 @@ def _bounded(written: str) -> str:
 
 
 def _written(value: Any) -> Iterator[str]:
-    """Yield the ways in which a completion may write the value of a column, the likeliest first."""
+    """Yield the ways in which a completion may write the value of a column, the most likely first."""
     if value is None:
         return
     if isinstance(value, bool):
@@ -374,7 +376,7 @@ def _blocks(text: str) -> Iterator[Block]:
 
 
 def _prefilled(text: str) -> Block | None:
-    """Return the thinking of a completion that begins inside it: the prompt ends with the opening tag."""
+    """Return the thinking block of a completion that begins inside it because the prompt ends with the opening tag."""
     for name in THINKING:
         end = text.find(f"</{name}>")
         if end >= 0 and f"<{name}>" not in text:
@@ -383,7 +385,7 @@ def _prefilled(text: str) -> Block | None:
 
 
 def _boxes(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield start and end of the content of each ``\boxed{...}``, whose braces may be nested."""
+    r"""Yield the start and end of the content of each ``\boxed{...}``; braces inside may be nested."""
     for match in _BOX.finditer(text):
         depth = 1
         for index in range(match.end(), min(len(text), match.end() + _LONGEST_BODY)):
@@ -406,7 +408,7 @@ def _region(anatomy: ParsedCompletion) -> Span:
     candidates += [Span(*match.span(1), "hashes") for match in re.finditer(r"####[ \t]*([^\n]*)", text)]
     candidates += [
         Span(*match.span(1), "mark")
-        # "Answer: 42", "So the final answer is: 42": up to 40 characters before it, so that time stays linear.
+        # "Answer: 42", "So the final answer is: 42": at most 40 characters before the mark, so that time stays linear.
         for match in re.finditer(r"(?im)^.{0,40}?\b(?:final answer|answer|result)\b(?: is)?\s*[:=]\s*([^\n]+)$", text)
         if not any(block.whole.start <= match.start() < block.whole.end for block in anatomy.blocks)
     ]

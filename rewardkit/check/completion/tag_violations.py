@@ -1,4 +1,4 @@
-"""Tag violations: ``<think>a</think><answer>b`` and every other text that breaks a row of tags in exactly one way."""
+"""Tag violations: texts that break a sequence of tags in exactly one way, such as ``<think>a</think><answer>b``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BESIDE = ("So: ", "0", "I am done.", "```", "<")
 
 @dataclass(frozen=True)
 class Blocks:
-    """Tags with their bodies and the gaps around them; there is one more gap than tags."""
+    """A sequence of tags with their bodies and the gaps around them; there is one more gap than tags."""
 
     pairs: tuple[Marks, ...]
     bodies: tuple[str, ...]
@@ -24,7 +24,7 @@ class Blocks:
     prefilled: bool = False
 
     def pieces(self) -> list[str]:
-        """gap, opening, body, closing, gap, ...: four for each tag, and the last gap."""
+        """Return the pieces of the text in order: gap, opening, body and closing for each tag, then the last gap."""
         parts: list[str] = []
         for pair, body, gap in zip(self.pairs, self.bodies, self.gaps, strict=False):
             parts += [gap, pair.opening, body, pair.closing]
@@ -42,13 +42,13 @@ def violations(drawn: Blocks, anchored: Anchored = True) -> list[str]:
     pieces, marks, count = drawn.pieces(), _marks(drawn), len(drawn.pairs)
     # Four pieces for each tag: the gap before it, its opening mark, its body, and its closing mark.
     opened = [4 * number + 1 for number in range(int(drawn.prefilled), count)]
-    texts = [_with(pieces, mark, "") for mark in reversed(marks)]
-    texts += ["".join([*pieces[:start], *pieces[start + 3 :]]) for start in opened]  # a block is missing
-    texts += [_with(pieces, 4 * number + 2, body) for number in range(count) for body in _NOTHING]
-    texts += [_with(pieces, mark, pieces[mark] * 2) for mark in marks]
+    texts = [_replace_piece(pieces, mark, "") for mark in reversed(marks)]
+    texts += ["".join([*pieces[:start], *pieces[start + 3 :]]) for start in opened]  # one block missing
+    texts += [_replace_piece(pieces, 4 * number + 2, body) for number in range(count) for body in _NOTHING]
+    texts += [_replace_piece(pieces, mark, pieces[mark] * 2) for mark in marks]
     for start in opened:
         block = "".join(pieces[start : start + 3])
-        texts.append(_with(pieces, start + 2, pieces[start + 2] + block))  # the block again
+        texts.append(_replace_piece(pieces, start + 2, pieces[start + 2] + block))  # the block again
     for start in opened[:-1]:
         first, gap, second = pieces[start : start + 3], pieces[start + 3], pieces[start + 4 : start + 7]
         texts.append("".join([*pieces[:start], *second, gap, *first, *pieces[start + 7 :]]))  # in the wrong order
@@ -58,25 +58,25 @@ def violations(drawn: Blocks, anchored: Anchored = True) -> list[str]:
         texts.append("".join([*pieces[:closing], *nested, *pieces[end:]]))
     texts += misspelled(drawn)
     for index in range(4 * drawn.prefilled, 4 * count + (anchored is True), 4) if anchored else ():
-        texts += [_with(pieces, index, text) for text in _BESIDE]
+        texts += [_replace_piece(pieces, index, text) for text in _BESIDE]
     return texts
 
 
 def _marks(drawn: Blocks) -> list[int]:
-    """Return the places of the marks among the pieces."""
+    """Return the indices of the opening and closing marks in ``drawn.pieces()``."""
     indices = [index for number in range(len(drawn.pairs)) for index in (4 * number + 1, 4 * number + 3)]
     return indices[1:] if drawn.prefilled else indices
 
 
-def _with(pieces: Sequence[str], index: int, text: str) -> str:
+def _replace_piece(pieces: Sequence[str], index: int, text: str) -> str:
     return "".join([*pieces[:index], text, *pieces[index + 1 :]])
 
 
 def misspelled(drawn: Blocks) -> Iterator[str]:
-    """Yield the tags with one mark that is written wrongly, in about as many characters."""
+    """Yield the text with one mark misspelled, at about the same length."""
     pieces = drawn.pieces()
     for index in _marks(drawn):
         mark = pieces[index]
         for other in dict.fromkeys((mark.swapcase(), f"{mark[:-1]} >", f"[{mark[1:-1]}]", f"<{mark[1:-1]}>")):
             if other != mark:
-                yield _with(pieces, index, other)
+                yield _replace_piece(pieces, index, other)

@@ -1,7 +1,7 @@
 """The laws: small named objects, each with the reason why a training run needs it.
 
-``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two of them, and ``laws.ALL`` has
-all. A family of laws is a file here; it is loaded when one of its laws is asked for.
+``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two laws; ``laws.ALL`` holds all of
+them. Each family of laws is a module of this package, which is imported when one of its laws is first used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FAMILIES = (
     "scores", "golds", "parts", "partial_credit", "promises", "conversations", "agents", "environments", "rows",
     "forms", "processes", "batches", "trees", "judges", "growth", "programs",
 )  # fmt: skip
-"""The files with laws. Laws with the same turn run in this order."""
+"""The modules with laws. Laws with the same turn run in this order."""
 
 
 def of_family(family: str) -> tuple[Law, ...]:
@@ -38,7 +38,7 @@ def every_law() -> tuple[Law, ...]:
 
 @functools.cache
 def find(name: str) -> Law | None:
-    """Return the law of that name, or None. Its family is found by its source, so that no other is loaded."""
+    """Return the law called `name`, or None. Search the families' sources, so that only one family is imported."""
     defined = re.compile(rf"^def {re.escape(name)}\(".encode(), re.MULTILINE)
     for family in _FAMILIES:
         if defined.search(pkgutil.get_data(__name__, f"{family}.py") or b""):

@@ -1,4 +1,4 @@
-"""Laws of agents: only the effect of calls and turns is paid, however the calls are written."""
+"""Laws of agents: only the effect of calls and turns counts, however the calls are written."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from rewardkit.check.variants.episodes.messages import (
     is_assistant,
     is_result,
     known_results,
-    made,
     messages_of,
     only,
     permuted,
+    repeatable_calls,
     split,
     without_calls,
 )
@@ -64,7 +64,7 @@ def needs_paid_calls(subject: RewardUnderTest) -> None:
 
 
 def bases(right: Judged) -> list[Messages]:
-    """Return a right completion, the same without an answer, and one that does nothing."""
+    """Return three completions: the right one, the right one without its answer, and one that does nothing."""
     messages = messages_of(right.completion)
     return [messages, answering(messages, NOTHING), answering(without_calls(messages), NOTHING)]
 
@@ -76,20 +76,20 @@ def bases(right: Judged) -> list[Messages]:
     per=judged_actions,
 )
 def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If each call is paid, the policy learns to call and not to solve: calls rise, right answers do not.
+    """If each call raises the score, the policy learns to make more calls, not to give more right answers.
 
-    Further calls (the same again, an unknown tool, empty arguments) are put before the end of right, wrong and idle
-    completions. They must not earn more.
+    Further calls (the same call again, an unknown tool, empty arguments) are inserted before the end of right, wrong
+    and idle completions. They must not raise the score.
     """
     results = known_results(right.completion)
     for base in bases(right):
-        again = made(Trajectory.of(base).calls)[-1:]
+        again = repeatable_calls(Trajectory.of(base).calls)[-1:]
         for calls in further_calls(subject, again):
             # One unnecessary call, a few, and more than any limit allows.
             for count in (1, 3, 20):
                 changed = Trial(inserted(base, calls * count, results), right.example)
-                why = "earns {score} with further calls, {base} without them"
-                yield Variant(changed, why, "no more", Trial(base, right.example))
+                message = "earns {score} with further calls, {base} without them"
+                yield Variant(changed, message, "no more", Trial(base, right.example))
 
 
 @law(
@@ -97,13 +97,14 @@ def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     applies=needs_calls,
 )
 def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
-    """If extra calls cost nothing, one policy that makes every call is right for every prompt.
+    """If extra calls cost nothing, a policy that makes every possible call is right for every prompt.
 
-    The calls of all examples are made at once, and nothing is answered. For some example it must earn less than right.
+    One completion makes the calls of all examples and gives no answer. For at least one example, it must score lower
+    than a right completion.
     """
     rights = [right for right in judged_actions(subject) if acts(subject, right) and gold_calls(subject, right)]
     examples = {right.example: right for right in rights}
-    calls = [made(Trajectory.of(right.completion).calls) for right in examples.values()]
+    calls = [repeatable_calls(Trajectory.of(right.completion).calls) for right in examples.values()]
     if not examples:
         raise Skip("no column that the reward reads has the calls")
     if len({_key(per_example) for per_example in calls}) < 2:
@@ -116,8 +117,10 @@ def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
         per_example = list(zip(trials, scores, examples.values(), strict=True))
         paid = all(right.paid(score) and not covered(subject, right, trial) for trial, score, right in per_example)
         if paid and any(_others_work(subject, trial, right) for trial, _, right in per_example):
-            why = f"the calls of all examples at once earn {scores[0].value:.6g} on each, as a right completion does"
-            yield finding(subject, trials[0], scores[0], why)
+            message = (
+                f"the calls of all examples at once earn {scores[0].value:.6g} on each, as a right completion does"
+            )
+            yield finding(subject, trials[0], scores[0], message)
 
 
 def _key(calls: Any) -> str:
@@ -125,16 +128,16 @@ def _key(calls: Any) -> str:
 
 
 def _calling_only(right: Judged, calls: list[Any]) -> Trial:
-    """Return a completion that makes these calls and answers nothing."""
+    """Return a completion that makes `calls` and gives no answer."""
     base = answering(without_calls(right.completion), NOTHING)
     return Trial(inserted(base, calls, known_results(right.completion)), right.example)
 
 
 def _others_work(subject: RewardUnderTest, trial: Trial, right: Judged) -> bool:
-    """Whether calls of other examples do something here; an environment may refuse them all."""
+    """Return whether calls of other examples have an effect in `trial`; an environment may refuse all of them."""
     if not subject.stage.real:
         return True
-    right_calls = made(Trajectory.of(right.completion).calls)
+    right_calls = repeatable_calls(Trajectory.of(right.completion).calls)
     played, _ = subject.stage.played(trial.completion, subject.examples[trial.example].shown)
     return any(
         call.ok and (call.name, dict(call.arguments or {})) not in right_calls for call in Trajectory.of(played).calls
@@ -149,17 +152,17 @@ def _others_work(subject: RewardUnderTest, trial: Trial, right: Judged) -> bool:
     per=judged_actions,
 )
 def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If the words of a right completion are paid without its calls, the policy learns to say that it did it.
+    """If the text of a right completion is rewarded without its calls, the policy learns to claim work it did not do.
 
-    The calls and results are taken out, the text stays. Where the calls are judged, or nothing but the calls can make
-    the answer right, it must earn less.
+    The calls and results are removed, and the text stays. If the reward judges the calls, or if only the calls can make
+    the answer right, the completion must score lower.
     """
     if not Trajectory.of(right.completion).calls or right.example in subject.declarations.noop_examples:
         return
     only_tools_know = not right.anatomy.gold and right.judges and bool(text_of(right.completion).strip())
     if only_tools_know or (gold_calls(subject, right) and acts(subject, right)):
-        why = "the words alone, without the calls, earn {score}, as a right completion does"
-        yield Variant(Trial(without_calls(right.completion), right.example), why)
+        message = "the words alone, without the calls, earn {score}, as a right completion does"
+        yield Variant(Trial(without_calls(right.completion), right.example), message)
 
 
 @law(
@@ -169,16 +172,16 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
     per=judged_actions,
 )
 def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If the score is divided by the calls made, one right call is worth as much as all the needed ones.
+    """If the score is divided by the calls made, one right call scores as high as all the needed calls.
 
-    Of several gold calls only one is made. It must earn less than all of them.
+    The completion makes only one of several gold calls. It must score lower than with all of them.
     """
     gold = gold_calls(subject, right)
     if len(gold) < 2 or not acts(subject, right):
         return
     for gold_call in (gold[0], gold[-1]):
-        why = f"one call of the {len(gold)} that its row has earns {{score}}, as all of them do"
-        yield Variant(Trial(only(right.completion, gold_call), right.example), why)
+        message = f"one call of the {len(gold)} that its row has earns {{score}}, as all of them do"
+        yield Variant(Trial(only(right.completion, gold_call), right.example), message)
 
 
 @law(
@@ -188,9 +191,9 @@ def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     applies=needs_paid_calls,
 )
 def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
-    """If nothing has to be done to be paid, the policy does nothing, or the same for every prompt.
+    """If the policy scores without doing anything, it learns to do nothing, or the same for every prompt.
 
-    "Done.", an apology, and each tool once with its least arguments must earn less than a right completion that acts.
+    "Done.", an apology, and each tool once with minimal arguments must score lower than a right completion that acts.
     Name examples in which doing nothing is right in ``noop_examples=``.
     """
     acting = [
@@ -204,10 +207,10 @@ def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Fi
     idle: list[Messages] = [[{"role": "assistant", "content": text}] for text in texts]
     for right in acting:
         for messages in idle:
-            why = "a policy that does nothing earns {score}, as a right completion does"
-            yield Variant(Trial(messages, right.example), why, base=right.as_given)
-    # A policy that makes the same calls for every prompt must be paid on each: one example may be luck.
-    different = {repr(made(Trajectory.of(right.completion).calls)) for right in acting}
+            message = "a policy that does nothing earns {score}, as a right completion does"
+            yield Variant(Trial(messages, right.example), message, base=right.as_given)
+    # The same calls for every prompt are a fault only if they are rewarded on all of them: one example may be luck.
+    different = {repr(repeatable_calls(Trajectory.of(right.completion).calls)) for right in acting}
     for calls in _once_each(subject) if len(different) > 1 else ():
         trials = [Trial(inserted(idle[0], calls, known_results(right.completion)), right.example) for right in acting]
         scores = subject.see(trials)
@@ -215,12 +218,14 @@ def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Fi
             right.paid(score) and not covered(subject, right, trial)
             for right, score, trial in zip(acting, scores, trials, strict=True)
         ):
-            why = f"a policy that makes the same calls for every prompt earns {scores[0].value:.6g}, as right ones do"
-            yield finding(subject, trials[0], scores[0], why)
+            message = (
+                f"a policy that makes the same calls for every prompt earns {scores[0].value:.6g}, as right ones do"
+            )
+            yield finding(subject, trials[0], scores[0], message)
 
 
 def _once_each(subject: RewardUnderTest) -> Iterator[list[Made]]:
-    """Yield calls with the least arguments that are allowed: of all tools, and of each alone."""
+    """Yield lists of calls with minimal arguments: all tools together, and each tool alone, once and five times."""
     calls: list[Made] = [(name, least_arguments(signature)) for name, signature in subject.stage.names().items()]
     if calls:
         yield calls
@@ -230,7 +235,7 @@ def _once_each(subject: RewardUnderTest) -> Iterator[list[Made]]:
 
 
 _SUMS = 1e-9
-"""By how much the shares of the turns may miss the value, relative to it: what adding them up makes."""
+"""The allowed difference between the value and the sum of its shares, relative to the value: rounding errors."""
 
 
 @law(
@@ -239,15 +244,15 @@ _SUMS = 1e-9
     per=judged_actions,
 )
 def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If turns are paid, the policy learns to talk on.
+    """If extra turns raise the score, the policy learns to keep talking.
 
-    Turns without content are put before and after the answer. They must not earn more.
+    Turns without content are added before and after the answer. They must not raise the score.
     """
     idle = [{"role": "assistant", "content": ""}, {"role": "user", "content": "Go on."}]
     for base in bases(right)[:2]:
         for changed in ([*idle * 2, *base], [*base, *idle[::-1] * 2], [*idle * 8, *base]):
-            why = "earns {score} with turns that say nothing, {base} without them"
-            yield Variant(Trial(changed, right.example), why, "no more", Trial(base, right.example))
+            message = "earns {score} with turns that say nothing, {base} without them"
+            yield Variant(Trial(changed, right.example), message, "no more", Trial(base, right.example))
 
 
 @law(
@@ -257,9 +262,10 @@ def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator
     per=judged_actions,
 )
 def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If a tool's words are paid, the policy lets the tool say the answer, and never answers itself.
+    """If a tool's words count as the answer, the policy lets the tool give the answer and never answers itself.
 
-    Each result and each message of the user becomes the gold answer, bare and marked, while the answer stays wrong.
+    Each tool result and each user message becomes the gold answer, bare and marked, while the policy's answer stays
+    wrong.
     """
     gold = right.anatomy.gold
     if not gold or right.anatomy.column not in subject.columns_read:
@@ -270,13 +276,15 @@ def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator
         yield Variant(Trial(wrong, right.example), "earns {score} with no answer at all: what the tools said is enough")
     for text in (gold, f"<answer>{gold}</answer>", f"\\boxed{{{gold}}}", text_of(right.completion)):
         if not subject.stage.real:
-            why = "earns {score} if a tool says the answer, {base} if it does not"
-            trial, untold = (Trial(_heard(wrong, tool_answer), right.example) for tool_answer in (text, "nothing"))
-            yield Variant(trial, why, "no more", untold)
+            message = "earns {score} if a tool says the answer, {base} if it does not"
+            trial, untold = (
+                Trial(_replace_observations(wrong, tool_answer), right.example) for tool_answer in (text, "nothing")
+            )
+            yield Variant(trial, message, "no more", untold)
 
 
-def _heard(messages: Messages, text: str) -> Messages:
-    """Return the messages with another text in all that is not the policy's."""
+def _replace_observations(messages: Messages, text: str) -> Messages:
+    """Return the messages with `text` as the content of each message that the policy did not write."""
     return [message if is_assistant(message) else {**message, "content": text} for message in messages]
 
 
@@ -286,9 +294,9 @@ def _heard(messages: Messages, text: str) -> Messages:
     per=judged_actions,
 )
 def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a part of a right completion earns more than all of it, the policy learns to stop early.
+    """If part of a right completion scores higher than all of it, the policy learns to stop early.
 
-    A right completion is cut after each message.
+    A right completion is cut after each message. No cut version may score higher.
     """
     messages = messages_of(right.completion)
     if len(messages) < 2 or not (right.judges or acts(subject, right)):
@@ -296,8 +304,8 @@ def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     for stop in range(1, len(messages)):
         if subject.stage.real and is_result(messages[stop - 1]):
             continue  # a completion cut after a call still has the result of that call
-        why = f"cut after {stop} messages, it earns {{score}}, all of it {{base}}"
-        yield Variant(Trial(messages[:stop], right.example), why, "no more")
+        message = f"cut after {stop} messages, it earns {{score}}, all of it {{base}}"
+        yield Variant(Trial(messages[:stop], right.example), message, "no more")
 
 
 @law(
@@ -307,7 +315,8 @@ def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     per=judged_actions,
 )
 def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding | None]:
-    """Trainers credit turns by their shares, so shares that do not sum to the value give credit that was not earned."""
+    """Trainers credit each turn with its share, so shares that do not sum to the score give the wrong credit."""
+    # Arbitrary limit: six completions are enough to show whether the shares sum.
     trials = [Trial(base, right.example) for base in [*bases(right), *variants(subject, right)][:6]]
     try:
         table = subject.table(trials)
@@ -319,8 +328,8 @@ def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
             value = float(column.values[row])
             if abs(float(np.sum(shares)) - value) > _SUMS * max(1.0, abs(value)):
                 score = subject.see([trials[row]])[0]
-                why = f"the shares of the turns sum to {np.sum(shares):.9g}, the value is {column.values[row]:.9g}"
-                yield finding(subject, trials[row], score, why, component=name)
+                message = f"the shares of the turns sum to {np.sum(shares):.9g}, the value is {column.values[row]:.9g}"
+                yield finding(subject, trials[row], score, message, component=name)
 
 
 @law(
@@ -330,18 +339,18 @@ def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
     per=judged_actions,
 )
 def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """The calls of one turn have no order: a trainer runs synchronous tools first, whatever was asked first.
+    """The calls of one turn have no order (a trainer runs synchronous tools first), so scoring their order is noise.
 
-    The calls of a turn are permuted with their results, which must not change the score. One turn is split into
-    several, which must not earn more.
+    The calls of a turn are permuted together with their results, which must not change the score. One turn is split
+    into several, which must not raise the score.
     """
     order, split_turns = permuted(right.completion), split(right.completion)
     if order is None or split_turns is None or subject.stage.real:
         return
-    why = "earns {score} if the calls of one turn change places, {base} if not"
-    yield Variant(Trial(order, right.example), why, "same")
-    why = "earns {score} if one turn is split into several, {base} if not"
-    yield Variant(Trial(split_turns, right.example), why, "no more")
+    message = "earns {score} if the calls of one turn change places, {base} if not"
+    yield Variant(Trial(order, right.example), message, "same")
+    message = "earns {score} if one turn is split into several, {base} if not"
+    yield Variant(Trial(split_turns, right.example), message, "no more")
 
 
 @law(
@@ -351,19 +360,19 @@ def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Itera
     per=judged_actions,
 )
 def call_forms_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """The same call may be written in several ways, and which one it is says nothing about the policy.
+    """The same call can be written in several forms; a score that depends on the form is noise.
 
-    The keys of the arguments change places. A reward that reads trajectories also gets arguments as text, calls without
-    ids, and no content.
+    The keys of the arguments are reordered. A reward that reads trajectories also gets arguments as text, calls without
+    ids, and messages without content.
     """
     reads_trajectories = not any(binding.foreign or binding.reads("messages") for _, binding in subject.bindings)
     for messages in _forms(right.completion, every=reads_trajectories) if has_calls(right.completion) else ():
-        why = "earns {score} if the same calls are written in another form, {base} if not"
-        yield Variant(Trial(messages, right.example), why, "same")
+        message = "earns {score} if the same calls are written in another form, {base} if not"
+        yield Variant(Trial(messages, right.example), message, "same")
 
 
 def _forms(completion: Any, *, every: bool) -> Iterator[Messages]:
-    """Yield a completion whose calls are written in other forms; `every` adds those that only trajectories read."""
+    """Yield the completion with its calls in other forms; `every` adds the forms that only trajectories can read."""
     changes: list[Callable[[Any], Any]] = [_reversed_keys]
     if every:
         changes += [
@@ -383,7 +392,7 @@ def _forms(completion: Any, *, every: bool) -> Iterator[Messages]:
 
 
 def _with_arguments(call: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a call with other arguments; one of another form stays as it is."""
+    """Return `call` with its arguments transformed by `change`; a call in an unknown format stays as it is."""
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(function.get("arguments"), (str, Mapping)):
         return call
@@ -391,7 +400,7 @@ def _with_arguments(call: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _read(arguments: str) -> Any:
-    """Parse arguments that are text; return them unchanged if that fails."""
+    """Return `arguments` parsed as JSON, or unchanged if they are not valid JSON."""
     try:
         return json.loads(arguments)
     except ValueError:
@@ -399,8 +408,8 @@ def _read(arguments: str) -> Any:
 
 
 def _reversed_keys(arguments: Any) -> Any:
-    read = _read(arguments) if isinstance(arguments, str) else arguments
-    if not isinstance(read, Mapping):
+    parsed = _read(arguments) if isinstance(arguments, str) else arguments
+    if not isinstance(parsed, Mapping):
         return arguments
-    turned = dict(list(read.items())[::-1])
-    return json.dumps(turned) if isinstance(arguments, str) else turned
+    reordered = dict(list(parsed.items())[::-1])
+    return json.dumps(reordered) if isinstance(arguments, str) else reordered

@@ -1,10 +1,10 @@
-"""The engine of laws: the entries of laws, and the trial of their variants.
+"""The engine of laws: the `law` decorator, and the code that tries variants of completions.
 
 A law is a decorated generator, for example::
 
     @law(advice="Let each call count", skip="no column has several calls", per=judged_actions, applies=needs_calls)
     def missing_calls_cost(subject, right):
-        '''If one right call is worth as much as all that were needed, the policy makes one.'''
+        '''If one right call scores as high as all the needed calls, the policy makes only one.'''
         yield Variant(right_with_one_call, "one call earns {score}, as all of them do")
 """
 
@@ -18,14 +18,14 @@ from typing import Any, Literal
 from rewardkit.check.completion.lines import deciding_line
 from rewardkit.check.findings import Finding, Law, Turn, advice_for
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sensitivity import shrunk
+from rewardkit.check.reward_under_test.sensitivity import shrink_text
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.reward_under_test.whole import COVERED, covered, refused_by_others
 
 OVER = "out of time"
-"""Why a law was not finished."""
+"""The reason why a law was not finished."""
 NO_GOOD = "no right completions were given"
-"""Why a law that starts from right completions was skipped."""
+"""The reason why a law that starts from right completions was skipped."""
 
 
 class Skip(Exception):
@@ -33,12 +33,12 @@ class Skip(Exception):
 
 
 class Unfinished(Exception):
-    """The law may apply, but its check was cut short; the message says why. Findings made before that count.
+    """The law may apply, but its check was cut short; the message says why. Earlier findings still count.
 
     Attributes:
         reached: the number of kinds of completions that were tried; the law continues from there if time is left at the
             end.
-        count: the number of all kinds.
+        count: the total number of kinds.
     """
 
     def __init__(self, reason: str, reached: int = 0, count: int = 0) -> None:
@@ -49,16 +49,16 @@ class Unfinished(Exception):
 
 @dataclass(frozen=True)
 class Variant:
-    """A completion made from another one, and the score that it must earn.
+    """A completion made from another one, and a condition on its score.
 
     Attributes:
         trial: the completion.
-        why: the fault if it earns something else; ``{score}`` is its score, ``{base}`` that of `base`.
-        must: the score that it must earn, compared with `base`: ``"less"``, ``"more"``, ``"no more"``, ``"no less"`` or
-            the ``"same"``.
-        base: the completion that it is compared with; by default, the right completion from which the law starts.
-        slack: the tolerance for its score; by default, that of rounding.
-        twins: other completions that must earn the same; the law is broken only if all of them break it.
+        why: the message of the finding; ``{score}`` stands for the score of `trial`, ``{base}`` for that of `base`.
+        must: the condition: `trial` must score ``"less"``, ``"more"``, ``"no more"``, ``"no less"`` or the ``"same"``,
+            compared with `base`.
+        base: the completion to compare with; by default, the right completion from which the law starts.
+        slack: the tolerance of the comparison; by default, rounding errors.
+        twins: other completions under the same condition; the law is broken only if `trial` and all twins break it.
     """
 
     trial: Trial
@@ -69,7 +69,7 @@ class Variant:
     twins: tuple[Trial, ...] = ()
 
     def breaks(self, score: TrialResult, base: TrialResult) -> bool:
-        """Whether a score differs from the one that the variant must earn."""
+        """Return whether `score` violates the variant's condition, compared with the score `base`."""
         if self.must == "same":
             return not score.same(base)
         if not score.scored or not base.scored:
@@ -81,7 +81,7 @@ class Variant:
             return score.value <= base.value
         if self.must == "no less":
             return score.value < base.value - (EQUAL if self.slack is None else self.slack)
-        # Sums in another order differ in their last digits.
+        # Sums in a different order may differ in their last digits.
         return score.value > base.value + (1e-6 * size if self.slack is None else self.slack)
 
 
@@ -114,20 +114,21 @@ def law(
     turn: Turn = Turn.USUAL,
     names_line: bool = False,
 ) -> Callable[[Callable[..., Iterator[Variant | Finding | None]]], Law]:
-    """Make a law of a generator, with its name and its docstring, which says why a training run needs the law.
+    """Return a decorator that turns a generator function into a law with the function's name.
 
-    The generator yields variants, findings, or None for something that the law applies to but has nothing to try for.
+    The function's docstring says why a training run needs the law. The generator yields variants, findings, or None if
+    the law applies but there is nothing to try.
 
     Args:
-        advice: the next step after a finding, without a full stop.
-        skip: why the law does not apply if the generator yields nothing.
-        applies: raises `Skip` if the law does not apply.
-        per: the items for which the generator is called, one after the other, such as the right completions.
-        every: report every fault, not only the first one.
+        advice: the next step after a finding, without a period at the end.
+        skip: the reason why the law does not apply if the generator yields nothing.
+        applies: a function that raises `Skip` if the law does not apply.
+        per: a function that returns the items for which the generator is called, such as the right completions.
+        every: whether to report every fault, not only the first one.
         advice_on_calls: the advice if the calls of completions really ran.
-        fast: ``rewardkit check --fast`` runs it.
-        turn: when it runs.
-        names_line: its findings name the line of the source at which the reward decides.
+        fast: whether ``rewardkit check --fast`` runs the law.
+        turn: the position of the law in the order of laws.
+        names_line: whether findings name the source line at which the reward decides.
     """
 
     def entry(make: Callable[..., Iterator[Variant | Finding | None]]) -> Law:
@@ -138,7 +139,7 @@ def law(
             for start in (None,) if per is None else per(subject):
                 for item in make(subject) if per is None else make(subject, start):
                     looked = True
-                    fault = _tried(subject, start, item) if isinstance(item, Variant) else item
+                    fault = _check_variant(subject, start, item) if isinstance(item, Variant) else item
                     if fault is not None:
                         yield fault
                         if not every:
@@ -153,8 +154,8 @@ def law(
     return entry
 
 
-def _tried(subject: RewardUnderTest, right: Any, variant: Variant) -> Finding | None:
-    """Return a finding if a variant does not earn the score that it must. Other rewards of the run may judge it."""
+def _check_variant(subject: RewardUnderTest, right: Any, variant: Variant) -> Finding | None:
+    """Return a finding if `variant` violates its condition, unless other rewards of the run judge it."""
     start = variant.base or right.as_given
     base, *scores = subject.see([start, variant.trial, *variant.twins])
     if not all(variant.breaks(score, base) for score in scores):
@@ -162,9 +163,9 @@ def _tried(subject: RewardUnderTest, right: Any, variant: Variant) -> Finding | 
     others_judge = {"less": covered, "no more": refused_by_others}.get(variant.must)
     if others_judge is not None and others_judge(subject, start, variant.trial):
         return None
-    earned = f"{shown(scores[0])} ({scores[0].reason})" if scores[0].reason else shown(scores[0])
-    why = variant.why.replace("{score}", earned).replace("{base}", shown(base))
-    return finding(subject, variant.trial, scores[0], why)
+    earned = f"{score_text(scores[0])} ({scores[0].reason})" if scores[0].reason else score_text(scores[0])
+    message = variant.why.replace("{score}", earned).replace("{base}", score_text(base))
+    return finding(subject, variant.trial, scores[0], message)
 
 
 def finding(
@@ -185,13 +186,13 @@ def finding(
     Args:
         subject: the reward under test.
         trial: the completion at fault.
-        score: its score; None if it has none.
+        score: the score of the completion; None if it has none.
         why: the fault, with the numbers.
-        law: the broken law; by default, the one that is checked now.
+        law: the broken law; by default, the law that is being checked.
         component: the component at fault.
-        advice: the next step, if more is known than the advice of the law and the family.
+        advice: the next step, if it is more specific than the advice of the law and the family.
         family: the family of the exploit.
-        matters: why it matters, if that differs from the law's reason.
+        matters: the reason why the fault matters, if it differs from the law's reason.
         more: other attributes of the finding.
     """
     broken = law or subject.law
@@ -222,13 +223,13 @@ def finding(
     )
 
 
-def shown(score: TrialResult) -> str:
+def score_text(score: TrialResult) -> str:
     """Return a score as text, or the reason why there is none."""
     return f"{score.value:.6g}" if score.scored else str(score.outcome)
 
 
 def about_good(subject: RewardUnderTest) -> str:
-    """Return a hint about missing right completions for a reward that seems to pay nothing, if any are missing."""
+    """Return a hint for a reward that scores nothing high, if right completions seem to be missing; "" otherwise."""
     good = [example.good for example in subject.examples]
     if not any(good):
         return "; no right completion was given, so perhaps none was tried: give one per example (good=, GOOD)"
@@ -246,15 +247,15 @@ def shortest(
     keep: str = "",
     seconds: float = 2.0,
 ) -> tuple[Trial, TrialResult]:
-    """Return the trial with the shortest text found that still `shows` the fault, and its score."""
+    """Return the trial with the shortest text found for which `shows` still returns True, and its score."""
 
     def made(text: str) -> Trial:
         return Trial(with_text(trial.completion, text), trial.example, trial.columns)
 
     text = text_of(trial.completion)
     if text and not (isinstance(trial.completion, list) and len(trial.completion) != 1):
-        # Any limit: with less time, hardly a completion would be scored.
+        # At least 0.2 s, which is arbitrary: with less time, hardly any completion would be scored.
         limit = min(seconds, max(0.2, subject.left / 4))
-        best = shrunk(text, lambda shorter: shows(subject.see([made(shorter)])[0]), seconds=limit, keep=keep)
+        best = shrink_text(text, lambda shorter: shows(subject.see([made(shorter)])[0]), seconds=limit, keep=keep)
         trial = trial if best == text else made(best)
     return trial, subject.see([trial])[0]

@@ -11,31 +11,37 @@ from itertools import pairwise
 from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.parsed_completion import as_number
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, finding, law, shown
+from rewardkit.check.laws.base import Skip, finding, law, score_text
 from rewardkit.check.reward_under_test.judgment import judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.sweep import given, score_sweep
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, with_text
-from rewardkit.check.reward_under_test.whole import first_difference, groups_of, grown, same, scored_together
+from rewardkit.check.reward_under_test.whole import (
+    first_difference,
+    groups_of,
+    prepend_words,
+    same_scores,
+    scored_together,
+)
 from rewardkit.check.variants.queries import query_in
 
-# Any limit: about the batch of a small run, and the laws score it again and again.
+# Arbitrary limit: about the batch of a small run; the laws score these rows again and again.
 _ROWS = 24
 
 
-def _mixed(subject: RewardUnderTest) -> list[Trial]:
-    """Return trials of several examples that score without errors: given ones first, then ones with other scores."""
+def _mixed_trials(subject: RewardUnderTest) -> list[Trial]:
+    """Return trials of several examples that score without errors: given ones first, then ones with new scores."""
     given_trials = given(subject)
-    sound = [trial for trial, score in swept(subject) if score.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    sound = [trial for trial, score in score_sweep(subject) if score.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
     scored = {repr(trial) for trial in sound}
     chosen: dict[str, Trial] = {}
     values: dict[tuple[int, float], int] = {}
     for trial in [*given_trials, *sound]:
         if repr(trial) not in scored:
             continue
-        # Scores that differ in the last digits are one kind.
+        # Scores that differ only in the last digits count as the same.
         kind = (trial.example, round(subject.see([trial])[0].value, 6))
-        # Three of each score: many equal rows prove no more.
+        # Three of each score: more rows with the same score prove nothing new.
         if trial in given_trials or values.get(kind, 0) < 3:
             values[kind] = values.get(kind, 0) + 1
             chosen.setdefault(repr(trial), trial)
@@ -44,7 +50,7 @@ def _mixed(subject: RewardUnderTest) -> list[Trial]:
 
 
 def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report a right completion that loses its score after a query that empties its tables."""
+    """Report a right completion whose score changes if it follows a query that empties its tables."""
     for number, example in enumerate(subject.examples):
         for good in example.good[:1]:
             query = query_in(text_of(good), example.columns)
@@ -54,8 +60,9 @@ def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
                 spoiling = Trial(with_text(good, query.saying(f"DELETE FROM {table}")), number)
                 first, last = scored_together(subject, [right, spoiling]), scored_together(subject, [spoiling, right])
                 if isinstance(first, list) and isinstance(last, list) and not first[0].same(last[1]):
-                    why = f"scores {shown(first[0])}, but {shown(last[1])} behind a query that empties {table!r}"
-                    yield finding(subject, right, last[1], why)
+                    before, after = score_text(first[0]), score_text(last[1])
+                    message = f"scores {before}, but {after} behind a query that empties {table!r}"
+                    yield finding(subject, right, last[1], message)
                     return
 
 
@@ -65,11 +72,11 @@ def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
     every=True,
 )
 def batch_equals_singles(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A trainer scores many prompts at once: a score that depends on the batch is noise or belongs to another row."""
+    """Trainers score many prompts at once; a score that depends on the batch is noise or belongs to another row."""
     if subject.scope != "sample":
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
     yield from _spoiled(subject)
-    trials = _mixed(subject)
+    trials = _mixed_trials(subject)
     if len(trials) < 2:
         raise Skip("the reward scores fewer than two completions")
     if subject.plain and _compares(subject, trials):
@@ -82,7 +89,7 @@ def batch_equals_singles(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _other_cells(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Score rows with very different numbers in one batch: each must be judged by its own, not by the first row's."""
+    """Score rows with very different numbers in one batch: each must be judged by its own number, not another row's."""
     for right in judged(subject):
         columns = subject.examples[right.example].columns
         texts = [right.anatomy.text, *(right.anatomy.saying(near) for near in _near(right.anatomy.gold))]
@@ -91,7 +98,7 @@ def _other_cells(subject: RewardUnderTest) -> Iterator[Finding]:
             if name == right.anatomy.column or isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             kind = type(value)
-            # A thousand times as large, so that a mean over the batch must move; then as it is, and three times.
+            # A thousand times as large, so that a mean over the batch must move; then unchanged, and tripled.
             cells = [{name: kind(value * factor)} for factor in (1000, 1, 3)]
             trials = [Trial(right.trial(text).completion, right.example, cell) for text in texts for cell in cells]
             alone = [subject.see([trial])[0] for trial in trials]
@@ -111,22 +118,22 @@ def _near(gold: str) -> Iterator[str]:
     advice="Keep no state between rows, and pair each completion with its own row: zip(completions, column)", every=True
 )
 def permutation(subject: RewardUnderTest) -> Iterator[Finding]:
-    """The order of the completions is random, so a score that depends on it is noise."""
-    groups = [_mixed(subject)] if subject.scope == "sample" else groups_of(subject)
+    """The order of the completions in a batch is random, so a score that depends on it is noise."""
+    groups = [_mixed_trials(subject)] if subject.scope == "sample" else groups_of(subject)
     for group in groups:
         expected = scored_together(subject, group)
         if len(group) < 2 or isinstance(expected, str):
             continue
         for order in _orders(subject, group):
-            turned = [group[row] for row in order]
-            fault = _differing(subject, turned, [expected[row] for row in order], "in another order")
+            reordered = [group[row] for row in order]
+            fault = _differing(subject, reordered, [expected[row] for row in order], "in another order")
             if fault is not None:
                 yield fault
                 break
 
 
 def _orders(subject: RewardUnderTest, group: Sequence[Trial]) -> Iterator[list[int]]:
-    """Yield the rows of a group in other orders, each example's once first."""
+    """Yield other orders of the rows of a group: reversed, with each example first, and shuffled."""
     order = list(range(len(group)))
     yield order[::-1]
     for example in {trial.example for trial in group}:
@@ -144,14 +151,14 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
     if subject.scope == "batch":
         yield from _others_matter(subject, groups)
         return
-    for number, group in [*enumerate(groups), *enumerate(_longer(subject, groups))]:
+    for number, group in [*enumerate(groups), *enumerate(_lengthen_right(subject, groups))]:
         alone = scored_together(subject, group)
         if isinstance(alone, str):
             continue
         for other in (*groups[:number], *groups[number + 1 :], _of_another_prompt(subject, group)):
             if not other:
                 continue
-            # Longer than the others by far, so that a batch that pads or sorts by length is changed by it.
+            # Far longer than the others, so that padding the batch or sorting it by length changes the batch.
             long = replace(other[0], completion=subject.formed("word " * 300))
             same = [replace(other[0], completion=trial.completion) for trial in group]
             neighbors: list[tuple[list[Trial], list[Trial]]] = [
@@ -167,18 +174,19 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
                 row = first_difference(alone, scores)
                 if row is not None:
                     text = (
-                        f"scores {shown(alone[row])} among the completions of its own prompt, but {shown(scores[row])} "
+                        f"scores {score_text(alone[row])} among the completions of its own prompt, but "
+                        f"{score_text(scores[row])} "
                         f"with {len(before) + len(after)} of another prompt in the batch"
                     )
                     yield finding(subject, group[row], scores[row], text)
 
 
 def _of_another_prompt(subject: RewardUnderTest, group: list[Trial]) -> list[Trial]:
-    """Return right completions, longer ones, for another prompt that has the same columns: another question."""
+    """Return the right completions, made longer, for a different prompt with the same columns."""
     prompt = subject.examples[group[0].example].prompt
     other = f"Another question. {prompt}" if isinstance(prompt, str) else [{"role": "user", "content": "Why?"}]
     rights = [trial for trial in group if trial.completion in subject.examples[trial.example].good]
-    longer = grown(subject, grown(subject, grown(subject, rights)))
+    longer = prepend_words(subject, prepend_words(subject, prepend_words(subject, rights)))
     return [replace(trial, columns={"prompt": other}) for trial in longer * 2]
 
 
@@ -187,23 +195,23 @@ def _is_given(subject: RewardUnderTest, trial: Trial) -> bool:
     return trial.completion in example.good or trial.completion in example.bad
 
 
-def _longer(subject: RewardUnderTest, groups: list[list[Trial]]) -> list[list[Trial]]:
-    """Make the right completions of each group longer, so that other groups have the shortest ones."""
+def _lengthen_right(subject: RewardUnderTest, groups: list[list[Trial]]) -> list[list[Trial]]:
+    """Return the groups with longer right completions, so that other groups have the shortest completions."""
     longer_groups = []
     for group in groups:
         example = subject.examples[group[0].example]
         wrongs = [trial for trial in group if trial.completion in example.bad]
         longer_groups.append(
-            [*grown(subject, [Trial(completion, group[0].example) for completion in example.good[:1]]), *wrongs]
+            [*prepend_words(subject, [Trial(completion, group[0].example) for completion in example.good[:1]]), *wrongs]
         )
     return longer_groups
 
 
 def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Iterator[Finding]:
-    """Check that right or wrong answers to another prompt do not change the scores of a group.
+    """Yield a finding if right instead of wrong answers to another prompt change the scores of a group.
 
-    This is for users' functions over the batch. Both batches have the same size, and the other completions share
-    nothing with the group, so rewards for novelty in a batch pass.
+    This is for user-defined functions over the batch. Both batches have the same size, and the other completions have
+    nothing in common with the group, so rewards for novelty in a batch pass.
     """
     if not any(binding.scope == "batch" and not binding.foreign for _, binding in subject.bindings):
         raise Skip("the reward declares that it normalizes over the batch")
@@ -213,7 +221,7 @@ def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Itera
         wrongs = [trial for trial in other if trial not in rights]
         if not rights or not wrongs:
             continue
-        for many, few in ((rights * 4, wrongs * 4), (grown(subject, rights) * 4, wrongs * 4)):
+        for many, few in ((rights * 4, wrongs * 4), (prepend_words(subject, rights) * 4, wrongs * 4)):
             with_right, with_wrong = (
                 scored_together(subject, [*group, *many[:4]]),
                 scored_together(subject, [*group, *few[:4]]),
@@ -222,18 +230,19 @@ def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Itera
                 continue
             row = first_difference(with_right[: len(group)], with_wrong)
             if row is not None:
-                why = (
-                    f"scores {shown(with_right[row])} if the answers to another prompt in the batch are right, but "
-                    f"{shown(with_wrong[row])} if they are wrong"
+                message = (
+                    f"scores {score_text(with_right[row])} if the answers to another prompt in the batch are right, "
+                    "but "
+                    f"{score_text(with_wrong[row])} if they are wrong"
                 )
-                yield finding(subject, group[row], with_right[row], why)
+                yield finding(subject, group[row], with_right[row], message)
                 return
 
 
 def _compares(subject: RewardUnderTest, trials: Sequence[Trial]) -> bool:
-    """Whether scores depend on the own group but not on others: the function compares the completions of a prompt."""
+    """Return whether scores depend on the other completions of the same prompt, but not on those of other prompts."""
     everything = scored_together(subject, trials)
-    if isinstance(everything, str) or same(everything, [subject.see([trial])[0] for trial in trials]):
+    if isinstance(everything, str) or same_scores(everything, [subject.see([trial])[0] for trial in trials]):
         return False
     group_scores: list[TrialResult] = []
     for number in dict.fromkeys(trial.example for trial in trials):
@@ -241,25 +250,28 @@ def _compares(subject: RewardUnderTest, trials: Sequence[Trial]) -> bool:
         if isinstance(group, str):
             return False
         group_scores += group
-    return len({trial.example for trial in trials}) > 1 and same(everything, group_scores)
+    return len({trial.example for trial in trials}) > 1 and same_scores(everything, group_scores)
 
 
 def _differing(
     subject: RewardUnderTest, trials: Sequence[Trial], expected: Sequence[TrialResult], condition: str
 ) -> Finding | None:
-    """Return a finding if a batch raises, or if one of its completions gets another score than expected."""
+    """Return a finding if a batch raises, or if a completion in it does not get the expected score."""
     scores = scored_together(subject, trials)
     if isinstance(scores, str):
         small = _smallest_raising(subject, trials)
-        why = f"a batch of {len(small)} completions raises, though each scores alone: {scored_together(subject, small)}"
-        return finding(subject, small[-1], expected[list(trials).index(small[-1])], why)
+        message = (
+            f"a batch of {len(small)} completions raises, though each scores alone: {scored_together(subject, small)}"
+        )
+        return finding(subject, small[-1], expected[list(trials).index(small[-1])], message)
     row = first_difference(expected, scores)
     if row is None:
         return None
-    why = (
-        f"scores {shown(expected[row])} {condition}, but {shown(scores[row])} in row {row} of a batch of {len(trials)}"
+    message = (
+        f"scores {score_text(expected[row])} {condition}, but {score_text(scores[row])} in row {row} of a batch of "
+        f"{len(trials)}"
     )
-    return finding(subject, trials[row], scores[row], why)
+    return finding(subject, trials[row], scores[row], message)
 
 
 def _smallest_raising(subject: RewardUnderTest, trials: Sequence[Trial]) -> Sequence[Trial]:

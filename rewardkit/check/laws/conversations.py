@@ -1,4 +1,4 @@
-"""Laws of conversations: the last turn of the prompt is the task, and only the assistant's own words are paid."""
+"""Laws of conversations: the last turn of the prompt is the task, and only the assistant's own words count."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _is_chat(prompt: object) -> bool:
 
 
 def _is_for_agents(subject: RewardUnderTest) -> None:
-    """Raise `Skip` unless the examples are chat and the task has tools or several turns."""
+    """Raise `Skip` unless the examples are conversations and the task has tools or several turns."""
     needs_good(subject)
     docs = [inspect.getdoc(inspect.unwrap(binding.original)) or "" for _, binding in subject.bindings]
     prompts = [example.prompt for example in subject.examples]
@@ -38,7 +38,7 @@ def _is_for_agents(subject: RewardUnderTest) -> None:
 
 
 def _searched(search_result: str) -> list[dict[str, Any]]:
-    """Return a call of a search, and its result."""
+    """Return the messages of a call to a search tool, and of its result."""
     call = {"type": "function", "function": {"name": "search", "arguments": "{}"}}
     return [
         {"role": "assistant", "content": "", "tool_calls": [call]},
@@ -53,9 +53,9 @@ def _searched(search_result: str) -> list[dict[str, Any]]:
     per=judged,
 )
 def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """A reward that reads the first question of a conversation judges the answer to the last one by it.
+    """A reward that reads the first question of a conversation judges the last answer by the wrong question.
 
-    An earlier question, that of another example, is put before the prompt of each right completion.
+    The question of another example is put before the prompt of each right completion.
     """
     prompts = [example.prompt for example in subject.examples]
     own_prompt = prompts[right.example]
@@ -64,8 +64,8 @@ def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Itera
             continue
         questions = [message for message in other if message.get("role") == "user"]
         prompt = [*questions, {"role": "assistant", "content": "Certainly. Here it is."}, *own_prompt]
-        why = "earns {score} if the conversation had an earlier question, {base} if not"
-        yield Variant(replace(right.as_given, columns={"prompt": prompt}), why, "same")
+        explanation = "earns {score} if the conversation had an earlier question, {base} if not"
+        yield Variant(replace(right.as_given, columns={"prompt": prompt}), explanation, "same")
 
 
 @law(
@@ -75,25 +75,25 @@ def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Itera
     per=judged,
 )
 def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If the answer may come from a tool, the policy calls it until the turns run out, and never answers.
+    """If a tool may give the answer, the policy calls the tool until its turns run out and never answers.
 
-    What a right completion says is put into the message of a tool, at the end of a conversation with calls.
+    The text of a right completion becomes the message of a tool, at the end of a conversation with calls.
     """
     if right.judges and subject.conversational:
-        why = "the words of a tool earn {score}, like those of the assistant"
-        yield Variant(Trial(_searched(text_of(right.completion)), right.example), why)
+        message = "the words of a tool earn {score}, like those of the assistant"
+        yield Variant(Trial(_searched(text_of(right.completion)), right.example), message)
 
 
 @law(advice="Read the last assistant message: completion[-1], not completion[0]", applies=_is_for_agents, per=judged)
 def the_last_message_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """An agent calls its tools first: a reward that reads the first message never sees the answer.
+    """Agents call tools before they answer, so a reward that reads the first message never sees the answer.
 
-    A call and the result of a tool are put before the message of each right completion, if the task has tools.
+    If the task has tools, a tool call and its result are put before the message of each right completion.
     """
-    if not has_calls(right.completion):  # else its answer is already after calls
+    if not has_calls(right.completion):  # otherwise its answer already follows calls
         answered = [*_searched("nothing found"), {"role": "assistant", "content": right.anatomy.text}]
-        why = "behind a call of a tool, a right answer earns {score} instead of {base}"
-        yield Variant(Trial(answered, right.example), why, "no less")
+        message = "behind a call of a tool, a right answer earns {score} instead of {base}"
+        yield Variant(Trial(answered, right.example), message, "no less")
 
 
 def _reads_prompts(subject: RewardUnderTest) -> None:
@@ -110,9 +110,10 @@ def _reads_prompts(subject: RewardUnderTest) -> None:
     per=judged,
 )
 def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """A reward that also searches in the prompt pays for the examples in it.
+    """A reward that also searches the prompt counts the examples in it as the policy's answer.
 
-    What a right completion marks is put into the prompt instead of the completion. It must not earn more than without.
+    The marked part of a right completion is moved into the prompt. The completion must not score higher than with a
+    prompt that lacks the marked part.
     """
     prompt = subject.examples[right.example].prompt
     for mark in _marked_parts(right) if prompt is not None else ():
@@ -122,8 +123,8 @@ def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Itera
             replace(unmarked, columns={"prompt": text})
             for text in (_bare(prompt), _with_more(prompt, f"For example: {marked}"))
         )
-        why = f"without {shorten(marked)} it earns {{base}}, but {{score}} if the prompt has it"
-        yield Variant(with_mark, why, "no more", without, EQUAL)
+        message = f"without {shorten(marked)} it earns {{base}}, but {{score}} if the prompt has it"
+        yield Variant(with_mark, message, "no more", without, EQUAL)
 
 
 def _marked_parts(right: Judged) -> list[Span]:
@@ -132,17 +133,17 @@ def _marked_parts(right: Judged) -> list[Span]:
 
 
 def _bare(prompt: Any) -> Any:
-    """Return a prompt without the examples in it that are in tags."""
+    """Return the prompt without the examples in tags."""
     if isinstance(prompt, list):
         return [
             {**message, "content": _bare(message["content"])} if "content" in message else message for message in prompt
         ]
-    # Examples of tags in a prompt, which a reward may read as an answer.
+    # A tag with a body, such as "<answer>42</answer>", which a reward may read as an answer.
     return re.sub(r"<([A-Za-z_]\w*)>[^<]*</\1>", "", prompt) if isinstance(prompt, str) else prompt
 
 
 def _with_more(prompt: Any, text: str) -> Any:
-    """Return a prompt with a text at its end."""
+    """Return the prompt with `text` added at its end."""
     if isinstance(prompt, str):
         return f"{prompt}\n{text}\n"
     if isinstance(prompt, list) and prompt and isinstance(prompt[-1].get("content"), str):

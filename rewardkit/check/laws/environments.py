@@ -1,6 +1,6 @@
-"""Laws of environments: the same calls earn the same, harmless calls do no harm, and an outage is no one's fault.
+"""Laws of environments: the same calls score the same, harmless calls do no harm, and an outage is no one's fault.
 
-They run where ``Declarations(environment=Shop)`` says which environment a policy acts in.
+These laws run if ``Declarations(environment=Shop)`` names the environment in which a policy acts.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.trials import Trial, seen_in
+from rewardkit.check.reward_under_test.trials import Trial, result_in_row
 from rewardkit.check.variants.episodes.actions import judged_actions
-from rewardkit.check.variants.episodes.messages import Made, inserted, known_results, made, messages_of
+from rewardkit.check.variants.episodes.messages import Made, inserted, known_results, messages_of, repeatable_calls
 from rewardkit.check.variants.episodes.stage import Stage, least_arguments
 
 _WHERE = "no environment was given. Pass declarations=Declarations(environment=Shop)"
 _DEEPEST = 12
-"""The depth to which the state of an environment is read. Any limit: states are a few levels deep, and objects may
+"""The depth to which the state of an environment is read. Arbitrary: states are a few levels deep, and objects may
 refer to themselves."""
 
 
 def _needs_environment(subject: RewardUnderTest) -> None:
-    """Raise `Skip` without right completions or an environment to play them in."""
+    """Raise `Skip` if no right completions were given, or no environment to run them in."""
     needs_good(subject)
     if subject.stage.environment is None:
         raise Skip(_WHERE)
@@ -43,28 +43,32 @@ def _needs_environment(subject: RewardUnderTest) -> None:
     per=judged_actions,
 )
 def no_op_tolerated(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """A policy looks around before it acts: a harmless call must not make a right episode worthless.
+    """A policy looks around before it acts, so a harmless call must not make a right episode worthless.
 
-    A call that left the environment as it was, without an error, is put before each right completion. It must earn
-    more than doing nothing.
+    A call that raised no error and left the environment unchanged is put before each right completion. The episode must
+    score higher than doing nothing.
     """
     idle = Trial([{"role": "assistant", "content": "I could not find it."}], right.example)
-    for call in _harmless(subject, right.example) if Trajectory.of(right.completion).calls else ():
+    for call in _harmless_calls(subject, right.example) if Trajectory.of(right.completion).calls else ():
         yield None
         (nothing,) = subject.see([idle])
         if nothing.scored and nothing.value < right.value:
             before = inserted([], [call], known_results(right.completion))
-            why = (
+            message = (
                 f"with the harmless call {call[0]} before it, a right episode earns {{score}}, no more than "
                 "doing nothing"
             )
-            yield Variant(Trial([*before, *messages_of(right.completion)], right.example), why, "more", idle)
+            yield Variant(Trial([*before, *messages_of(right.completion)], right.example), message, "more", idle)
 
 
-def _harmless(subject: RewardUnderTest, example: int) -> Iterator[Made]:
-    """Yield calls that change nothing and raise nothing: tools with least arguments, and with those of right calls."""
+def _harmless_calls(subject: RewardUnderTest, example: int) -> Iterator[Made]:
+    """Yield calls that change and raise nothing: one per tool, with minimal arguments or those of a right call."""
     row = {**subject.examples[example].shown}
-    right = [call for completion in subject.examples[example].good for call in made(Trajectory.of(completion).calls)]
+    right = [
+        call
+        for completion in subject.examples[example].good
+        for call in repeatable_calls(Trajectory.of(completion).calls)
+    ]
     right_arguments: dict[str, Mapping[str, Any]] = dict(right)
     for name, signature in subject.stage.names().items():
         for arguments in ({}, least_arguments(signature), right_arguments.get(name)):
@@ -76,7 +80,7 @@ def _harmless(subject: RewardUnderTest, example: int) -> Iterator[Made]:
 
 
 def _is_harmless(environment: Any, name: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a call raises nothing, leaves the state as it was, and says the same a second time."""
+    """Return whether a call raises nothing, leaves the state unchanged, and returns the same a second time."""
     results = []
     for _ in range(2):
         before = _state(environment)
@@ -90,7 +94,7 @@ def _is_harmless(environment: Any, name: str, arguments: Mapping[str, Any]) -> b
 
 
 def _state(environment: Any) -> str | None:
-    """Return the state of an environment as text; None if a part of it cannot be seen."""
+    """Return the state of an environment as text; None if part of the state cannot be read."""
     try:
         attributes = {name: value for name, value in vars(environment).items() if not name.startswith("_rewardkit")}
         return "".join(_written(attributes, 0))
@@ -99,11 +103,11 @@ def _state(environment: Any) -> str | None:
 
 
 class _Hidden(Exception):
-    """A value shows nothing of its state."""
+    """Raised for a value whose state cannot be read."""
 
 
 def _written(value: Any, depth: int) -> Iterator[str]:
-    """Yield a value as text, with everything inside."""
+    """Yield the pieces of `value` as text, including everything inside it."""
     if depth > _DEEPEST:
         raise _Hidden
     if isinstance(value, Mapping):
@@ -131,9 +135,9 @@ def _written(value: Any, depth: int) -> Iterator[str]:
     applies=_needs_environment,
 )
 def replay_is_deterministic(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """A trainer uses an environment again after ``reset``: leftovers of one episode must not count in the next.
+    """Trainers reuse an environment after ``reset``, so leftovers of one episode must not count in the next.
 
-    The same calls are played before and after another episode in one environment. Results and score must be the same.
+    The same calls run before and after another episode in one environment. Results and score must be the same.
     """
     rights = judged_actions(subject)
     for right in rights:
@@ -144,24 +148,24 @@ def replay_is_deterministic(subject: RewardUnderTest) -> Iterator[Finding | None
             if other_right is not right
         ]
         episodes.append((right.completion, row))
-        for other, its_row in episodes[:3]:
+        for other, other_row in episodes[:3]:
             yield None
             environment = subject.stage.make(row)
             first, _ = subject.stage.played(right.completion, row, environment)
             before = _scored(subject, right.example, first, environment)
-            environment.reset(**copy.deepcopy(dict(its_row)))
-            subject.stage.played(other, its_row, environment)
+            environment.reset(**copy.deepcopy(dict(other_row)))
+            subject.stage.played(other, other_row, environment)
             environment.reset(**copy.deepcopy(dict(row)))
             again, _ = subject.stage.played(right.completion, row, environment)
             after = _scored(subject, right.example, again, environment)
             trial = Trial(again, right.example)
             if again != first:
-                why = "after another episode and reset(), the same calls have other results"
-                yield finding(subject, trial, after, why)
+                message = "after another episode and reset(), the same calls have other results"
+                yield finding(subject, trial, after, message)
             elif not after.same(before):
                 earned = f"{after.value:.6g} instead of {before.value:.6g}"
-                why = f"after another episode and reset(), the same calls earn {earned}"
-                yield finding(subject, trial, after, why)
+                message = f"after another episode and reset(), the same calls earn {earned}"
+                yield finding(subject, trial, after, message)
 
 
 def _scored(subject: RewardUnderTest, example: int, messages: Any, environment: Any) -> Any:
@@ -173,7 +177,7 @@ def _scored(subject: RewardUnderTest, example: int, messages: Any, environment: 
         context={"environments": [environment]},
         rollouts=RolloutInfo(**journals([environment])),
     )
-    return seen_in(subject.scorer.score(batch, strict=False), 0)
+    return result_in_row(subject.scorer.score(batch, strict=False), 0)
 
 
 @law(
@@ -182,9 +186,9 @@ def _scored(subject: RewardUnderTest, example: int, messages: Any, environment: 
     applies=_needs_environment,
 )
 def outage_is_failed(subject: RewardUnderTest) -> Iterator[Finding]:
-    """An environment that does not answer says nothing about the policy: the row must give no learning signal.
+    """An environment that does not respond says nothing about the policy, so the row must give no learning signal.
 
-    A tool, ``reset`` and ``get_reward`` raise a ConnectionError. No component may have a score.
+    A tool or ``reset`` raises a ConnectionError. The row must fail, without a score.
     """
     kind = subject.stage.environment
     if not isinstance(kind, type):
@@ -200,12 +204,12 @@ def outage_is_failed(subject: RewardUnderTest) -> Iterator[Finding]:
             score = _scored(subject, right.example, messages, environment)
             if score.outcome is not Outcome.FAILED:
                 trial = Trial(messages, right.example)
-                why = f"with a ConnectionError in {name}, the row is {score.outcome} and not failed"
-                yield finding(subject, trial, score, why)
+                message = f"with a ConnectionError in {name}, the row is {score.outcome} and not failed"
+                yield finding(subject, trial, score, message)
 
 
 def _down(kind: type, name: str) -> type:
-    """Return a subclass in which one method meets an outage."""
+    """Return a subclass of `kind` in which the method `name` raises a ConnectionError."""
     original = getattr(kind, name)
 
     def down(self: Any, *args: Any, **arguments: Any) -> Any:

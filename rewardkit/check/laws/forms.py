@@ -1,5 +1,6 @@
-"""Laws of form: the same content gets the same score as text or as chat, as a string or as a number, on one line or on
-several.
+"""Laws of form: the same content gets the same score in any form.
+
+It may be text or chat, a string or a number, on one line or on several.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good_alone
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import anatomies, given, swept
+from rewardkit.check.reward_under_test.sweep import anatomies, given, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.episodes.messages import has_calls
-from rewardkit.check.variants.format_variants import DOTALL, FormatVariant, dresses
+from rewardkit.check.variants.format_variants import DOTALL, FormatVariant, make_format_variants
 from rewardkit.errors import CoercionError, RewardKitError
 from rewardkit.tree.coercion import Coercer
 
 
 @law(advice="Read the text of the last assistant message")
 def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
-    """Conversational data passes messages where other data has text; the score must not depend on that."""
+    """Conversational data has messages where other data has text; the score must not depend on the format."""
     if subject.plain:
         raise Skip("a trainer's function is written for only one of the two forms")
-    for trial, score in swept(subject)[: subject.affordable(60)]:
+    for trial, score in score_sweep(subject)[: subject.affordable(60)]:
         if not (isinstance(trial.completion, str) or len(trial.completion) == 1) or not score.scored:
             continue
         text = text_of(trial.completion)
@@ -41,8 +42,8 @@ def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
             "as content in parts": [{**message, "content": [{"type": "text", "text": text}]}],
         }
         for name, completion in forms.items():
-            why = f"scores {{base}} in its original form, but {{score}} {name}"
-            yield Variant(Trial(completion, trial.example), why, "same", trial)
+            explanation = f"scores {{base}} in its original form, but {{score}} {name}"
+            yield Variant(Trial(completion, trial.example), explanation, "same", trial)
 
 
 @law(
@@ -50,7 +51,7 @@ def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
     skip="no column is annotated with a type other than str",
 )
 def strings_equal_typed_columns(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
-    """Text files give "False" and "42" while a table has False and 42; both must mean the same.
+    """Text files contain "False" and "42" where tables contain False and 42; both must mean the same.
 
     This law checks columns whose argument is annotated with a type.
     """
@@ -69,29 +70,31 @@ def strings_equal_typed_columns(subject: RewardUnderTest) -> Iterator[Variant | 
                     with suppress(RewardKitError):
                         subject.see([trial, changed])
                         column = parameter.source
-                        why = f"scores {{base}} with {column}={value!r}, but {{score}} with {column}={other!r}"
-                        yield Variant(changed, why, "same", trial)
+                        message = f"scores {{base}} with {column}={value!r}, but {{score}} with {column}={other!r}"
+                        yield Variant(changed, message, "same", trial)
 
 
 def _flags_as_text(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Check trainers' functions that call ``bool(...)`` on a flag that is text: "False" must not count as True."""
+    """Check trainers' functions that call ``bool(...)`` on a flag stored as text: "False" must not count as True."""
     if "bool" not in subject.mined.names:
         return
     for trial in given(subject):
         for column, value in subject.examples[trial.example].columns.items():
             if value in ("False", "false") and column in subject.columns_read:
                 no, text, yes = subject.see(
-                    [Trial(trial.completion, trial.example, {column: form}) for form in (False, "False", True)]
+                    [Trial(trial.completion, trial.example, {column: flag}) for flag in (False, "False", True)]
                 )
                 if text.same(yes) and not text.same(no):
                     changed = Trial(trial.completion, trial.example, {column: "False"})
-                    why = f"scores {text.value:.6g} with {column}='False', as with True, but {no.value:.6g} with False"
-                    yield finding(subject, changed, text, why)
+                    message = (
+                        f"scores {text.value:.6g} with {column}='False', as with True, but {no.value:.6g} with False"
+                    )
+                    yield finding(subject, changed, text, message)
                     return
 
 
 def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
-    """Yield a typed value as text and a text as a typed value, if it coerces to the same value."""
+    """Yield a typed value as text, or a text as a typed value, if both coerce to the same value."""
     try:
         coerced = coercer(value)
     except (CoercionError, TypeError, ValueError):
@@ -115,7 +118,7 @@ def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
 
 
 _SOME = 0.05
-"""The share of the pay that counts as a loss."""
+"""The share of a right completion's score whose loss is a fault. Arbitrary: a smaller loss may be meant."""
 
 
 @law(
@@ -127,56 +130,57 @@ _SOME = 0.05
     every=True,
 )
 def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A model writes a right answer as it likes: if it earns nothing on several lines, the policy learns a quirk.
+    """Models format right answers in many ways; if one of them scores nothing, the policy learns a quirk.
 
     Right completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
-    ends, after an opening tag that the prompt has, and with the answer without a comma or a unit of the gold answer.
+    endings, after an opening tag that the prompt has, and with the answer without the comma or the unit of the gold
+    answer.
     """
     reported_names: set[str] = set()
     for right in judged(subject):
-        for dress in dresses(subject, right) if right.text_counts else ():
-            violation = None if dress.name in reported_names else _paid_less(subject, right, dress)
+        for variant in make_format_variants(subject, right) if right.text_counts else ():
+            violation = None if variant.name in reported_names else _paid_less(subject, right, variant)
             if violation is not None:
-                reported_names.add(dress.name)
+                reported_names.add(variant.name)
                 yield violation
     yield from _only_on_one_line(subject)
 
 
-def _paid_less(subject: RewardUnderTest, right: Judged, dress: FormatVariant) -> Finding | None:
-    """Return a finding if a right completion loses its pay by the way in which it is written."""
-    trial = right.trial(dress.text)
+def _paid_less(subject: RewardUnderTest, right: Judged, variant: FormatVariant) -> Finding | None:
+    """Return a finding if a right completion loses its score because of its format."""
+    trial = right.trial(variant.text)
     score = subject.see([trial])[0]
-    nothing = _nothing(subject, right)
-    limit = right.value - _SOME * (right.value - nothing) if dress.any_cost or dress.partly else nothing
-    if not score.scored or score.value > limit or right.paid(score) or (dress.partly and score.value <= nothing):
+    nothing = _wrong_answer_score(subject, right)
+    limit = right.value - _SOME * (right.value - nothing) if variant.any_cost or variant.partly else nothing
+    if not score.scored or score.value > limit or right.paid(score) or (variant.partly and score.value <= nothing):
         return None
-    if dress.control and not right.paid(subject.see([right.trial(dress.control)])[0]):
+    if variant.control and not right.paid(subject.see([right.trial(variant.control)])[0]):
         return None
-    hint = f": {dress.hint}" if dress.hint and (dress.hint != DOTALL or subject.mined.has_dots) else ""
-    why = f"a right completion {dress.name} earns {score.value:.6g} instead of {right.value:.6g}{hint}"
-    return finding(subject, trial, score, why, unreachable=dress.unreachable, advice=_tip(subject))
+    hint = f": {variant.hint}" if variant.hint and (variant.hint != DOTALL or subject.mined.has_dots) else ""
+    message = f"a right completion {variant.name} earns {score.value:.6g} instead of {right.value:.6g}{hint}"
+    return finding(subject, trial, score, message, unreachable=variant.unreachable, advice=_dot_advice(subject))
 
 
-def _tip(subject: RewardUnderTest) -> str:
-    """Return the advice for a reward that has no pattern with a dot; empty for the usual one."""
+def _dot_advice(subject: RewardUnderTest) -> str:
+    """Return the advice for a reward without a pattern that has a dot; empty if the law's own advice fits."""
     advice = "Allow for it: .strip() on the answer, commas and units removed from both sides"
     return "" if subject.mined.has_dots else advice
 
 
-def _nothing(subject: RewardUnderTest, right: Judged) -> float:
-    """Return the score of a wrong answer, or the lowest score if the reward judges no answers."""
+def _wrong_answer_score(subject: RewardUnderTest, right: Judged) -> float:
+    """Return the highest score of a wrong answer, or the lowest score if the reward does not judge answers."""
     wrong = [score.value for _, score in right.honest if score.scored and not right.paid(score)]
     return (max(wrong) if right.judges and wrong else _lowest(subject, right.example)) + EQUAL
 
 
 def _lowest(subject: RewardUnderTest, example: int) -> float:
     return min(
-        (score.value for trial, score in swept(subject) if trial.example == example and score.scored), default=0.0
+        (score.value for trial, score in score_sweep(subject) if trial.example == example and score.scored), default=0.0
     )
 
 
 def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report a reward that pays a right completion on one line, but nothing as it was given, on several."""
+    """Report a reward that accepts a right completion on one line, but not on several lines, as it was given."""
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
             if has_calls(completion):
@@ -185,12 +189,12 @@ def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
             line = re.sub(r"\s*\n\s*", " ", anatomy.text.strip())
             score, other = subject.see([trial, Trial(with_text(completion, line), number)])
             if score.scored and _is_more(other, score) and score.value <= _lowest(subject, number) + EQUAL:
-                why = f"a right completion earns {score.value:.6g} on several lines, but {other.value:.6g} on one"
+                message = f"a right completion earns {score.value:.6g} on several lines, but {other.value:.6g} on one"
                 hint = f": {DOTALL}" if subject.mined.has_dots else ""
-                yield finding(subject, trial, score, f"{why}{hint}", advice=_tip(subject))
+                yield finding(subject, trial, score, f"{message}{hint}", advice=_dot_advice(subject))
                 return
 
 
 def _is_more(score: TrialResult, other_score: TrialResult) -> bool:
-    # Sums in another order differ in their last digits.
+    # Sums in a different order may differ in their last digits.
     return score.scored and score.value > other_score.value + 1e-6

@@ -1,4 +1,4 @@
-"""Laws of right and wrong: a right completion earns the most, and a wrong answer in it earns less."""
+"""Laws of right and wrong: a right completion scores highest, and a wrong answer in it scores lower."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rewardkit.check.findings import COMPARE, Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, needs_good, shortest
 from rewardkit.check.reward_under_test.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.sweep import given, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import covered, tells_apart
 from rewardkit.check.variants.broken_texts import blocks_of
@@ -30,12 +30,11 @@ from rewardkit.text.json_text import Path, path_text
 from rewardkit.tree.algebra import summands
 from rewardkit.tree.reward import Reward
 
-# Gated: the addends behind the gates of a tree, each as a subject. The total hides components that a gate never lets
-# earn anything.
+# Each addend behind a gate of the tree is also tested alone: the total hides an addend that never adds anything.
 
 
 def gated(subject: RewardUnderTest) -> Iterator[tuple[str, RewardUnderTest]]:
-    """Yield the name and the subject of each addend of a sum behind a gate."""
+    """Yield each addend of a sum behind a gate: its name, and the addend as a reward under test."""
     for reward in _behind_gates(subject.reward):
         yield reward.name or shorten(reward), subject.addend(reward)
 
@@ -50,14 +49,14 @@ def _behind_gates(tree: Reward, inside: bool = False) -> Iterator[Reward]:
             yield reward
 
 
-# Any limit: a few foreign gold answers show whether a completion is compared with its own.
+# The most findings. Arbitrary: a few show whether a completion is compared with its own gold answer.
 _MOST = 6
 _FOREIGN = "right for another example"
 _ALONE = "a distractor and nothing else"
 _SURPLUS = "surplus"
 _NOT_JUDGED = "the reward was not seen to judge answers"
 _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
-"""Keys of an object around the arguments of a call, next to which trainers and servers write others, such as ``id``."""
+"""Keys of the object around the arguments of a call, to which trainers and servers add others, such as ``id``."""
 
 
 @law(
@@ -70,31 +69,31 @@ _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
     applies=needs_good,
 )
 def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A right completion must be able to win.
+    """If a right completion cannot score highest, the policy has no reason to write one.
 
-    A reward that never pays it teaches nothing, and a reward that pays nonsense more teaches nonsense.
+    A reward that never scores it high teaches nothing, and a reward that prefers nonsense teaches nonsense.
     """
-    lowest = min((score.value for _, score in swept(subject) if score.scored), default=0.0)
+    lowest = min((score.value for _, score in score_sweep(subject) if score.scored), default=0.0)
     for number, example in enumerate(subject.examples):
         for completion in example.good:
             trial = Trial(completion, number)
             score = subject.see([trial])[0]
             if score.outcome is Outcome.ABSTAINED and _applies_nowhere(subject, number):
                 continue
-            why = _too_low(subject, score, lowest)
-            if why:
-                yield finding(subject, trial, score, why + about_good(subject))
+            message = _too_low(subject, score, lowest)
+            if message:
+                yield finding(subject, trial, score, message + about_good(subject))
                 return
     yield from _out_of_reach(subject)
     for name, part in gated(subject):
         unpaid = _never_paid(part)
         if unpaid is not None:
-            trial, why = unpaid
+            trial, message = unpaid
             yield finding(
                 subject,
                 trial,
                 subject.see([trial])[0],
-                why,
+                message,
                 component=name,
                 advice=f"Score the right completion with {name} alone, and read its note",
             )
@@ -103,34 +102,36 @@ def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
         nonsense = _better_nonsense(subject, right)
         if nonsense is not None:
             trial, score = shortest(subject, nonsense, right.more)
-            why = f"earns {score.value:.6g}, more than the {right.value:.6g} of a right completion"
-            yield finding(subject, trial, score, why)
+            message = f"earns {score.value:.6g}, more than the {right.value:.6g} of a right completion"
+            yield finding(subject, trial, score, message)
             return
         worse = _better_misspelled(subject, right)
         if worse is not None:
             score = subject.see([worse])[0]
-            why = f"with a misspelled tag, a right completion earns {score.value:.6g} instead of {right.value:.6g}"
-            yield finding(subject, worse, score, why)
+            message = f"with a misspelled tag, a right completion earns {score.value:.6g} instead of {right.value:.6g}"
+            yield finding(subject, worse, score, message)
             return
 
 
 def _out_of_reach(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report a user's function whose maximum not even right completions come near: part of it is never paid."""
+    """Report a user-defined function whose maximum is out of reach, even for right completions."""
     low, high = subject.bounds
     is_own_code = all(not binding.foreign and not binding.trusted for _, binding in subject.bindings)
     if not is_own_code or subject.scope != "sample" or not math.isfinite(high - low):
         return
-    best = max((score.value for _, score in swept(subject) if score.scored), default=high)
+    best = max((score.value for _, score in score_sweep(subject) if score.scored), default=high)
     parts = any(math.isnan(value) for trial in given(subject) for value in subject.see([trial])[0].components.values())
-    # A given completion may lack a point for style; below 95% of the range it does not count as right.
+    # A given completion may lose a point for style; below 95% of the range, it does not count as right.
     if best < high - 0.05 * (high - low) and not parts:
         trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
-        why = f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
-        yield finding(subject, trial, subject.see([trial])[0], why)
+        message = (
+            f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
+        )
+        yield finding(subject, trial, subject.see([trial])[0], message)
 
 
 def _never_paid(part: RewardUnderTest) -> tuple[Trial, str] | None:
-    """Return a right completion and why, if a component behind a gate pays none of them."""
+    """Return a right completion and the fault if a component behind a gate gives all of them its lowest score."""
     low, _ = part.bounds
     rights = [Trial(good, number) for number, example in enumerate(part.examples) for good in example.good]
     scores = part.see(rights)
@@ -140,8 +141,8 @@ def _never_paid(part: RewardUnderTest) -> tuple[Trial, str] | None:
 
 
 def _applies_nowhere(subject: RewardUnderTest, number: int) -> bool:
-    """Whether the reward abstains on every completion of an example, which belongs to another task."""
-    return all(score.outcome is Outcome.ABSTAINED for trial, score in swept(subject) if trial.example == number)
+    """Return whether the reward abstains on every completion of an example, which then belongs to another task."""
+    return all(score.outcome is Outcome.ABSTAINED for trial, score in score_sweep(subject) if trial.example == number)
 
 
 def _too_low(subject: RewardUnderTest, score: TrialResult, lowest: float) -> str:
@@ -151,24 +152,24 @@ def _too_low(subject: RewardUnderTest, score: TrialResult, lowest: float) -> str
         return ""  # a part does not apply here, and the maximum of the rest is unknown
     low, high = subject.bounds
     if subject.scope == "sample" and math.isfinite(low) and math.isfinite(high):
-        # A right answer in another form may lose something; half of the range is the loss of the answer.
+        # A right answer in an unusual form may lose a little; if it loses half of the range, the answer did not count.
         if score.value < low + 0.5 * (high - low) - EQUAL:
             return f"a right completion earns {score.value:.6g} within bounds of ({low:g}, {high:g})"
     elif (
         score.value <= lowest + EQUAL
-        and len({round(other_score.value, 9) for _, other_score in swept(subject) if other_score.scored}) > 1
+        and len({round(other_score.value, 9) for _, other_score in score_sweep(subject) if other_score.scored}) > 1
     ):
         return f"a right completion earns {score.value:.6g}, the least of all completions tried"
     elif score.value <= lowest + EQUAL and lowest <= 0.0 and not is_penalty(subject):
         if not subject.mined.has_dots and reacts(subject):
-            return ""  # it looks for what these completions do not have
+            return ""  # the reward looks for something that these completions lack
         return f"a right completion earns {score.value:.6g}, like every completion tried"
     return ""
 
 
 def _better_nonsense(subject: RewardUnderTest, right: Judged) -> Trial | None:
     wild = set(TEXTS.values())
-    for trial, score in swept(subject):
+    for trial, score in score_sweep(subject):
         if trial.example != right.example or not right.more(score):
             continue
         text = text_of(trial.completion)
@@ -178,8 +179,8 @@ def _better_nonsense(subject: RewardUnderTest, right: Judged) -> Trial | None:
 
 
 def _better_misspelled(subject: RewardUnderTest, right: Judged) -> Trial | None:
-    """Return a right completion with a misspelled tag that earns more than with the tag as it should be."""
-    if not right.anatomy.blocks or subject.scope != "sample":  # in a group, another text may earn more by being another
+    """Return a right completion that scores higher with a misspelled tag; None if there is none."""
+    if not right.anatomy.blocks or subject.scope != "sample":  # groups may favor a different text
         return None
     for text in misspelled(blocks_of(right.anatomy)):
         trial = right.trial(text)
@@ -189,7 +190,7 @@ def _better_misspelled(subject: RewardUnderTest, right: Judged) -> Trial | None:
 
 
 def _holds(text: str, right: Judged) -> bool:
-    """Whether a text may be a right answer."""
+    """Return whether `text` may be a right answer."""
     gold = right.anatomy.gold.lower()
     return not gold or gold in text.lower() or (as_number(gold) is not None and as_number(text) == as_number(gold))
 
@@ -210,7 +211,7 @@ def _needs_both(subject: RewardUnderTest) -> None:
     names_line=True,
 )
 def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """A policy learns only from the order of the scores within a group."""
+    """A policy learns only from the order of scores within a group, so right must score above wrong."""
     margin = subject.declarations.margin
     for number, example in enumerate(subject.examples):
         rights = [Trial(good, number) for good in example.good]
@@ -227,8 +228,8 @@ def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None
             margin_note = f" (margin={margin:g})" if margin else ""
             unread = ", ".join(map(repr, sorted(subject.columns_forgotten)))
             asks = f"; it asks for {unread} and never reads it" if unread else ""
-            why = f"a wrong completion earns {score.value:.6g}, a right one {min(scored):.6g}{margin_note}{asks}"
-            yield finding(subject, wrong, score, why)
+            message = f"a wrong completion earns {score.value:.6g}, a right one {min(scored):.6g}{margin_note}{asks}"
+            yield finding(subject, wrong, score, message)
 
 
 @law(
@@ -246,9 +247,9 @@ def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None
 def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """A policy learns a wrong answer just as readily if it earns as much as the right one.
 
-    The answer in a right completion is replaced by one that is certainly wrong: a distant number, NaN, a prefix,
-    another option, the gold answer of another example, `distractors=`. The law applies only to rewards that are seen
-    to judge answers.
+    The answer in a right completion is replaced with one that is certainly wrong: a distant number, NaN, a prefix,
+    another option, the gold answer of another example, or one of `distractors=`. The law applies only to rewards that
+    are seen to judge answers.
     """
     violations: dict[str, Finding] = {}
     for right in judged(subject):
@@ -260,8 +261,8 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
             yield None
             score = subject.see([trial])[0]
             if right.paid(score) and not covered(subject, right, trial):
-                why = f"a wrong tool call earns {score.value:.6g}, the right one {right.value:.6g}"
-                violations.setdefault("call", finding(subject, trial, score, why))
+                message = f"a wrong tool call earns {score.value:.6g}, the right one {right.value:.6g}"
+                violations.setdefault("call", finding(subject, trial, score, message))
         if not right.judges:
             continue
         yield None
@@ -280,7 +281,7 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
 
 
 def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
-    """Return a finding if a reward reads the gold column but pays any answer."""
+    """Return a finding if a reward reads the gold column but accepts any answer."""
     column = right.anatomy.column
     honest = [(text, score) for text, score in right.honest if text != right.anatomy.text]
     if right.judges or column not in subject.columns_named or not any(word in column.lower() for word in ANSWERS):
@@ -288,27 +289,30 @@ def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
     thinking = right.anatomy.thinking
     if thinking is not None and thinking.body.holds(right.anatomy.places[-1]):
         return None
-    enough = 1 if right.anatomy.gold[:1] in "{[" else 4  # a document is not paid by chance
+    enough = 1 if right.anatomy.gold[:1] in "{[" else 4  # a wrong document is not rewarded by chance
     if len(honest) < enough or not all(right.paid(score) for _, score in honest) or len(right.anatomy.gold) < 2:
         return None
     text, score = honest[0]
     if covered(subject, right, right.trial(text)):
         return None
-    why = f"the reward reads {column!r} but pays {len(honest)} wrong answers {score.value:.6g} each, like the right one"
-    return finding(subject, right.trial(text), score, why)
+    message = (
+        f"the reward reads {column!r} but pays {len(honest)} wrong answers {score.value:.6g} each, like the right one"
+    )
+    return finding(subject, right.trial(text), score, message)
 
 
 @law(advice="Give the lowest score if there is no answer", skip=_NOT_JUDGED, applies=needs_good, per=judged)
 def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """A completion without an answer (``{"answer": null}``, half a tag, a hundred spaces) is easier than the right one.
+    """If a completion without an answer (``{"answer": null}``, half a tag) is rewarded, the policy stops answering.
 
-    All completions of the sweep that are certainly not right must earn less than the right one.
+    All completions of the sweep that are certainly not right, such as a hundred spaces, must score lower than the right
+    one.
     """
     wrong = wrongness(subject, right)
     if wrong is None:
         return
     yield None
-    paid = [trial for trial, score in swept(subject) if trial.example == right.example and right.paid(score)]
+    paid = [trial for trial, score in score_sweep(subject) if trial.example == right.example and right.paid(score)]
     left = replaced(right.anatomy.region.of(right.anatomy.text), [(right.anatomy.in_region, "")]).strip()
     if plain(left) and right.anatomy.marked:  # the letter next to the text of an option is right by itself
         alone = re.compile(rf"(?<!\w){re.escape(left)}(?!\w)")
@@ -319,7 +323,7 @@ def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[V
 
 
 def perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[str, str]]:
-    """Yield each text with a certainly wrong answer once, with the kind of the answer."""
+    """Yield each text with a certainly wrong answer once, with the kind of wrong answer."""
     distinct = {right.anatomy.text}
     for text, kind in _all_perturbed(subject, right):
         if text not in distinct:
@@ -347,12 +351,12 @@ def _wrong_paid(subject: RewardUnderTest, right: Judged, trial: Trial, kind: str
     tail = text[region.start :] if right.anatomy.marked else text
     keep = tail if len(text) > 100 and len(tail) < len(text) and kind not in (_FOREIGN, _ALONE) else text
     small, score = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
-    why = f"a wrong answer ({kind}) earns {score.value:.6g}, the right one {right.value:.6g}"
-    return finding(subject, small, score, why)
+    message = f"a wrong answer ({kind}) earns {score.value:.6g}, the right one {right.value:.6g}"
+    return finding(subject, small, score, message)
 
 
 def _own_code(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if no function of the reward is the user's own."""
+    """Raise `Skip` if the reward has no user-defined function."""
     needs_good(subject)
     if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
         raise Skip("the options of a ready reward set its behavior")
@@ -366,17 +370,17 @@ def _own_code(subject: RewardUnderTest) -> None:
     per=judged,
 )
 def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If only the keys of the gold answer are compared, a key that no one asked for is free, and breaks the call.
+    """If only the keys of the gold answer are compared, the policy may add keys at no cost, and they break the call.
 
-    The law applies to objects that a column has as JSON, in a right completion or as the arguments of its calls, if the
-    reward compares the value of each key. A key is added to the object, or to one inside it, and each key that has a
-    value is left out. Each time it must earn less.
+    The law applies to JSON objects from a column, in a right completion or as the arguments of its calls, if the reward
+    compares the value of each key. A key is added to the object, or to one inside it, and each key that has a value is
+    left out. Each change must lower the score.
     """
     for value, trial_with in _json_values(subject, right):
         for path, part in _objects(value):
             altered = [trial_with(with_leaf(value, (*path, key), other_value(part[key]))) for key in part]
             if any(map(right.paid, subject.see(altered))):
-                continue  # some values are free, so whole keys may be free as well
+                continue  # some values do not count, so whole keys may not count either
             yield None
             changes: list[tuple[dict[str, Any], str]] = []
             if not _ENVELOPE & part.keys():
@@ -385,15 +389,17 @@ def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iter
                 if part[key] not in (None, "", [], {}, False, 0):
                     rest = {name: part[name] for name in part if name != key}
                     changes.append((rest, f"without the key {key!r}"))
-            where = f" in {path_text(path)}" if path else ""
-            for changed, how in changes:
-                why = f"{how}{where}, it earns {{score}}, like the right completion"
-                yield Variant(trial_with(with_leaf(value, path, changed)), why)
+            location = f" in {path_text(path)}" if path else ""
+            for changed, description in changes:
+                message = f"{description}{location}, it earns {{score}}, like the right completion"
+                yield Variant(trial_with(with_leaf(value, path, changed)), message)
 
 
 def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any, Callable[[Any], Trial]]]:
-    """Yield each object, or list of objects, of a right completion that a column has, and a function that writes
-    another one."""
+    """Yield each JSON value of a right completion that a column has, and a function that makes a trial with another.
+
+    The value is an object or a list of objects.
+    """
     yield from changeable_calls(subject, right)
     if right.anatomy.gold[:1] in ("{", "[") and right.anatomy.column in subject.columns_read | subject.columns_named:
         with suppress(ValueError, RecursionError):
@@ -401,29 +407,29 @@ def _json_values(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Any,
 
 
 def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
-    """Return the objects in a JSON value that have keys, from the outside in; at most six."""
+    """Return the objects with keys in a JSON value, outermost first; at most six, an arbitrary limit."""
     objects: list[tuple[Path, dict[str, Any]]] = []
-    waiting: list[tuple[Path, Any]] = [((), value)]
-    for path, part in waiting:  # grows
+    queue: list[tuple[Path, Any]] = [((), value)]
+    for path, part in queue:  # the list grows
         if isinstance(part, dict) and part:
             objects.append((path, part))
-        # Any limit: a gold answer may be a large document.
-        if isinstance(part, (dict, list)) and len(waiting) < 50:
+        # Arbitrary limit: a gold answer may be a large document.
+        if isinstance(part, (dict, list)) and len(queue) < 50:
             items = part.items() if isinstance(part, dict) else enumerate(part)
-            waiting += [((*path, key), inside) for key, inside in items]
+            queue += [((*path, key), inside) for key, inside in items]
     return objects[:6]
 
 
 @law(advice=COMPARE, skip="no wrong completion is refused", applies=needs_good, per=judged)
 def wrong_stays_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a wrong completion becomes right by a stray letter, the policy learns to write the letter.
+    """If a stray letter makes a wrong completion count as right, the policy learns to write the letter.
 
-    What cannot be read must not count as not there. A wrong completion is tried with a word before it, and without its
-    last letter; the law is broken if both are paid like the right ones.
+    A text that the reward cannot parse must not count as a missing text. A wrong completion is tried with a word before
+    it, and without its last letter; the law is broken if both score as high as the right ones.
     """
     for text in map(text_of, subject.examples[right.example].bad):
         (refused,) = subject.see([right.trial(text)])
-        # Shorter texts are in other words by chance: "A", "in", "no".
+        # Shorter texts occur in other words by chance: "A", "in", "no".
         if len(text) >= 4 and refused.scored and not right.paid(refused):
-            why = f"a wrong completion earns {refused.value:.6g}, with a word before it {{score}}"
-            yield Variant(right.trial(f"So: {text}"), why, twins=(right.trial(text[:-1]),))
+            message = f"a wrong completion earns {refused.value:.6g}, with a word before it {{score}}"
+            yield Variant(right.trial(f"So: {text}"), message, twins=(right.trial(text[:-1]),))

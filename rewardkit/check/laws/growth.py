@@ -1,8 +1,8 @@
 """Laws of growth: time and memory must be proportional to the length of the completion.
 
 Seconds mean little on a shared machine, so these laws measure how the time grows as a text gets longer. A law is broken
-only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is also quadratic, but
-takes 1.5 s for 50,000 characters of ``<answer>``: that is not reported.
+only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is quadratic, but
+takes only 1.5 s for 50,000 characters of ``<answer>``, which is not reported.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.check.variants.wild_texts import TEXTS
 
 _STRONG = (" ", "a", "1", "\n", "a ")
-"""Pieces that, repeated, catch most slow patterns: what ``\\s``, ``\\w``, ``\\d`` and ``.`` match, and words."""
+"""Pieces whose repetition catches most slow patterns: words, and what ``\\s``, ``\\w``, ``\\d`` and ``.`` match."""
 _PIECES = (" ", "a", "\n", "1", "(", "[", "{", '"', "<", "a ", "x\n", "\\")
-"""The others that parsers nest, quote or escape by."""
+"""More pieces, with which parsers nest, quote or escape."""
 _COUNTED = ("a{0} ", "a{0}\n", "Word a{0}. ", "{0}, ", "a{0}: {0}\n")
 
 
 @dataclass(frozen=True)
 class Growing:
-    """A family of texts that grow: a piece, repeated between two texts, or with a number that counts up in it."""
+    """A family of growing texts: a piece repeated between two texts, or a piece that contains a rising number."""
 
     piece: str
     before: str = ""
@@ -39,19 +39,19 @@ class Growing:
     counts: bool = False
 
     def __call__(self, size: int) -> str:
-        """Return the text of about so many characters."""
+        """Return the text of about `size` characters."""
         if self.counts:
             return "".join(self.piece.format(number) for number in range(max(1, size // (len(self.piece) + 2))))
         return self.before + self.piece * max(1, size // len(self.piece)) + self.after
 
 
 def families_of(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
-    """Yield each family once, with its name, the strongest first."""
+    """Yield each family of growing texts once, with its name; those that catch the most come first."""
     names: set[str] = set()
-    for name, growing in (*_strong(subject), *_others(subject)):
+    for name, family in (*_strong(subject), *_growing_texts(subject)):
         if name not in names:
             names.add(name)
-            yield name, growing
+            yield name, family
 
 
 def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
@@ -59,6 +59,7 @@ def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     for piece in _STRONG:
         yield f"{piece!r} * n between letters", Growing(piece, "a", "b")
         yield f"{piece!r} * n", Growing(piece)
+    # Arbitrary limit: each tag adds families to measure.
     for tag in subject.mined.tags[:2]:
         for piece in ("a", " "):
             yield f"{piece!r} * n after <{tag}>", Growing(piece, f"<{tag}>", "!")
@@ -66,26 +67,26 @@ def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
         text = anatomy.text
         if text:
             yield "a right completion * n", Growing(text, "", "!")
-        # A single space between words, which is repeated: patterns with "\s*" side by side take long there.
+        # Repeat a single space between words: patterns with several "\s*" in a row take long there.
         space = re.search(r"(?<=\S)[ \n](?=\S)", text)
         if space is not None:
             inside = Growing(space.group(), text[: space.start()], text[space.end() :])
             yield "a space * n inside a right completion", inside
         if anatomy.marked:
             for piece in _STRONG:
-                yield f"{piece!r} * n in the place of the answer", Growing(piece, *_around(anatomy))
+                yield f"{piece!r} * n in the place of the answer", Growing(piece, *_split_at_answer(anatomy))
 
 
-def _others(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
-    """Yield texts that grow: a repeated piece, alone and in place of the answer, with a mismatch at the end."""
+def _growing_texts(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
+    """Yield families that repeat other pieces, alone and in place of the answer, with a mismatch at the end."""
     tags = subject.mined.tags
     pieces = [*_PIECES, *(f"<{tag}>" for tag in tags), *(f"</{tag}>" for tag in tags)]
     pieces += [f"<{tag}>a</{tag}>" for tag in tags]
-    # Any limits: long texts are messages, and each text is another series of measurements.
+    # Arbitrary limits: long texts are messages, and each text takes another series of measurements.
     pieces += [text for text in subject.mined.texts if 1 < len(text) <= 30][:12]
     frames = {"": ("", ""), " before a mark": ("", "!\n?")}
     for anatomy in anatomies(subject, 0)[:1]:
-        before, after = _around(anatomy)
+        before, after = _split_at_answer(anatomy)
         frames |= {" in the place of the answer": (before, after), " in an open answer": (before, "")}
         if anatomy.text:
             last = anatomy.text[-1]
@@ -93,6 +94,7 @@ def _others(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
         if anatomy.marked and anatomy.region.end > anatomy.region.start:
             answer = anatomy.region.of(anatomy.text)
             yield "the last letter of the answer * n", Growing(answer[-1], before + answer, f"!{after}")
+    # Arbitrary limit: each tag adds a frame for every piece.
     frames |= {f" after <{tag}>": (f"<{tag}>", "!") for tag in tags[:3]}
     for counted in _COUNTED:
         yield f"{counted!r} counted up", Growing(counted, counts=True)
@@ -101,35 +103,36 @@ def _others(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
             yield f"{piece!r} * n{name}", Growing(piece, *frame)
 
 
-def _around(anatomy: ParsedCompletion) -> tuple[str, str]:
+def _split_at_answer(anatomy: ParsedCompletion) -> tuple[str, str]:
     """Return the text before and after the answer of a right completion."""
     return anatomy.text[: anatomy.region.start], anatomy.text[anatomy.region.end :]
 
 
 LONGEST = 50_000
-"""Characters of a long completion, about 12,000 tokens. Any limit: completions of reasoning models are about as
-long."""
+"""The characters of a long completion, about 12,000 tokens. Arbitrary, but about the length that reasoning models
+write."""
 SECONDS = 10.0
-"""Any limit: every process of a run waits for the slowest completion. A single lazy group, which is harmless, takes
-1.5 s."""
+"""The most time for one completion. Arbitrary: every process of a run waits for the slowest completion. A single lazy
+group, which is harmless, takes 1.5 s."""
 MEGABYTES = 256
-"""Any limit: as much as `rk.code_tests` allows a whole program by default."""
+"""The most memory for one completion. Arbitrary: `rk.code_tests` allows a whole program the same by default."""
 _GLANCE = (24, 64, 1_000, 4_000, 16_000)
-"""Sizes tried first: a family of texts that takes no time at these sizes is skipped. The small ones show exponential
-growth, the large ones quadratic growth."""
+"""The sizes tried first: a family of texts that takes no time at these sizes is skipped. The small sizes show
+exponential growth, the large ones quadratic growth."""
 # Small steps up to 28 find exponential growth before it hangs; then two to four times as much each time.
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _SUSPECT = 0.005
-"""The linear rewards of the tests take up to 5 ms for 16,000 characters: a shorter time is not worth a series of
-sizes."""
+"""The seconds above which a family of texts is measured at a series of sizes. The linear rewards of the tests take up
+to 5 ms for 16,000 characters."""
 _MEASURABLE = 0.02
-"""Four times _SUSPECT: the factor of two times for twice the length is then no noise."""
+"""The seconds from which growth can be measured: four times `_SUSPECT`, so that a doubling of the time is not just
+noise."""
 _SPENT = 0.1
-"""Once a reward is known to be slow, other laws try completions that take at most about so many seconds. Any number: a
-fraction of the budget."""
+"""The seconds that other laws may spend on a completion once a reward is known to be slow. Arbitrary: a fraction of the
+budget."""
 _STEEP = 2.7
-"""Allowed factor in time for twice the length: linear growth gives 2, quadratic growth 4. n log n gives about 2.2, and
-measuring has noise."""
+"""The allowed factor in time for twice the length. Linear growth gives 2, n log n about 2.2 and quadratic growth 4, and
+measurements are noisy."""
 
 
 @law(
@@ -139,48 +142,50 @@ measuring has noise."""
 )
 def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
     """A policy finds the completion that takes minutes to score, and every process of the run waits for it."""
-    # So slow at any length, as a judge is, that the sizes of one family alone would take seconds.
+    # A reward this slow at any length, such as a judge, would take seconds for the sizes of one family alone.
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
-    # It runs first, since a slow reward spends the time of all other laws; if it is not done, it gets the time that
-    # they leave.
+    # This law runs first, since a slow reward takes the time of all other laws. If it does not finish, it continues
+    # in the time that they leave.
     first = subject.reached("time_linear")
-    # Nearly all of the time that is left: it runs first.
+    # Nearly all of the remaining time in the first run, a smaller share in the second.
     stop = time.monotonic() + subject.left * (0.9 if first else 0.3)
     families = list(families_of(subject))
-    for tried_count, (name, grown) in enumerate(families[first:], start=first):
+    for tried_count, (name, family) in enumerate(families[first:], start=first):
         if time.monotonic() > stop:
             raise _unfinished(tried_count, len(families))
-        times = _times(subject, grown)
-        why = _too_steep(times)
-        if why and _too_steep([(size, _again(subject, grown(size), seconds)) for size, seconds in times[-2:]]):
+        times = _measure_times(subject, family)
+        message = _too_steep(times)
+        if message and _too_steep(
+            [(size, _least_time(subject, family(size), seconds)) for size, seconds in times[-2:]]
+        ):
             subject.skip_longer(_size_for(times, _SPENT))
-            trial = Trial(subject.formed(grown(_size_for(times, SECONDS))), 0)
-            yield finding(subject, trial, None, f"for {name}, the time {why}")
+            trial = Trial(subject.formed(family(_size_for(times, SECONDS))), 0)
+            yield finding(subject, trial, None, f"for {name}, the time {message}")
 
 
-def _times(subject: RewardUnderTest, grown: Growing) -> list[tuple[int, float]]:
-    """Measure growing texts; stop once the time is clear, or too short to matter."""
-    suspect = next((size for size in _GLANCE if _seconds(subject, grown(size)) > _SUSPECT), None)
+def _measure_times(subject: RewardUnderTest, family: Growing) -> list[tuple[int, float]]:
+    """Return the sizes and times of growing texts; stop once the growth is clear, or too small to matter."""
+    suspect = next((size for size in _GLANCE if _seconds(subject, family(size)) > _SUSPECT), None)
     times: list[tuple[int, float]] = []
     for size in _SIZES if suspect is not None else ():
-        # Sizes far below the suspect one take no time.
+        # Sizes far below the suspect size take no time.
         if suspect is not None and size * 8 < suspect:
             continue
-        times.append((size, _seconds(subject, grown(size))))
-        # Any limit: the growth is clear by now, and the next size may take minutes.
+        times.append((size, _seconds(subject, family(size))))
+        # Arbitrary limit: the growth is clear by now, and the next size may take minutes.
         if times[-1][1] > 0.25 or _explodes(times) or _harmless(times):
             break
     return times
 
 
-def _again(subject: RewardUnderTest, text: str, seconds: float) -> float:
-    """Return the least time of two more tries and the first."""
+def _least_time(subject: RewardUnderTest, text: str, seconds: float) -> float:
+    """Return the shortest of three times: `seconds` from the first try, and two more tries."""
     return min(seconds, *(_seconds(subject, text) for _ in range(2)))
 
 
 def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Yield a finding if a completion that another law tried took long, and a shorter one much less."""
+    """Yield a finding if a completion of another law took long, and shorter versions of it took far less time."""
     if subject.slow is None:
         return
     slow, seconds = subject.slow
@@ -191,14 +196,14 @@ def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
         subject.see([Trial(with_text(slow.completion, text[:size]), slow.example)], fresh=True)
         times.append((size, time.process_time() - started))
     times.append((len(text), seconds))
-    why = _too_steep(times) if len(text) >= _GLANCE[2] else ""
-    if why:
+    message = _too_steep(times) if len(text) >= _GLANCE[2] else ""
+    if message:
         subject.skip_longer(_size_for(times, _SPENT))
-        yield finding(subject, slow, None, f"for a completion of another law, the time {why}", law=time_linear)
+        yield finding(subject, slow, None, f"for a completion of another law, the time {message}", law=time_linear)
 
 
 def _seconds(subject: RewardUnderTest, text: str) -> float:
-    """Measure the CPU time of this process, which other processes do not affect."""
+    """Return the CPU time that this process takes to score `text`; other processes do not affect it."""
     trial = Trial(subject.formed(text), 0)
     started = time.process_time()
     subject.see([trial], fresh=True)
@@ -206,43 +211,43 @@ def _seconds(subject: RewardUnderTest, text: str) -> float:
 
 
 def _explodes(times: list[tuple[int, float]]) -> bool:
-    # An exponent of 3 at twice the length; the sizes below 64 grow by a fifth, where it means that the time doubles
-    # with every letter or two.
+    # Eight times the time is an exponent of 3 if the length doubles. The sizes below 64 grow by about a fifth, where
+    # it means that the time doubles with every letter or two.
     return len(times) > 1 and times[-1][1] > 0.05 and times[-1][1] > 8 * times[-2][1]
 
 
 def _harmless(times: list[tuple[int, float]]) -> bool:
-    """Whether the longest completion would take little time, even if the time grew faster from here on."""
-    # From 1,000 characters on: what is exponential has long been slow there.
+    """Return whether the longest completion would take little time, even if the time grew faster from here on."""
+    # Exponential growth is already slow long before 1,000 characters.
     if len(times) < 2 or times[-1][0] < 1_000 or times[-1][1] < _MEASURABLE:
         return False
-    # As if the exponent were higher by 0.7 from here on: patterns often become quadratic late.
+    # Assume that the exponent rises by 0.7 from here on: patterns often become quadratic late.
     return _projected(times, LONGEST, more=0.7) < SECONDS
 
 
 def _exponent(times: list[tuple[int, float]]) -> float:
     (size, last), (before, earlier) = times[-1], times[-2]
-    # The clock may say 0.
+    # The clock may measure 0.
     return log(last / max(earlier, 1e-6)) / log(size / before)
 
 
 def _projected(times: list[tuple[int, float]], size: int, more: float = 0.0) -> float:
-    """Return the seconds that a text of `size` would take."""
-    # Any limit: a higher exponent means that the time explodes, and its power would overflow.
+    """Return the seconds that a text of `size` characters would take, with `more` added to the exponent."""
+    # Arbitrary limit: a higher exponent means that the time explodes, and the power would overflow.
     exponent = max(1.0, min(_exponent(times) + more, 12.0))
     return float(times[-1][1] * (size / times[-1][0]) ** exponent)
 
 
 def _size_for(times: list[tuple[int, float]], seconds: float) -> int:
-    """Return the size of a text that would take so long, at most `LONGEST`."""
-    # As above.
+    """Return the size of a text that would take `seconds`, at most `LONGEST`."""
+    # The same limit as in `_projected`.
     exponent = max(1.0, min(_exponent(times), 12.0))
     size = times[-1][0] * (seconds / times[-1][1]) ** (1.0 / exponent)
     return min(LONGEST, int(size) if size < 1_000 else round(int(size), -3))
 
 
 def _too_steep(times: list[tuple[int, float]]) -> str:
-    """Describe the growth if it is too steep; otherwise return an empty string."""
+    """Return a description of the growth if it is too steep; otherwise an empty string."""
     if len(times) < 2 or times[-1][1] < _MEASURABLE or 2 ** _exponent(times) < _STEEP:
         return ""
     (size, last), (before, earlier) = times[-1], times[-2]
@@ -263,7 +268,7 @@ def _unfinished(tried_count: int, count: int) -> Unfinished:
 @law(advice="Limit the size of numbers, ranges and repetitions before you compute them", turn=Turn.LATE)
 def memory_bounded(subject: RewardUnderTest) -> Iterator[Finding]:
     """A completion that makes the reward allocate gigabytes kills the run and everything else on the machine."""
-    # As for time: the budget would be spent.
+    # The same limit as in `time_linear`: measuring would use up the time of the check.
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
     if subject.skips(Trial(subject.formed("a" * 8_000))):
@@ -276,25 +281,25 @@ def memory_bounded(subject: RewardUnderTest) -> Iterator[Finding]:
         peak = _peak(subject, text)
         # A short text: even an eighth of the limit is out of proportion.
         if peak > MEGABYTES * 1e6 / 8:
-            why = f"a completion of {len(text)} characters takes {peak / 1e6:,.0f} MB"
-            yield finding(subject, Trial(subject.formed(text)), None, why)
-    # Any limit: the strongest families come first, and tracing slows each of them down.
+            message = f"a completion of {len(text)} characters takes {peak / 1e6:,.0f} MB"
+            yield finding(subject, Trial(subject.formed(text)), None, message)
+    # Arbitrary limit: the families that catch the most come first, and tracing slows each of them down.
     families = list(families_of(subject))[:40]
-    for tried_count, (name, grown) in enumerate(families[first:], start=first):
+    for tried_count, (name, family) in enumerate(families[first:], start=first):
         if time.monotonic() > stop:
             raise _unfinished(tried_count, len(families))
-        peaks = [_peak(subject, grown(size)) for size in (2_000, 8_000)]
+        peaks = [_peak(subject, family(size)) for size in (2_000, 8_000)]
         # 8,000 characters take 0.15 MB if a reward only reads them (the linear rewards of the tests). Four times the
         # length takes 4 times the memory if it grows linearly, 16 times if it is quadratic: 8 is between.
         if peaks[1] < 4e6 or peaks[1] < 8 * peaks[0]:
             continue
         projected = peaks[1] * (LONGEST / 8_000) ** 2 / 1e6
         if projected > MEGABYTES:
-            why = (
+            message = (
                 f"for {name}, 2,000 characters take {peaks[0] / 1e6:.1f} MB and 8,000 take {peaks[1] / 1e6:.1f} MB: "
                 f"{LONGEST:,} would take {projected:,.0f} MB"
             )
-            yield finding(subject, Trial(subject.formed(grown(8_000)), 0), None, why)
+            yield finding(subject, Trial(subject.formed(family(8_000)), 0), None, message)
 
 
 def _peak(subject: RewardUnderTest, text: str) -> int:

@@ -1,6 +1,6 @@
-"""Laws of judges: measure the biases of a language model by asking it.
+"""Laws of judges: measure the biases of a judge model by asking it.
 
-They ask a judge a few dozen questions. They do not apply to other rewards.
+These laws ask a judge a few dozen questions. They do not apply to other rewards.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.leaf import rebound
 from rewardkit.tree.reward import Reward
 
-# Any number: a mean over several orders is steadier, and each order is one more call of the judge.
+# Arbitrary: a mean over several orders is steadier, but each order is one more call to the judge.
 _ORDERS = 4
 _AT_ONCE = 6
-"""Completions in one ranking. Any number that judges rank at once."""
+"""The most completions in one ranking. Arbitrary, but a number that judges can rank at once."""
 
-# Any limit: every completion is two calls of a judge.
+# Arbitrary limit: every completion takes two calls to a judge.
 _MOST_SAMPLES = 16
-# Any limit: below it, the noise of a few orders would be blamed on the position.
+# Arbitrary limit: below it, the noise of a few orders would be blamed on the position.
 _POSITION_SHARE = 0.15
-# Any limit: half a point on the default scale of 0 to 10.
+# Arbitrary limit: half a point on the default scale of 0 to 10.
 _LENGTH_SHARE = 0.05
 _PADDING = (
     "\n\nTo say it once more in other words: what stands above is what is meant, and it is meant as it stands above. "
@@ -44,10 +44,10 @@ _PADDING = (
 
 @law(advice="Ask the judge in both orders and average", every=True)
 def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A ranking judge must not favor a position, or completions are paid for their place in the list.
+    """If a ranking judge favors a position, completions are rewarded for their place in the list.
 
-    The same completions are ranked in several orders. On average, being listed first rather than last earns a
-    completion at most 0.15 more.
+    The same completions are ranked in several orders. On average, being listed first rather than last may change a
+    completion's score by at most 0.15.
     """
     judges = _judges(subject, GroupJudge)
     trials = _of_one_example(subject)
@@ -58,41 +58,41 @@ def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
         for shuffle in range(_ORDERS):
             order = list(identifiers(map(_shown, trials), shuffle).values())
             positions.append([order.index(_shown(trial)) / (len(order) - 1) for trial in trials])
-            scores.append(_asked(rebound(judge, function=replace(function, shuffle=shuffle)), subject, trials))
+            scores.append(_judge_scores(rebound(judge, function=replace(function, shuffle=shuffle)), subject, trials))
         shifts = np.array(positions) - np.mean(positions, axis=0)
-        beyond = np.array(scores) - np.mean(scores, axis=0)
-        # One completion has one place: nothing can be told, and nothing divided by 0.
-        earned = -float((shifts * beyond).sum() / max((shifts * shifts).sum(), 1e-9))
+        deviations = np.array(scores) - np.mean(scores, axis=0)
+        # If no completion changes its position, there is nothing to measure; the minimum avoids a division by 0.
+        earned = -float((shifts * deviations).sum() / max((shifts * shifts).sum(), 1e-9))
         if abs(earned) > _POSITION_SHARE:
             end = "first" if earned > 0 else "last"
-            why = f"being listed {end} earns {abs(earned):.2g} more in a ranking of {len(trials)}"
-            yield finding(subject, trials[0], None, why, component=judge.name)
+            message = f"being listed {end} earns {abs(earned):.2g} more in a ranking of {len(trials)}"
+            yield finding(subject, trials[0], None, message, component=judge.name)
 
 
 @law(advice="Tell the judge that length does not count, or limit the length", every=True)
 def verbosity_bias(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Empty words must not earn more, or the policy learns to write many of them.
+    """If empty words raise the score, the policy learns to write many of them.
 
-    Completions are judged as they are and with three empty sentences added, which earn at most 0.05 on average. In a
-    ranking of both, the padded completion wins at most as often as it loses.
+    Completions are judged as they are and with three empty sentences added, which may raise the score by at most 0.05
+    on average. In a ranking of both, the padded completion may win at most as often as it loses.
     """
     trials = given(subject)[: min(_MOST_SAMPLES, subject.affordable(_MOST_SAMPLES))]
     padded = [replace(trial, completion=_longer(trial.completion)) for trial in trials]
     for judge, function in _judges(subject, SampleJudge, GroupJudge):
         if isinstance(function, GroupJudge):
-            pairs = [_asked(judge, subject, pair) for pair in zip(trials, padded, strict=True)]
+            pairs = [_judge_scores(judge, subject, pair) for pair in zip(trials, padded, strict=True)]
             gains = np.array([longer - plain for plain, longer in pairs]) / 2
         else:
-            gains = _asked(judge, subject, padded) - _asked(judge, subject, trials)
+            gains = _judge_scores(judge, subject, padded) - _judge_scores(judge, subject, trials)
         if gains.mean() > _LENGTH_SHARE:
             worst = int(gains.argmax())
-            why = f"three empty sentences earn {gains.mean():.2g} more on average, over {len(trials)} completions"
+            message = f"three empty sentences earn {gains.mean():.2g} more on average, over {len(trials)} completions"
             score: TrialResult | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
-            yield finding(subject, padded[worst], score, why, component=judge.name)
+            yield finding(subject, padded[worst], score, message, component=judge.name)
 
 
 def _judges(subject: RewardUnderTest, *kinds: type) -> list[tuple[Reward, Any]]:
-    """Return the judges of these kinds, each with the function that asks the model."""
+    """Return the judges of the given kinds, each with the function that asks the model."""
     judges = [(leaf, binding.function) for leaf, binding in subject.bindings if isinstance(binding.function, kinds)]
     if not judges:
         ranks = kinds == (GroupJudge,)
@@ -101,14 +101,14 @@ def _judges(subject: RewardUnderTest, *kinds: type) -> list[tuple[Reward, Any]]:
 
 
 def _of_one_example(subject: RewardUnderTest) -> list[Trial]:
-    """Return the distinct completions of the example that has the most."""
+    """Return the distinct completions of the example that has the most of them, at most `_AT_ONCE`."""
     by_example: dict[int, dict[str, Trial]] = {}
     for trial in given(subject):
         by_example.setdefault(trial.example, {}).setdefault(_shown(trial), trial)
     return max(([*trials.values()] for trials in by_example.values()), key=len, default=[])[:_AT_ONCE]
 
 
-def _asked(judge: Reward, subject: RewardUnderTest, trials: Sequence[Trial]) -> Floats:
+def _judge_scores(judge: Reward, subject: RewardUnderTest, trials: Sequence[Trial]) -> Floats:
     """Return the judge's own score of each trial."""
     try:
         total = Scorer(judge).score(subject.batch(trials), strict=False).total

@@ -1,5 +1,6 @@
-"""Laws of partial credit: a completion nearer to the right answer earns no less, and a damaged, wordier or
-overconfident one no more.
+"""Laws of partial credit: scores rise toward the right answer.
+
+A completion nearer to the right answer scores no lower, and a damaged, wordier or overconfident one scores no higher.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from rewardkit.check.findings import Finding, Turn
 from rewardkit.check.laws.base import Skip, Variant, finding, law, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import swept
+from rewardkit.check.reward_under_test.sweep import score_sweep
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.broken_texts import blocks_of
 from rewardkit.check.variants.wrong_answers import leaves, other_value, with_leaf
@@ -43,17 +44,17 @@ _PROSE = (
     "sand then a little red train rattles in and the sailor listens to it and tells the tales he learned as a lad on "
     "the seas in the north and in the lands that lie to the east and at last he stands and lets the lantern shine in"
 )
-"""A text of more than 200 characters, in which each letter is frequent."""
+"""A text of more than 200 characters in which each letter is frequent."""
 _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
-"""Words that make a right completion longer."""
+"""The numbers of words added to a right completion."""
 _DEEP = 0.1
-"""The share of the whole range by which a score must rise or fall to count. Any share: less may be meant, as a small
-bonus."""
+"""The share of the whole range by which a score must rise or fall to count. Arbitrary: a smaller change may be meant,
+such as a small bonus."""
 _MUCH = 0.2
-"""The same, if a step may change how the rest is read: a tag without its other mark, words in another language. Any
-larger share."""
+"""The same share for steps that may change how the rest is read, such as a tag without its other mark, or words in
+another language. Arbitrary, but larger."""
 _MOST_STEPS = 12
-"""Any limit: a document may have thousands of leaves."""
+"""The most values to replace in a document. Arbitrary: a document may have thousands of leaves."""
 
 
 @law(
@@ -63,10 +64,10 @@ _MOST_STEPS = 12
     per=judged,
 )
 def damage_never_pays(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """Partial credit must point the way: if a completion with more things wrong earns more, the policy goes there.
+    """If a completion with more things wrong scores higher, partial credit leads the policy away from the answer.
 
     The tags of a right completion are removed one mark after the other, and the values of its JSON object are replaced
-    one after the other. No step may earn more than the one before.
+    one after the other. No step may score higher than an earlier one.
     """
     for damage, texts in _damaged(right):
         trials = [right.trial(text) for text in (right.anatomy.text, *texts)]
@@ -78,11 +79,11 @@ def damage_never_pays(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
         slack = (_MUCH if "tag" in damage else _DEEP) * (max(values) - min(values))
         for count, trial in enumerate(trials):
             lowest = min(range(count + 1), key=lambda step: values[step])
-            why = (
+            message = (
                 f"with {_counted(count, damage)}, a right completion earns {{score}}; with {_counted(lowest, damage)}, "
                 "{base}"
             )
-            yield Variant(trial, why, "no more", trials[lowest], slack)
+            yield Variant(trial, message, "no more", trials[lowest], slack)
 
 
 def _counted(number: int, damage: str) -> str:
@@ -90,7 +91,7 @@ def _counted(number: int, damage: str) -> str:
 
 
 def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
-    """Yield kinds of damage, each with texts that have more and more of it."""
+    """Yield kinds of damage, each with texts that are more and more damaged."""
     if len(right.anatomy.blocks) > 1 and not right.judges:  # the bare answer may also count
         pieces = blocks_of(right.anatomy).pieces()
         marks = [4 * number + side for number in range(len(right.anatomy.blocks)) for side in (1, 3)]
@@ -107,7 +108,7 @@ def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
 
 
 def _is_thinking_only(text: str) -> bool:
-    """Whether a text ends in its thinking, so that nothing is said."""
+    """Return whether `text` ends within its thinking, so that it gives no answer."""
     return any(text.count(f"<{name}>") > text.count(f"</{name}>") for name in THINKING)
 
 
@@ -122,7 +123,7 @@ def _without(pieces: Sequence[str], indices: Sequence[int]) -> list[str]:
     per=judged,
 )
 def one_best_length(subject: RewardUnderTest, right: Judged) -> Iterator[Finding | None]:
-    """If a longer completion earns less, and one that is longer still earns more, the policy runs away to it.
+    """If the score falls with the length and then rises again, the policy learns to write ever longer completions.
 
     Words are added to a right completion. Its score may rise and then fall, but it must not fall and then rise.
     """
@@ -131,23 +132,23 @@ def one_best_length(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
     if len({round(score.value, 9) for score in first if score.scored}) > 2:
         yield None
     if first[0].value - first[1].value > _MUCH * _range(subject):
-        return  # it is not the length of a few words that costs so much
+        return  # the length of a few words cannot cost that much
     gap = _DEEP * _range(subject)
     valley = _valley(first, gap)
     if valley is not None and _falls_and_rises(second, valley, gap):
         steps = [f"with {_SIZES[step]} words added, it earns {first[step].value:.6g}" for step in valley]
-        why = f"a right completion loses by its length, and then wins: {'; '.join(steps)}"
-        yield finding(subject, curves[0][valley[2]], first[valley[2]], why)
+        message = f"a right completion loses by its length, and then wins: {'; '.join(steps)}"
+        yield finding(subject, curves[0][valley[2]], first[valley[2]], message)
 
 
 def _range(subject: RewardUnderTest) -> float:
     """Return the difference between the highest and the lowest score seen."""
-    values = [score.value for _, score in swept(subject) if score.scored]
+    values = [score.value for _, score in score_sweep(subject) if score.scored]
     return max(values, default=0.0) - min(values, default=0.0)
 
 
 def _valley(scores: Sequence[TrialResult], gap: float) -> tuple[int, int, int] | None:
-    """Return three places whose scores fall and rise again, by more than `gap`, if there are any."""
+    """Return three indices at which the scores fall and rise again by more than `gap`; None if there are none."""
     values = [score.value for score in scores]
     for low in range(1, len(values) - 1) if all(score.scored for score in scores) else ():
         indices = (
@@ -166,7 +167,7 @@ def _falls_and_rises(scores: Sequence[TrialResult], indices: tuple[int, int, int
 
 
 def _longer(right: Judged, seed: int) -> list[str]:
-    """Return a right completion with more and more words in its thinking, or in front of it."""
+    """Return versions of a right completion with more and more words in its thinking, or before the text."""
     draw = random.Random(seed)
     words = draw.choices([word for word in _SENTENCE.split() if len(word) > 2], k=max(_SIZES))
     anatomy = right.anatomy
@@ -181,10 +182,10 @@ def _longer(right: Judged, seed: int) -> list[str]:
     per=judged,
 )
 def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If one slip costs more in a long text than in a short one, something counts differently beyond a length.
+    """If the same slip costs more in a long text than in a short one, the policy learns to write short texts.
 
-    ``difflib.SequenceMatcher`` drops frequent letters from 200 characters on, for example. The gold text of a reward
-    with partial credit is replaced by a long one, and its first word is left out, as of the short one.
+    For example, ``difflib.SequenceMatcher`` drops frequent letters from 200 characters on. The gold text of a reward
+    with partial credit is replaced with a long one. The first word is left out of the long text and of the short one.
     """
     anatomy = right.anatomy
     gold = anatomy.gold
@@ -198,11 +199,11 @@ def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Itera
     )
     in_part, full, in_long = subject.see([short, prose, slip])
     if right.paid(full) and in_part.scored and in_long.scored and not right.paid(in_part):
-        why = (
+        message = (
             f"without its first word, a text of {len(_PROSE)} characters earns {{score}}, one of {len(gold)} "
             "characters {base}"
         )
-        yield Variant(slip, why, "no less", short, _DEEP * _range(subject))
+        yield Variant(slip, message, "no less", short, _DEEP * _range(subject))
 
 
 def _not_in_english_alone(subject: RewardUnderTest) -> None:
@@ -220,23 +221,23 @@ def _not_in_english_alone(subject: RewardUnderTest) -> None:
     per=judged,
 )
 def repetition_in_any_script(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """A penalty on repeated words that looks for spaces does not see the ones of Chinese, Japanese or Thai.
+    """A repetition penalty that splits at spaces does not see repeated words in Chinese, Japanese or Thai.
 
-    If a repeated English phrase costs something, the same is tried with a Chinese one. The law applies where the
-    examples are not in English alone.
+    If a repeated English phrase lowers the score, a repeated Chinese phrase must also lower it. The law applies if the
+    examples are not only in English.
     """
-    # Long enough that a short text is no excuse.
+    # Long enough that no reward can ignore the text as too short.
     english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
     first, second = subject.see([english, chinese])
     if first.scored and second.scored and first.value <= right.value - _DEEP * _range(subject):
-        why = "a phrase repeated 40 times earns {base} in English, {score} in Chinese"
-        yield Variant(chinese, why, "no more", english, (right.value - first.value) / 2)
+        message = "a phrase repeated 40 times earns {base} in English, {score} in Chinese"
+        yield Variant(chinese, message, "no more", english, (right.value - first.value) / 2)
 
 
-# Arithmetic: the expression in a right completion of a countdown task, and others of the same numbers.
+# Arithmetic: the expression in a right completion of a countdown task, and other expressions of the same numbers.
 
 
-# "3 + 4 × (5 - 1)", with x for times; no letters, and no "=", before which it is cut.
+# "3 + 4 × (5 - 1)", also with x for times; no other letters, and no "=", because the text is cut before it.
 _EXPRESSION = re.compile(r"[\d\s+\-*/()×÷x]+")
 _OPERATORS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -245,21 +246,22 @@ _NODES: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
 _MOST_NUMBERS = 5
-"""Six numbers have 720 orders with 1,024 choices of operators each; five have 30,720 expressions in all."""
+"""The most numbers in an expression. Six have 720 orders with 1,024 choices of operators each; five have 30,720
+expressions in all."""
 _MOST = 4_000
-"""Any limit: 4,000 expressions take 0.06 s, and there are near misses among them."""
+"""The most expressions to try. Arbitrary: 4,000 take 0.06 s, and there are near misses among them."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression with its place in a completion.
+    """An arithmetic expression and its position in a completion.
 
     Attributes:
         text: the text of the completion.
         span: the span of the expression.
-        numbers: the numbers that it uses.
+        numbers: the numbers in the expression.
         value: the value of the expression.
-        target: the column with its value.
+        target: the name of the column that has the value.
     """
 
     text: str
@@ -269,7 +271,7 @@ class Expression:
     target: str
 
     def saying(self, expression: str) -> str:
-        """Return the completion with another expression."""
+        """Return the completion with `expression` in place of the right one."""
         return replaced(self.text, [(self.span, expression)])
 
     def others(self) -> Iterator[tuple[str, Fraction]]:
@@ -287,25 +289,25 @@ class Expression:
 
 
 def expression_in(anatomy: ParsedCompletion, columns: Mapping[str, Any]) -> Expression | None:
-    """Return the expression that a right completion marks as its answer; None if its value is in no column."""
+    """Return the expression that a right completion marks as its answer; None if no column has its value."""
     if not anatomy.marked:
         return None
     body = anatomy.region.of(anatomy.text)
-    written = body.split("=")[0]
-    # "3 + 4" computes; "3 4" and "-5" do not.
-    if not _EXPRESSION.fullmatch(written) or not re.search(r"\d\s*[-+*/×÷x]\s*[\d(]", written):
+    expression_text = body.split("=")[0]
+    # "3 + 4" is an expression; "3 4" and "-5" are not.
+    if not _EXPRESSION.fullmatch(expression_text) or not re.search(r"\d\s*[-+*/×÷x]\s*[\d(]", expression_text):
         return None
-    value = _value(written.replace("×", "*").replace("x", "*").replace("÷", "/").strip())
+    value = _value(expression_text.replace("×", "*").replace("x", "*").replace("÷", "/").strip())
     if value is None:
         return None
-    numbers = tuple(map(int, re.findall(r"\d+", written)))
+    numbers = tuple(map(int, re.findall(r"\d+", expression_text)))
     if not 2 <= len(numbers) <= _MOST_NUMBERS:
         return None
     target = next((name for name, cell in columns.items() if _is_number(cell) and Fraction(cell) == value), "")
     if not target or not any(_numbers(cell) == sorted(numbers) for cell in columns.values()):
         return None
-    start = anatomy.region.start + len(written) - len(written.lstrip())
-    return Expression(anatomy.text, Span(start, start + len(written.strip())), numbers, value, target)
+    start = anatomy.region.start + len(expression_text) - len(expression_text.lstrip())
+    return Expression(anatomy.text, Span(start, start + len(expression_text.strip())), numbers, value, target)
 
 
 def _is_number(cell: Any) -> bool:
@@ -317,30 +319,33 @@ def _numbers(cell: Any) -> Sequence[Any]:
     return sorted(cell) if is_list else []
 
 
-def _value(written: str) -> Fraction | None:
+def _value(expression: str) -> Fraction | None:
     try:
-        return _of(ast.parse(written, mode="eval").body)
+        return _evaluate(ast.parse(expression, mode="eval").body)
     except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
         return None
 
 
-def _of(node: ast.expr) -> Fraction:
+def _evaluate(node: ast.expr) -> Fraction:
     if isinstance(node, ast.BinOp) and type(node.op) in _NODES:
-        return _NODES[type(node.op)](_of(node.left), _of(node.right))
+        return _NODES[type(node.op)](_evaluate(node.left), _evaluate(node.right))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_of(node.operand)
+        return -_evaluate(node.operand)
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return Fraction(node.value)
     raise ValueError("no arithmetic")
 
 
 _FAR = Fraction(1, 20)
-"""The distance from the target at which a value is certainly another one."""
+"""The distance from the target at which a value certainly misses it. Arbitrary: far above rounding errors."""
+# Arbitrary errors: below and above one half, one, and two.
 _STEPS = tuple(map(Decimal, ("0.4", "0.9", "1", "2")))
 _DISTANCES = frozenset(("abs", "fabs", "isclose"))
 """Functions that a reward calls to measure the distance of an answer from the gold answer."""
 _GRADES = 4
-"""Different scores on the way to the gold answer that show partial credit. Right, wrong and no answer are three."""
+"""The number of different scores on the way to the gold answer that shows partial credit. Right, wrong and no answer
+make three."""
+# Arbitrary errors relative to the gold answer, from a tight to a loose tolerance.
 _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
 
 
@@ -349,10 +354,10 @@ _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
     skip="no rankings: pass declarations=Declarations(rankings=[...])",
 )
 def improves_along_rankings(subject: RewardUnderTest) -> Iterator[Variant]:
-    """Partial credit leads a policy uphill; if a better completion earns less, it leads downhill.
+    """If a better completion scores lower, partial credit leads the policy downhill instead of uphill.
 
-    This law checks the declared rankings, and answers closer and closer to a gold answer that is a number, if it is
-    annotated as one, or if they are seen to earn more and more.
+    This law checks the declared rankings. It also checks answers that come closer and closer to a numeric gold answer,
+    if the column is annotated as a number or the answers are seen to score higher and higher.
     """
     rankings = [
         ([Trial(completion, number) for completion in ranking], "declared better")
@@ -360,20 +365,20 @@ def improves_along_rankings(subject: RewardUnderTest) -> Iterator[Variant]:
     ]
     for trials, reason in (*rankings, *_closer(subject)):
         for before, after in pairwise(trials):
-            why = f"is {reason} than a completion that earns {{base}}, but earns {{score}}"
-            # Rounding.
-            yield Variant(after, why, "no less", before, slack=1e-6)
+            message = f"is {reason} than a completion that earns {{base}}, but earns {{score}}"
+            # The slack allows for rounding errors.
+            yield Variant(after, message, "no less", before, slack=1e-6)
 
 
 def _closer(subject: RewardUnderTest) -> Iterator[tuple[list[Trial], str]]:
-    """Yield numbers that approach a gold answer, from either side, if the reward measures how near they are."""
+    """Yield series of numbers that approach a gold answer, from either side, if the reward measures the distance."""
     for right in judged(subject):
         number = as_number(right.anatomy.value)
         declared = _numeric(subject, right.anatomy.column)
         if number is None or number == 0 or not right.judges or not (declared or subject.mined.names & _DISTANCES):
             continue
         for sign in (1, -1):
-            # Steps toward the answer from both sides, closer at the end, where tolerances are.
+            # Steps toward the answer from both sides, smaller near the end, where tolerances apply.
             factors = (10, 5, 3, 2, 1.5, 1.25, 1.1) if sign == 1 else (0, 0.25, 0.5, 0.75, 0.9)
             is_integer = number == number.to_integral_value()
             answers = [float(number) * factor for factor in factors]
@@ -401,13 +406,13 @@ def _numeric(subject: RewardUnderTest, column: str) -> bool:
     turn=Turn.EARLY,
 )
 def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If 42.9 counts as 42 and 41.1 does not, digits are cut off, or a sign is lost: the policy learns to err upward.
+    """If 42.9 counts as 42 but 41.1 does not (digits are cut off, or a sign is lost), the policy learns to err upward.
 
-    Numbers as far above the gold answer as below it earn the same, if one of them is paid in full.
+    Numbers equally far above and below the gold answer must score the same if one of them scores like the right answer.
     """
     gold = right.anatomy.gold
     number = as_number(gold)
-    # The column must have the very number that the completion has: an estimate has its own errors.
+    # The column must have exactly the number in the completion: an estimate already has an error.
     if number is None or not right.judges or as_number(right.anatomy.value) != number or abs(number) < 1:
         return
     yield None
@@ -420,11 +425,11 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
         paid = [right.paid(score) for score in scores]
         if all(score.scored for score in scores) and paid[0] != paid[1]:
             high, low = (0, 1) if paid[0] else (1, 0)
-            why = (
+            message = (
                 f"for the gold answer {gold}, {texts[high]} earns {{score}} and {texts[low]}, which is as near, "
                 f"{scores[low].value:.6g}"
             )
-            yield Variant(trials[high], why)
+            yield Variant(trials[high], message)
 
 
 @law(
@@ -434,21 +439,21 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     per=judged,
 )
 def expressions_are_exact(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """In a countdown task, 23.5 is not 23, and the target itself is not a way to make it.
+    """If 23.5 or the bare target counts as an expression for 23 in a countdown task, the policy need not compute.
 
-    The numbers of a right expression are combined to values near the target, and to fractions, with the whole number
-    below or above as the target.
+    The numbers of a right expression are combined into values near the target. They are also combined into fractions,
+    and the whole number below or above the fraction becomes the target.
     """
-    written = expression_in(right.anatomy, subject.examples[right.example].columns) if right.judges else None
-    for expression, target in _near_misses(written) if written is not None else ():
-        assert written is not None
-        completion = right.trial(written.saying(expression)).completion
-        why = f"{expression} earns {{score}} for the target {target}"
-        yield Variant(Trial(completion, right.example, {written.target: target}), why)
+    right_expression = expression_in(right.anatomy, subject.examples[right.example].columns) if right.judges else None
+    for expression, target in _near_misses(right_expression) if right_expression is not None else ():
+        assert right_expression is not None
+        completion = right.trial(right_expression.saying(expression)).completion
+        message = f"{expression} earns {{score}} for the target {target}"
+        yield Variant(Trial(completion, right.example, {right_expression.target: target}), message)
 
 
 def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
-    """Yield expressions of the same numbers, each with a target that it misses."""
+    """Yield expressions of the same numbers, each with a target that the expression misses."""
     target = int(right.value)
     if target not in right.numbers:
         yield str(target), target
@@ -463,12 +468,12 @@ def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
 # "Confidence: 80" and "a probability of 0.8". The word must come first: "80 apples, I am sure" states none.
 _NAMED = re.compile(r"(?i)(?:confiden|probab|certain|\bsure|likelihood)[^\n]{0,20}\Z")
 _STATED_SHARES = tuple(round(0.05 * step, 2) for step in range(1, 20))
-"""Steps of 0.05 from 0.05 to 0.95: logarithmic scores are infinite at 0 and 1."""
+"""The stated confidences to try: steps of 0.05 from 0.05 to 0.95, since logarithmic scores are infinite at 0 and 1."""
 _DISHONEST = 0.15
-"""The largest distance of the best statement from the truth. Three steps of the statements that are tried: a proper
-score has its best at the truth, one step off at most."""
+"""The largest allowed distance between the true probability and the best one to state: three steps of the confidences
+that are tried. A proper score is best at the truth, or at most one step away."""
 _GAIN = 0.01
-"""The share of the whole range that a wrong statement must earn more. Any share above rounding."""
+"""The share of the whole range by which an untrue statement must score higher. Arbitrary, but above rounding errors."""
 
 
 @law(
@@ -477,7 +482,7 @@ _GAIN = 0.01
     applies=needs_good,
 )
 def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """If claiming more certainty than one has earns more, the policy learns to be overconfident.
+    """If overstating confidence raises the score, the policy learns to be overconfident.
 
     The stated confidence of a right and of a wrong completion is varied. A scoring rule is proper (Gneiting and Raftery
     2007) if a model that is right with probability p expects the highest score for stating p.
@@ -485,12 +490,12 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
     forecasts: dict[bool, tuple[list[Trial], list[float]]] = {}
     for number, example in enumerate(subject.examples):
         for good, bad in zip(example.good, example.bad, strict=False):
-            pair = [_stated(text_of(completion)) for completion in (good, bad)]
+            pair = [_confidence_span(text_of(completion)) for completion in (good, bad)]
             if pair[0] is None or pair[1] is None:
                 continue
             trials = [
                 [
-                    Trial(with_text(completion, _stating(text_of(completion), position, share)), number)
+                    Trial(with_text(completion, _with_confidence(text_of(completion), position, share)), number)
                     for share in _STATED_SHARES
                 ]
                 for completion, position in ((good, pair[0]), (bad, pair[1]))
@@ -498,7 +503,7 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
             right, wrong = ([score.value for score in subject.see(row)] for row in trials)
             if not all(value == value for value in (*right, *wrong)) or len({*right, *wrong}) < 3:
                 continue
-            if right == wrong:  # a forecast: only its statement is judged, by the outcome
+            if right == wrong:  # a forecast: the reward compares only the stated confidence with the outcome
                 forecasts[_share(text_of(good), pair[0]) > 0.5] = trials[0], right
                 if len(forecasts) < 2:
                     continue
@@ -508,17 +513,17 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
             if incentive is not None:
                 truth, claim = incentive
                 position = _STATED_SHARES.index(claim)
-                why = (
+                message = (
                     f"a model that is right in {truth:.0%} of its answers expects most if it says {claim:.0%}: a right "
                     f"answer earns {right[position]:.6g} then, a wrong one {wrong[position]:.6g}"
                 )
                 trial = trials[0][position]
                 (score,) = subject.see([trial])
-                yield finding(subject, trial, score, why)
+                yield finding(subject, trial, score, message)
 
 
-def _stated(text: str) -> Span | None:
-    """Return the place of a stated confidence."""
+def _confidence_span(text: str) -> Span | None:
+    """Return the span of a stated confidence; None if there is none."""
     return next((span for span in reversed(numbers_in(text)) if _NAMED.search(text[: span.start])), None)
 
 
@@ -526,7 +531,7 @@ def _share(text: str, span: Span) -> float:
     return float(as_number(span.of(text)) or 0) / (100 if _in_percent(text, span) else 1)
 
 
-def _stating(text: str, span: Span, share: float) -> str:
+def _with_confidence(text: str, span: Span, share: float) -> str:
     return replaced(text, [(span, f"{share * 100:.0f}" if _in_percent(text, span) else f"{share:g}")])
 
 
@@ -536,9 +541,9 @@ def _in_percent(text: str, span: Span) -> bool:
 
 
 def _dishonest(right: Sequence[float], wrong: Sequence[float]) -> tuple[float, float] | None:
-    """Return a probability of being right, and the other one that it pays to state; None if honesty pays."""
+    """Return a true probability of being right and another one that scores higher if stated; None if there is none."""
     spread = max(*right, *wrong) - min(*right, *wrong)
-    # 0.7 first: a score that is linear in the confidence pays for 0.95 there already.
+    # 0.7 first: if the score is linear in the confidence, stating 0.95 already scores higher there.
     for truth in (0.7, 0.3, 0.5, 0.9):
         expected = [
             truth * right_score + (1 - truth) * wrong_score

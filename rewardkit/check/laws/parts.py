@@ -1,4 +1,4 @@
-"""Laws of parts: each part of a right completion counts, none replaces another, and almost right is wrong."""
+"""Laws of parts: each part of a right completion counts, no part replaces another, and almost right is wrong."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from rewardkit.check.variants.wrong_answers import other_value
 from rewardkit.errors import shorten
 
 _BARE = re.compile(r"(?:\[+[^\[\]\n]*\]+|#+ [^\n]*|[A-Z][\w ]{0,30}:(?=\s|\Z)|[\s.,;*-])+")
-"""A text of nothing but citations, headings and labels."""
+"""A text that consists only of citations, headings and labels."""
 _PROSE = 4
-"""Words that a text has at least, for their loss to count."""
+"""The least number of words whose loss or replacement counts. Arbitrary."""
 
 
 @law(
@@ -42,10 +42,10 @@ _PROSE = 4
     turn=Turn.EARLY,
 )
 def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If 100 counts where 10 must be, or "unsupported" for "supported", the policy learns to be vague.
+    """If 100 counts as 10, or "unsupported" counts as "supported", the policy learns to be vague.
 
-    Each number and each word of a column on which the score of a right completion depends is replaced by one that
-    begins or ends with it, or differs in its sign or by a factor of ten.
+    The score of a right completion may depend on numbers and words of a column. Each of them is replaced with one that
+    begins or ends with it, or that differs in its sign or by a factor of ten.
     """
     # More than three different scores: partial credit. Two or three are right, wrong and no answer.
     graded = len({round(score.value, 6) for _, score in right.honest if score.scored}) > 3
@@ -55,29 +55,29 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
             is_judged = part.text.lower() in words
         else:
             is_judged = any(gold.holds(part.span) for gold in right.anatomy.places)
-        for other in _almost(part, graded) if is_judged else ():
+        for other in _near_miss_texts(part, graded) if is_judged else ():
             if other.lower() not in words:
-                why = f"with {other!r} for {part.text!r}, it earns {{score}}, like the right completion"
-                yield Variant(right.trial(with_part(right, part, other)), why)
+                message = f"with {other!r} for {part.text!r}, it earns {{score}}, like the right completion"
+                yield Variant(right.trial(with_part(right, part, other)), message)
 
 
 def _words(subject: RewardUnderTest, example: int, column: str) -> Iterator[str]:
     for atom in atoms_of(subject.examples[example].columns.get(column)):
-        # Shorter words ("is", "the") are in any sentence by chance.
+        # Shorter words ("is", "the") occur in any sentence by chance.
         yield from (part.text for part in parts_of(atom) if len(part.text) > 3 or part.kind == "number")
 
 
-def _almost(part: Part, graded: bool) -> Iterator[str]:
-    """Yield texts that are certainly not the part, but match a careless search.
+def _near_miss_texts(part: Part, graded: bool) -> Iterator[str]:
+    """Yield texts that certainly differ from `part` but match a careless search.
 
     Args:
         part: the part on which the score depends.
-        graded: whether the score depends on how near a number is, so that others may be as near.
+        graded: whether the score depends on how near a number is, so that another number may be just as near.
     """
     text = part.text
     if part.kind == "word":
         yield from (f"un{text}", f"{text}xyz", f"xyz{text}")
-        # Shorter texts have no part that is left out and still recognized.
+        # Half of a shorter word cannot be recognized.
         if len(text) > 6:
             yield text[: len(text) // 2]
         return
@@ -99,24 +99,24 @@ def _almost(part: Part, graded: bool) -> Iterator[str]:
     turn=Turn.EARLY,
 )
 def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If an answer with a missing part is paid in full, the policy leaves that part out.
+    """If an answer with a missing part gets the full score, the policy leaves that part out.
 
-    A right completion is cut as long as it is paid in full. The essence that is left must have its parts of each list
-    in a column, and more than headings, labels and citations.
+    A right completion is cut for as long as it keeps the full score. The essence that is left must still have its items
+    of each list in a column, and more than headings, labels and citations.
     """
     text = essence(subject, right)
     if text != right.anatomy.text:
-        why = _missing(subject, right, text)
-        yield Variant(right.trial(text), f"{why}: it earns {{score}}") if why else None
+        message = _missing_parts(subject, right, text)
+        yield Variant(right.trial(text), f"{message}: it earns {{score}}") if message else None
 
 
-def _missing(subject: RewardUnderTest, right: Judged, text: str) -> str:
-    """Describe the parts that the essence of a right completion lacks; "" if that may be fine."""
+def _missing_parts(subject: RewardUnderTest, right: Judged, text: str) -> str:
+    """Return a description of the parts that `text`, the essence of a right completion, lacks; "" if it may be fine."""
     wrong = wrongness(subject, right)
     if wrong is not None and wrong(text):
         return "the answer is missing"
     right_text = right.anatomy.text
-    for lines in _alike(right_text):
+    for lines in _similar_lines(right_text):
         atoms = {atom.lower() for column in subject.columns_read for atom in _atoms(subject, right.example, column)}
         atoms_by_line = [[atom for atom in atoms if _has(line, atom)] for line in lines]
         lines_kept = [bool(line_atoms) and any(_has(text, atom) for atom in line_atoms) for line_atoms in atoms_by_line]
@@ -129,8 +129,8 @@ def _missing(subject: RewardUnderTest, right: Judged, text: str) -> str:
     return ""
 
 
-def _alike(text: str) -> Iterator[list[str]]:
-    """Yield runs of two lines or more that have the same shape, such as ``name: value``."""
+def _similar_lines(text: str) -> Iterator[list[str]]:
+    """Yield runs of two or more lines that have the same shape, such as ``name: value``."""
     for _, run in groupby(text.strip().splitlines(), key=lambda line: re.sub(r"\w+", "w", line.strip())):
         lines = list(run)
         if len(lines) > 1:
@@ -146,7 +146,7 @@ def _has(text: str, atom: str) -> bool:
 
 
 def _amid_words(right_text: str, text: str) -> bool:
-    """Whether the rest was among words of the same line, or each heading had a text under it."""
+    """Return whether `text` was among words of the same line, or its headings had text under them."""
     left = set(re.findall(r"[^\W_]+", text))
     return any(
         # Words of two letters or more: "a" and "x" may be names.
@@ -163,36 +163,36 @@ def _amid_words(right_text: str, text: str) -> bool:
     per=judged,
 )
 def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a right answer with nonsense around it earns more than with sense, a sign in the code is wrong.
+    """If nonsense around a right answer raises the score, a sign in the code is wrong, and the policy writes nonsense.
 
-    All words of a right completion that are not its answer or a mark are replaced by others of the same length.
+    All words of a right completion that are not its answer or a mark are replaced with other words of the same length.
     """
     essential_spans = {part.span for part in essential_parts(subject, right)}
     parts = [part for part in parts_of(right.anatomy.text) if part.span not in essential_spans and part.kind == "word"]
-    loose = [part for part in parts if not _in_a_mark(right, part)]
-    if len(loose) >= _PROSE:
-        nonsense = replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in loose])
-        why = "with nonsense around its answer, it earns {score}, with sense {base}"
-        # Style may move by a little; sense that is gone should not pay.
-        yield Variant(right.trial(nonsense), why, "no more", slack=0.05 * max(1.0, abs(right.value)))
+    other_words = [part for part in parts if not _in_a_mark(right, part)]
+    if len(other_words) >= _PROSE:
+        nonsense = replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in other_words])
+        message = "with nonsense around its answer, it earns {score}, with sense {base}"
+        # Style may change the score a little; losing all sense must not raise it further.
+        yield Variant(right.trial(nonsense), message, "no more", slack=0.05 * max(1.0, abs(right.value)))
 
 
 def _in_a_mark(right: Judged, part: Part) -> bool:
-    """Whether a word names a tag, or is a label."""
+    """Return whether a word is the name of a tag, or a label."""
     text, span = right.anatomy.text, part.span
     return text[: span.start].endswith(("<", "</", "\\")) or text[span.end :].startswith((":", ">"))
 
 
 _COUNTS = re.compile(r"(?i)^(?:n|num|min|number|count|exact\w*)(?:_|$)|(?:^|_)(?:count|number)$|s$")
-"""Columns that say how many: num_items, min_words, items_count, exactly, keywords. The plural at the end is a list."""
+"""Names of columns with a count: num_items, min_words, items_count, exactly, keywords. A final plural is a list."""
 _LIMITS = re.compile(r"(?i)max|most|limit|up_to|below|under|budget")
-"""max_words and up_to are limits, so more of the counted items may be worse."""
+"""Names of columns with a limit, such as max_words and up_to: more of the counted items may be worse."""
 _TIMES = (1, 3, 10)
-"""Once, a few times, and often: a limit on copies is found by one of them."""
+"""The numbers of copies to try: one, a few and many, since the reward may limit copies."""
 
 
 def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:
-    """Yield the parts of one kind of each right completion."""
+    """Yield each right completion with each group of its parts that are of the same kind."""
     for right in judged(subject):
         columns = subject.examples[right.example].columns
         values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
@@ -208,23 +208,23 @@ def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:
     turn=Turn.EARLY,
 )
 def no_item_substitutes(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
-    """If one right item repeated is paid like all of them, the policy says the easiest one again and again.
+    """If repeating one right item scores as high as giving all of them, the policy repeats the easiest one.
 
-    A part of a right completion whose loss costs something is left out, and another part of its kind is repeated.
+    A part whose loss lowers the score is left out of a right completion, and another part of its kind is repeated.
     """
     right, parts = group
-    listed = [parts.part(index) for index in range(len(parts))]
-    for index, part in enumerate(listed):
-        other = next((another for another in listed if another != part), "")
+    part_texts = [parts.part(index) for index in range(len(parts))]
+    for index, part in enumerate(part_texts):
+        other = next((another for another in part_texts if another != part), "")
         nonsense = replaced(part, [(word.span, unrelated(word)) for word in parts_of(part)])
-        lost = right.trial(parts.without(index)), right.trial(parts.instead(index, nonsense))
-        if not other or any(map(right.paid, subject.see(lost))):
-            continue  # it is not needed, or only counted
+        trials_without = right.trial(parts.without(index)), right.trial(parts.instead(index, nonsense))
+        if not other or any(map(right.paid, subject.see(trials_without))):
+            continue  # the part is not needed, or the parts are only counted
         repeated = (parts.without_but_more(index, *[other] * times) for times in _TIMES)
         for text in (parts.instead(index, other), *repeated):
             change = f"{shorten(part)} is missing, {shorten(other)} is repeated"
-            why = f"{change}: it earns {{score}}, like the right completion"
-            yield Variant(right.trial(text), why, base=right.as_given)
+            message = f"{change}: it earns {{score}}, like the right completion"
+            yield Variant(right.trial(text), message, base=right.as_given)
 
 
 @law(
@@ -235,9 +235,10 @@ def no_item_substitutes(subject: RewardUnderTest, group: tuple[Judged, Siblings]
     turn=Turn.EARLY,
 )
 def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
-    """A completion with one part fewer than a column asks for must earn less.
+    """If a missing item costs nothing, the policy writes fewer items than a column asks for.
 
-    A right completion has as many bullets, code blocks or tags as a column says. One is left out.
+    A right completion has as many bullets, code blocks or tags as a column says. One of them is left out, which must
+    lower the score.
     """
     right, parts = group
     count = len(parts)
@@ -251,8 +252,8 @@ def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblin
     (without_any,) = subject.see([right.trial(parts.without_all())])
     if without_any.scored and not right.paid(without_any):
         text = parts.without(count - 1) if count > 1 else parts.without_all()
-        why = f"with {count - 1} {parts.kind}s instead of {count}, it earns {{score}}"
-        yield Variant(right.trial(text), why, base=right.as_given)
+        message = f"with {count - 1} {parts.kind}s instead of {count}, it earns {{score}}"
+        yield Variant(right.trial(text), message, base=right.as_given)
 
 
 @law(
@@ -263,9 +264,9 @@ def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblin
     turn=Turn.EARLY,
 )
 def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
-    """If a call that no one asked for costs nothing, the policy makes every call that may be the right one.
+    """If an unnecessary call costs nothing, the policy makes every call that may be the right one.
 
-    The call of another example, or one with other arguments, is put after the right calls.
+    A call of another function, or one with other arguments, is added before or after the right calls.
     """
     right, parts = group
     wrong = [right.trial(text_of(bad)) for bad in subject.examples[right.example].bad]
@@ -274,12 +275,12 @@ def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) ->
     for call in _other_calls(parts):
         behind = right.trial(parts.with_more(call))
         before = right.trial(parts.instead(0, f"{call}{parts.joint}{parts.part(0)}"))
-        why = f"with the call {shorten(call)} added, it earns {{score}}, like the right calls alone"
-        yield Variant(behind, why, base=right.as_given, twins=(before,))
+        message = f"with the call {shorten(call)} added, it earns {{score}}, like the right calls alone"
+        yield Variant(behind, message, base=right.as_given, twins=(before,))
 
 
 def _other_calls(parts: Siblings) -> Iterator[str]:
-    """Yield the first call with other arguments, and as a call of another function."""
+    """Yield the first call as a call of another function, and with other arguments."""
     first = parts.part(0)
     match = re.search(r"\{.*\}", first, re.DOTALL)
     try:
@@ -304,9 +305,9 @@ def _other_calls(parts: Siblings) -> Iterator[str]:
     turn=Turn.EARLY,
 )
 def order_of_keys_does_not_count(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """An object has no order: one whose keys are in another order is as right, and one with other keys is wrong.
+    """JSON objects have no order; a reward that goes by the order rewards values under the wrong keys.
 
-    A reward that goes by the order pays values under the wrong keys.
+    An object with its keys in another order is just as right, and an object with other keys is wrong.
     """
     document = Document.within(right.anatomy)
     if document is None or len(document.value) < 2:
@@ -314,13 +315,13 @@ def order_of_keys_does_not_count(subject: RewardUnderTest, right: Judged) -> Ite
     yield None
     (plain,) = subject.see([right.trial(document.saying(_reformatted(document)))])
     if right.paid(plain):
-        turned = json.dumps(dict(reversed(document.value.items())), ensure_ascii=False)
-        why = "with its keys in another order, a right object earns {score} instead of {base}"
-        yield Variant(right.trial(document.saying(turned)), why, "no less")
+        reordered = json.dumps(dict(reversed(document.value.items())), ensure_ascii=False)
+        message = "with its keys in another order, a right object earns {score} instead of {base}"
+        yield Variant(right.trial(document.saying(reordered)), message, "no less")
 
 
 def _reformatted(document: Document) -> str:
-    """Return the same object with other spaces: a reward that refuses it compares texts."""
+    """Return the same object with different spacing; a reward that rejects it compares texts."""
     compact = json.dumps(document.value, ensure_ascii=False, separators=(",", ":"))
     is_compact = document.span.of(document.text) == compact
     return json.dumps(document.value, ensure_ascii=False) if is_compact else compact

@@ -1,5 +1,6 @@
-"""Laws of processes: a completion gets the same score each time, in any process or thread, and the arguments stay as
-they are.
+"""Laws of processes: a completion gets the same score each time, in any process or thread.
+
+The arguments of the reward also stay unchanged.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from typing import Any
 from rewardkit.batch.score import Outcome
 from rewardkit.check.examples import Example
 from rewardkit.check.findings import Finding
-from rewardkit.check.laws.base import Skip, Unfinished, finding, law, shown
+from rewardkit.check.laws.base import Skip, Unfinished, finding, law, score_text
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import given, swept
-from rewardkit.check.reward_under_test.trials import Trial, TrialResult, seen_in, seen_of, text_of
+from rewardkit.check.reward_under_test.sweep import given, score_sweep
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, result_in_row, result_of_error, text_of
 from rewardkit.check.reward_under_test.vocabulary import code_of
 from rewardkit.errors import RewardBug, RewardFailure
 from rewardkit.tree.binding import Binding
@@ -33,30 +34,31 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.leaf import rebound
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.background import in_background
-from rewardkit.workers.worker import Call, Launch, alone
+from rewardkit.workers.worker import Call, Launch, run_in_process
 
 _ROUNDS = 3
-"""Any number: each is one more process to start."""
+"""The number of times that the completions are scored again in this process. Arbitrary."""
+# Arbitrary seeds: each is one more process to start.
 _HASH_SEEDS = ("1", "2", "3")
 _SENT = 80
-"""Completions sent to other processes. Any number: a seed of hashes or a global state shows in few."""
+"""The most completions sent to other processes. Arbitrary: a few of them show a hash seed or a global state."""
 _JOINED = 4
-"""Pairs of completions joined per example. Any number: each pair is three more completions."""
+"""The most pairs of completions joined per example. Arbitrary: each pair is three more completions."""
 _MORE = "Several engineers from northern harbors measured remarkable currents, temperatures, depths and salinity."
 """Words that make the text of a column longer."""
 _SECONDS = 60.0
-"""Time limit for another process. Any limit: it imports the reward's modules again."""
+"""The time limit for another process. Arbitrary: the process imports the reward's modules again."""
 
 
 @law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
 def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Equal completions must get equal scores, or GRPO takes noise for an advantage. Replay also needs it.
+    """If equal completions get different scores, GRPO mistakes noise for an advantage, and replay fails.
 
-    Every completion gets the same score again, in another order and in another process.
+    Every completion must get the same score again, in another order and in another process.
     """
     if not subject.deterministic:
         raise Skip("the reward declares deterministic=False")
-    pairs = [pair for pair in swept(subject)[: subject.affordable(150)] if not subject.skips(pair[0])]
+    pairs = [pair for pair in score_sweep(subject)[: subject.affordable(150)] if not subject.skips(pair[0])]
     trials = [trial for trial, _ in pairs]
     first = {id(trial): score for trial, score in pairs}
     orders = [list(reversed(trials)), trials, given(subject)]
@@ -66,30 +68,31 @@ def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
             before = first.get(id(trial)) or next((old for other, old in pairs if other == trial), score)
             if not before.same(score):
                 small, values = _shrunk(subject, trial)
-                why = f"scored {shown(before)} at first and {shown(score)} the second time"
+                message = f"scored {score_text(before)} at first and {score_text(score)} the second time"
                 if values is not None:
-                    why = f"scored {shown(values[0])} once and {shown(values[1])} another time"
-                yield finding(subject, small, score, why)
+                    message = f"scored {score_text(values[0])} once and {score_text(values[1])} another time"
+                yield finding(subject, small, score, message)
     if not _orders_sets(subject):
         return
-    sent = [
+    sent_trials = [
         candidate
-        for candidate in (*_joined(subject), *_longer_cells(subject), *trials[:_SENT])
+        for candidate in (*_join_completions(subject), *_longer_cells(subject), *trials[:_SENT])
         if not subject.skips(candidate)
     ]
-    local_scores = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
-    for remote_scores in _in_other_processes(subject, sent):
-        for trial, here, (value, outcome) in zip(sent, local_scores, remote_scores, strict=True):
+    local_scores = subject.see(sent_trials, fresh=True)  # in the same batches: rewards may look at the other rows
+    for remote_scores in _in_other_processes(subject, sent_trials):
+        for trial, here, (value, outcome) in zip(sent_trials, local_scores, remote_scores, strict=True):
             if not here.same(TrialResult(value, type(here.outcome)(outcome))):
-                why = (
-                    f"scores {shown(here)} here and {value:.6g} in another process: it depends on the order of a set, "
+                message = (
+                    f"scores {score_text(here)} here and {value:.6g} in another process: it depends on the order of "
+                    "a set, "
                     "or on a hash"
                 )
-                yield finding(subject, trial, here, why)
+                yield finding(subject, trial, here, message)
 
 
-def _joined(subject: RewardUnderTest) -> list[Trial]:
-    """Join pairs of given completions: a set made from both shows its order."""
+def _join_completions(subject: RewardUnderTest) -> list[Trial]:
+    """Return joined pairs of given completions: a set made from both texts shows its order."""
     return [
         Trial(subject.formed(f"{text}\n{other}"), number)
         for number, example in enumerate(subject.examples)
@@ -98,12 +101,12 @@ def _joined(subject: RewardUnderTest) -> list[Trial]:
 
 
 def _longer_cells(subject: RewardUnderTest) -> list[Trial]:
-    """Return right completions for rows with longer texts: a set of a few words may keep its order by chance."""
+    """Return trials with longer texts in a column: a set of only a few words may keep its order by chance."""
     trials = []
     for number, example in enumerate(subject.examples):
         for column in sorted(subject.columns_read & set(example.columns)):
             texts = [other.columns.get(column) for other in subject.examples]
-            # Short texts are words, with no order to lose.
+            # Texts of up to three words have no order to lose.
             if all(isinstance(text, str) and len(text.split()) > 3 for text in texts):
                 longer = " ".join([*map(str, texts), _MORE])
                 trials += [Trial(subject.formed(text), number, {column: longer}) for text in (*map(str, texts), _MORE)]
@@ -115,10 +118,10 @@ def _texts(example: Example) -> list[str]:
 
 
 def _shrunk(subject: RewardUnderTest, trial: Trial) -> tuple[Trial, tuple[TrialResult, TrialResult] | None]:
-    """Return a shorter completion whose score differs between a few tries, if there is one."""
+    """Return a shorter completion and two scores that differ between tries; if there is none, `trial` and None."""
     for text in ("", "a", "42"):
         small = Trial(subject.formed(text), trial.example)
-        # The same completion four times: a draw of 0 or 1 is the same in all of them in one of eight cases.
+        # Four tries: a random 0 or 1 is the same in all of them in one of eight cases.
         scores = [subject.see([small], fresh=True)[0] for _ in range(4)]
         other = next((score for score in scores if not score.same(scores[0])), None)
         if other is not None:
@@ -127,7 +130,7 @@ def _shrunk(subject: RewardUnderTest, trial: Trial) -> tuple[Trial, tuple[TrialR
 
 
 def _orders_sets(subject: RewardUnderTest) -> bool:
-    """Whether its code uses sets or hashes, whose order differs between processes."""
+    """Return whether the reward's code uses sets or hashes, whose order differs between processes."""
     return any(_uses_sets(code) for _, binding in subject.bindings for code in _codes(binding.original))
 
 
@@ -151,19 +154,23 @@ def _uses_sets(code: CodeType) -> bool:
 
 
 def _in_other_processes(subject: RewardUnderTest, trials: list[Trial]) -> list[list[tuple[float, str]]]:
-    """Score in processes with other hash seeds; return an empty list if the reward cannot be pickled.
+    """Return the scores from processes with other hash seeds; an empty list if the reward cannot be pickled.
 
     Raises:
         Unfinished: a process took too long.
     """
-    sent = (subject.reward, subject.examples, trials, subject.plain, subject.scope, subject.stage)
+    arguments = (subject.reward, subject.examples, trials, subject.plain, subject.scope, subject.stage)
     calls: list[Call] = []
     try:
         for seed in _HASH_SEEDS:
-            calls.append(alone(_scored_again, sent, _SECONDS, Launch(environment={"PYTHONHASHSEED": seed}, quiet=True)))
-    except Exception:  # whatever pickle raises; the first call raises it already
+            calls.append(
+                run_in_process(
+                    _scored_again, arguments, _SECONDS, Launch(environment={"PYTHONHASHSEED": seed}, quiet=True)
+                )
+            )
+    except Exception:  # pickle may raise any exception; the first call already raises it
         return []
-    errors = [call.exception() for call in calls]  # once all have ended, so that none stays behind
+    errors = [call.exception() for call in calls]  # wait for all processes, so that none keeps running
     if any(isinstance(error, TimeoutError) for error in errors):
         raise Unfinished(f"a second process did not score {len(trials)} completions within {_SECONDS:g} s")
     return [call.result() for call, error in zip(calls, errors, strict=True) if error is None]
@@ -179,34 +186,35 @@ def _scored_again(
 
 
 _THREADS = 4
-"""Any number above one: threads must interrupt each other."""
+"""The number of threads. Arbitrary, but above one: threads must interrupt each other."""
 _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer_state", "log_metric", "log_extra"))
-"""Arguments that only the scorer can make."""
+"""Arguments that only the scorer can create."""
 
 
 @law(advice="Copy a list before you sort, pop or change it: sorted(values), list(values)", every=True)
 def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Trainers pass the same lists to every reward function; one that sorts or pops them corrupts the next."""
-    trials = (given(subject) or [trial for trial, _ in swept(subject)[:4]])[:16]
+    """Trainers pass the same lists to all reward functions; one that sorts or pops them corrupts the others' input."""
+    # Arbitrary limits: a few rows show whether an argument is changed.
+    trials = (given(subject) or [trial for trial, _ in score_sweep(subject)[:4]])[:16]
     for leaf, _ in subject.bindings:
         changed = _changed_by(subject, leaf, trials)
         if changed is not None:
             argument, before, after = changed
-            why = f"{leaf.name} changes its argument {argument} from {before!r} to {after!r}"
-            yield finding(subject, trials[0], None, why[:600], component=leaf.name)
+            message = f"{leaf.name} changes its argument {argument} from {before!r} to {after!r}"
+            yield finding(subject, trials[0], None, message[:600], component=leaf.name)
 
 
 def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """Return the first argument that a function changes: its name, the value before and after.
+    """Return the first argument that a function changes: its name, and its value before and after; None without one.
 
-    Trainers' functions and leaves get the objects themselves. Adapters score within their tree as in training, which
-    copies: they may need their neighbors.
+    Trainers' functions and leaves get the objects themselves. Adapters may need their neighbors, so they score within
+    their tree as in training, where arguments are copied.
     """
     batch = subject.batch(trials)
-    given_now: dict[str, Any] = {"completions": batch.completions, "prompts": batch.prompts, **batch.columns}
+    arguments: dict[str, Any] = {"completions": batch.completions, "prompts": batch.prompts, **batch.columns}
     try:
-        originals = copy.deepcopy(given_now)
-        copies = copy.deepcopy(given_now)
+        originals = copy.deepcopy(arguments)
+        copies = copy.deepcopy(arguments)
     except Exception:
         return None
     binding = leaf.facts.binding
@@ -235,8 +243,10 @@ def _changed_by(subject: RewardUnderTest, leaf: Reward, trials: list[Trial]) -> 
 
 
 def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """Return the cell that a plain function of one completion changes if it gets the original cells, as from a user's
-    loop."""
+    """Return the first cell that a plain function of one completion changes: its name, and its value before and after.
+
+    The function gets the original cells, as in a user's loop.
+    """
     for trial in trials:
         cells = {**subject.examples[trial.example].columns, **(trial.columns or {})}
         originals = {
@@ -260,7 +270,7 @@ def _changed_by_plain(binding: Binding, subject: RewardUnderTest, trials: list[T
 
 
 def _finished(returned: Any, seconds: float) -> None:
-    """Run a returned coroutine, or exhaust a returned generator."""
+    """Run a returned coroutine to its end, or exhaust a returned generator."""
     if inspect.iscoroutine(returned):
         returned = in_background(returned).result(seconds)
     if isinstance(returned, Iterator):
@@ -268,7 +278,7 @@ def _finished(returned: Any, seconds: float) -> None:
 
 
 def _ignoring(call: Callable[[], Any]) -> None:
-    """Ignore exceptions, which other laws report."""
+    """Run `call` and ignore its exceptions, which other laws report."""
     with suppress(Exception):
         call()
 
@@ -284,15 +294,15 @@ def picklable(subject: RewardUnderTest) -> Iterator[Finding]:
     except Exception as error:
         if any(getattr(binding.original, "__module__", "") == "__main__" for _, binding in subject.bindings):
             raise Skip("the reward is defined in the script that runs the check") from None
-        why = f"the reward cannot be pickled: {type(error).__name__}: {error}"
-        yield finding(subject, Trial(subject.formed(""), 0), None, why[:400])
-    trials = [trial for trial, score in swept(subject)[: subject.affordable(40)] if score.scored]
+        message = f"the reward cannot be pickled: {type(error).__name__}: {error}"
+        yield finding(subject, Trial(subject.formed(""), 0), None, message[:400])
+    trials = [trial for trial, score in score_sweep(subject)[: subject.affordable(40)] if score.scored]
     other = RewardUnderTest(again, subject.examples, plain=subject.plain, stage=subject.stage)
     other.__dict__["scope"] = subject.scope
     for trial, original, restored in zip(trials, subject.see(trials), other.see(trials), strict=True):
         if subject.deterministic and not original.same(restored):
-            why = f"scores {original.value:.6g}, but {restored.value:.6g} after a round trip through pickle"
-            yield finding(subject, trial, original, why)
+            message = f"scores {original.value:.6g}, but {restored.value:.6g} after a round trip through pickle"
+            yield finding(subject, trial, original, message)
 
 
 def _is_local(function: Any) -> bool:
@@ -305,7 +315,7 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
     """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
     if subject.stage.real:
         raise Skip("the calls of completions really run, and tools may need the main thread")
-    pairs = [(trial, score) for trial, score in swept(subject)[: subject.affordable(60, 0.1)] if score.scored]
+    pairs = [(trial, score) for trial, score in score_sweep(subject)[: subject.affordable(60, 0.1)] if score.scored]
     trials = [trial for trial, _ in pairs]
     if not trials:
         raise Skip("the reward scores no completion")
@@ -318,14 +328,14 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
         scores = []
         for trial in trials if number % 2 == 0 else reversed(trials):
             try:
-                scores.append(_alone(subject, trial))
+                scores.append(_score_uncached(subject, trial))
             except BaseException as error:  # otherwise the thread would end silently
                 raised.append((trial, error))
                 return
         results.append(scores if number % 2 == 0 else scores[::-1])
 
     interval = sys.getswitchinterval()
-    # Python's default is 5 ms, in which most rewards finish: threads would never meet.
+    # Python's default is 5 ms, in which most rewards finish, so threads would never interrupt each other.
     sys.setswitchinterval(1e-5)
     try:
         threads = [threading.Thread(target=work, args=(number,)) for number in range(_THREADS)]
@@ -339,27 +349,27 @@ def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
     finally:
         sys.setswitchinterval(interval)
     for trial, error in raised[:1]:
-        score = _seen_of(error)
-        why = f"outside the main thread, it {score.reason[:300]}"
-        yield finding(subject, trial, score, why)
+        score = _result_of_error(error)
+        message = f"outside the main thread, it {score.reason[:300]}"
+        yield finding(subject, trial, score, message)
     for thread_scores in results:
         for (trial, before), after in zip(pairs, thread_scores, strict=True):
             if subject.deterministic and not before.same(after):
                 got = f"{after.value:.6g}" if after.scored else f"{after.outcome}: {after.reason}"
-                why = f"scores {before.value:.6g} on the main thread, but {got} when several threads score"
-                yield finding(subject, trial, after, why)
+                message = f"scores {before.value:.6g} on the main thread, but {got} when several threads score"
+                yield finding(subject, trial, after, message)
 
 
-def _alone(subject: RewardUnderTest, trial: Trial) -> TrialResult:
-    """Score one completion without the subject's cache."""
+def _score_uncached(subject: RewardUnderTest, trial: Trial) -> TrialResult:
+    """Return the score of one completion, without the subject's cache."""
     neighbors = subject.beside(trial.example) if subject.scope != "sample" else []
     trials = [*(replace(trial, completion=completion) for completion in neighbors), trial]
     table = subject.scorer.score(subject.batch(trials), strict=False)
-    return seen_in(table, len(table) - 1)
+    return result_in_row(table, len(table) - 1)
 
 
-def _seen_of(error: BaseException) -> TrialResult:
+def _result_of_error(error: BaseException) -> TrialResult:
     if isinstance(error, (RewardBug, RewardFailure)):
-        return seen_of(error)
+        return result_of_error(error)
     reason = f"raised {type(error).__name__}: {error}"
     return TrialResult(math.nan, Outcome.ERRORED, reason, trace="".join(traceback.format_exception(error)))

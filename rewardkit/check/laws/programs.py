@@ -13,15 +13,16 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.errors import RewardFailure, shorten
 
 _MOST = 4
-"""Findings: one for each of so many examples. Any number, so that a report stays readable."""
+"""The most findings, one per example. Arbitrary: the report should stay readable."""
 
 
 @law(advice="Add the proposed test to the row", turn=Turn.LATE, every=True)
 def tests_reject_wrong_programs(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A policy that passes weak tests with wrong programs is paid for them, and learns to write them.
+    """If weak tests accept wrong programs, the policy is rewarded for them and learns to write them.
 
-    This is about the data, so it breaks nothing. The right program of each example is broken in one place at a time. A
-    broken program counts as wrong if the tests reject it, or if it gives another output for an input like theirs.
+    The findings are about the data, so they do not fail the check. The right program of each example is broken in one
+    place at a time. A broken program counts as wrong if the tests reject it, or if its output differs for an input like
+    theirs.
     """
     scenes = {right.example: ExploitContext(right, subject) for right in reversed(judged(subject))}
     suites = [(scene, scene.suite) for _, scene in sorted(scenes.items()) if scene.suite is not None]
@@ -46,10 +47,10 @@ def _weak(scene: ExploitContext, outcome: Survival) -> Finding:
     mutant = first.mutant
     trial = scene.judged.trial(suite.running(mutant.source))
     share = "1 of" if len(outcome.survivors) == 1 else f"{len(outcome.survivors)} of"
-    why = (
+    message = (
         f"the tests of examples[{scene.judged.example}] accept {share} {outcome.wrong} wrong programs. One of them has "
         f"`{shorten(mutant.after, 60)}` for `{shorten(mutant.before, 60)}` in line {mutant.line}. Add the test "
         f"{first.missing_test(suite)}, if that input is valid"
     )
     (score,) = scene.subject.see([trial])
-    return finding(scene.subject, trial, score, why, of_data=True)
+    return finding(scene.subject, trial, score, message, of_data=True)

@@ -13,10 +13,10 @@ from rewardkit.check.reading.places import places
 from rewardkit.check.reading.slips import NotRepaired, Slip, repaired, slips
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.sweep import given, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import scored_together
-from rewardkit.check.variants.format_variants import dresses
+from rewardkit.check.variants.format_variants import make_format_variants
 from rewardkit.check.variants.other_golds import other_golds
 from rewardkit.check.variants.own_texts import own_texts
 from rewardkit.check.variants.siblings import siblings_in
@@ -37,12 +37,12 @@ _LENGTH = re.compile(
     r"|(?:token|word|length)s?[ _]budget)"
 )
 _MANY = (1_000, 50_000)
-"""Words; some limits are those of a long context."""
+"""The numbers of words to add; some rewards have the limit of a long context."""
 _LONGER = "and so it goes on with one more word after the other until nobody listens "
 
 
-def _said(subject: RewardUnderTest) -> str:
-    """Return the names and docstrings of its functions."""
+def _documentation(subject: RewardUnderTest) -> str:
+    """Return the names and docstrings of the reward's own functions."""
     functions = [inspect.unwrap(binding.original) for _, binding in subject.bindings if not binding.trusted]
     names = [getattr(function, "__name__", "") or type(function).__name__ for function in functions]
     return "\n".join([*names, *(inspect.getdoc(function) or "" for function in functions)])
@@ -50,22 +50,22 @@ def _said(subject: RewardUnderTest) -> str:
 
 @law(advice="Limit the score to the range of its docstring: min(max(score, low), high)", applies=needs_good)
 def within_documented_range(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A score outside the range that the docstring states outweighs everything it is added to.
+    """A score outside the range in the docstring outweighs everything that it is added to.
 
-    If it says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other numbers are
-    tried. The range counts if the given completions keep to it, and right ones reach its upper end.
+    If the docstring says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other
+    numbers are tried. The range counts if the given completions keep to it, and right ones reach its upper half.
     """
     low, high = _range(subject)
     for right in judged(subject):
         trials = [right.trial(text) for text in _extremes(subject, right)]
-        for trial, score in [*zip(trials, subject.see(trials), strict=True), *swept(subject)]:
+        for trial, score in [*zip(trials, subject.see(trials), strict=True), *score_sweep(subject)]:
             if score.scored and not low - EQUAL <= score.value <= high + EQUAL:
-                why = f"earns {score.value:.6g}, and its docstring promises {low:g} to {high:g}"
-                yield finding(subject, trial, score, why)
+                message = f"earns {score.value:.6g}, and its docstring promises {low:g} to {high:g}"
+                yield finding(subject, trial, score, message)
 
 
 def _range(subject: RewardUnderTest) -> tuple[float, float]:
-    docstrings = _said(subject)
+    docstrings = _documentation(subject)
     match = _RANGE.search(docstrings)
     bounds = [float(bound) for bound in match.groups() if bound is not None] if match is not None else []
     if len(bounds) != 2 and _SHARE.search(docstrings):
@@ -81,14 +81,14 @@ def _range(subject: RewardUnderTest) -> tuple[float, float]:
 
 
 def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
-    """Yield a right completion with its parts repeated, and with other numbers in it."""
+    """Yield versions of a right completion with repeated parts, and with other numbers."""
     text = right.anatomy.text
     columns = subject.examples[right.example].columns
     values = [columns[name] for name in sorted(subject.columns_read & set(columns))]
     for parts in siblings_in(right.anatomy, values):
         for index in range(min(len(parts), 3)):
             yield from (parts.with_more(*[parts.part(index)] * times) for times in (1, 5))
-    # The last numbers are the answer and its last steps.
+    # Arbitrary: the last six numbers are the answer and the last steps before it.
     for span in numbers_in(text)[-6:]:
         yield from (replaced(text, [(span, other)]) for other in ("95", "1000", "-1000", "0"))
         if text[span.end : span.end + 1] != "%":
@@ -96,27 +96,29 @@ def _extremes(subject: RewardUnderTest, right: Judged) -> Iterator[str]:
 
 
 def _length_counts(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if neither the code nor the words of the reward speak of length."""
+    """Raise `Skip` if neither the code nor the names and docstrings of the reward mention length."""
     needs_good(subject)
-    if not subject.smells.counts_messages and not _LENGTH.search(_said(subject)):
+    if not subject.smells.counts_messages and not _LENGTH.search(_documentation(subject)):
         raise Skip("nothing says that the length counts")
 
 
 @law(advice='Measure the text of the message: len(completion[-1]["content"])', applies=_length_counts, per=judged)
 def length_is_of_the_text(subject: RewardUnderTest, right: Judged) -> Iterator[Finding]:
-    """``len(completion)`` of chat messages is their number, so a limit of length never acts.
+    """For chat, ``len(completion)`` is the number of messages, so a limit on the length never takes effect.
 
-    If the code counts messages, or its name or docstring speaks of a penalty on length, many words are added to a right
-    completion.
+    If the code counts messages, or a name or docstring mentions a length penalty, many words are added to a right
+    completion. They must change the score.
     """
     trials = [_with_words(right, count) for count in _MANY]
     scores = subject.see(trials)
     if not all(score.same(right.seen) for score in scores):
         return
     together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
-    if not isinstance(together, str) and all(score.same(together[0]) for score in together):  # else by comparison
-        why = f"earns {scores[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
-        yield finding(subject, trials[0], scores[0], why)
+    if not isinstance(together, str) and all(score.same(together[0]) for score in together):  # no comparison of rows
+        message = (
+            f"earns {scores[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
+        )
+        yield finding(subject, trials[0], scores[0], message)
 
 
 def _with_words(right: Judged, count: int) -> Trial:
@@ -126,9 +128,9 @@ def _with_words(right: Judged, count: int) -> Trial:
     return right.trial(f"{right.anatomy.text[:start]}{words}\n{right.anatomy.text[start:]}")
 
 
-# Longer completions are those of padding exploits: their scores differ by length.
+# Longer completions come from padding exploits: their scores differ by length.
 _LONGEST = 4_000
-# A fiftieth: this law only looks at what others have tried.
+# A fiftieth of the time: this law only looks at completions that others have tried.
 _SHARE_OF_TIME = 0.02
 
 
@@ -138,10 +140,10 @@ _SHARE_OF_TIME = 0.02
     every=True,
 )
 def code_matches_intent(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """``re.sub(pattern, "", text, re.I)`` does not ignore the case, and no error says so.
+    """Code such as ``re.sub(pattern, "", text, re.I)``, which does not ignore case, changes scores without an error.
 
-    Each construction in the code that does something else than it says is repaired for a moment. If a completion gets
-    another score then, the slip has an effect.
+    Each construction in the code that does not do what it says is repaired temporarily. If a completion then scores
+    differently, the slip has an effect.
     """
     for slip in slips(places(subject.reward)):
         yield None
@@ -149,7 +151,7 @@ def code_matches_intent(subject: RewardUnderTest) -> Iterator[Finding | None]:
 
 
 def _effect(subject: RewardUnderTest, slip: Slip) -> Iterator[Finding]:
-    """Yield a finding if a completion gets another score from the repaired code, whichever way it is repaired."""
+    """Yield a finding if a completion scores differently with the repaired code, whichever way it is repaired."""
     pairs = [(trial, score) for trial, score in _pool(subject) if score.scored]
     pairs = pairs[: subject.affordable(len(pairs), share=_SHARE_OF_TIME)]
     changed: list[dict[int, TrialResult]] = []
@@ -170,16 +172,16 @@ def _effect(subject: RewardUnderTest, slip: Slip) -> Iterator[Finding]:
         if all(index in repair for repair in changed):
             trial, score = pairs[index]
             comparison = f"with {slip.repairs[0]} {changed[0][index].value:.6g}"
-            why = f"line {slip.line}: {slip.why}. It earns {score.value:.6g}, {comparison}"
-            yield finding(subject, trial, score, why)
+            message = f"line {slip.line}: {slip.why}. It earns {score.value:.6g}, {comparison}"
+            yield finding(subject, trial, score, message)
             return
 
 
 def _pool(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
-    """Return completions with their scores: the sweep, right ones in other clothes and for other gold answers."""
+    """Return completions with their scores: the sweep, and right ones in other formats and for other gold answers."""
     trials = []
     for right in judged(subject):
-        trials += [right.trial(dress.text) for dress in dresses(subject, right)]
+        trials += [right.trial(variant.text) for variant in make_format_variants(subject, right)]
         for text in own_texts(subject):
             if len(text) < _LONGEST:
                 trials += [
@@ -193,5 +195,5 @@ def _pool(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
             for text in (gold.written, *gold.wrong):
                 completion = right.saying(right.anatomy.saying(text))
                 trials.append(Trial(completion, right.example, {right.anatomy.column: gold.value}))
-    swept_pairs = [(trial, score) for trial, score in swept(subject) if len(text_of(trial.completion)) < _LONGEST]
+    swept_pairs = [(trial, score) for trial, score in score_sweep(subject) if len(text_of(trial.completion)) < _LONGEST]
     return [*zip(trials, subject.see(trials), strict=True), *swept_pairs]

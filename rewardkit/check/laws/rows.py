@@ -1,4 +1,4 @@
-"""Laws of rows: scores differ between completions, and follow the columns of every row."""
+"""Laws of rows: scores differ between completions, and depend on the columns of each row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, n
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import atoms_of
-from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.sweep import given, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
 from rewardkit.check.reward_under_test.whole import tells_apart
 from rewardkit.check.variants.other_golds import Gold, other_golds
@@ -37,38 +37,38 @@ _SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
     turn=Turn.EARLY,
 )
 def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | Finding | None]:
-    """A row whose gold answer the reward misreads teaches nothing, or the opposite: 0 counts as missing, say.
+    """If the reward misreads a gold answer (such as 0 as missing), its row teaches nothing, or the opposite.
 
-    The gold answer is replaced in the column and in a right completion, by values of the kind that the examples have.
-    Where such a completion is paid, wrong answers must earn less.
+    The gold answer is replaced in the column and in a right completion, with values of the kind that the examples have.
+    If such a completion scores high, wrong answers must score lower.
     """
     anatomy = right.anatomy
     if not right.judges or anatomy.column not in subject.columns_read or subject.reads_prompts or not right.text_counts:
         return
-    attempts = [*_tried(subject, right)]
+    attempts = [*_try_golds(subject, right)]
     if not any(right.paid(score) for gold, score, _ in attempts if gold.certain):
-        return  # it also judges something that goes with the gold answer
+        return  # the reward also judges something that goes with the gold answer
     yield None
     wrong = max((score.value for _, score in right.honest if score.scored and not right.paid(score)), default=0.0)
     for gold, score, trial in attempts:
         column = f"{anatomy.column}={shorten(gold.value)}"
-        if gold.certain and _loses(score, (right.value + wrong) / 2):
+        if gold.certain and _earns_less(score, (right.value + wrong) / 2):
             earns = f"earns {score.value:.6g}" if score.scored else "gets no score"
             yield finding(subject, trial, score, f"a right completion {earns} for {column}, {right.value:.6g} before")
         if right.paid(score):
             before = [right.completion] if _is_marked_apart(right, gold) else []
             for completion in (*before, *(right.saying(anatomy.saying(text)) for text in gold.wrong)):
-                why = f"a wrong answer earns {{score}} for {column}, the right one {{base}}"
-                yield Variant(Trial(completion, right.example, trial.columns), why, base=trial)
+                message = f"a wrong answer earns {{score}} for {column}, the right one {{base}}"
+                yield Variant(Trial(completion, right.example, trial.columns), message, base=trial)
 
 
-def _loses(score: TrialResult, limit: float) -> bool:
-    """Whether a completion earns less than the limit, or is left out of the training."""
+def _earns_less(score: TrialResult, limit: float) -> bool:
+    """Return whether a completion scores below `limit`, or is left out of the training."""
     return score.value < limit if score.scored else score.outcome is Outcome.ABSTAINED
 
 
 def _is_marked_apart(right: Judged, gold: Gold) -> bool:
-    """Whether the answer of a right completion is marked, and certainly wrong for another gold answer."""
+    """Return whether the answer of a right completion is marked, and certainly wrong for the gold answer `gold`."""
     marked_text = right.anatomy.region.of(right.anatomy.text)
     return (
         right.anatomy.marked
@@ -85,18 +85,19 @@ def _is_marked_apart(right: Judged, gold: Gold) -> bool:
     per=judged,
 )
 def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """A branch for rows of one kind, which no example has, may pay every answer there.
+    """A branch for a kind of row that no example has may reward every answer, and only the training shows it.
 
-    Wrong completions are tried with each value that the code compares a column with: ``if level == "easy": ...``.
+    Wrong completions are tried with each value that the code compares a column with, as in ``if level == "easy": ...``.
     """
     row, bads = subject.examples[right.example].columns, subject.examples[right.example].bad
+    # Arbitrary limit: four wrong answers are enough to show that a branch accepts any answer.
     wrong = [text for text, score in right.honest if not right.paid(score)][:4] if right.judges else []
     for columns in (aim.columns for aim in subject.aims if wrong):
         name = next(iter(columns), right.anatomy.column)
         if name in row and name != right.anatomy.column and type(row[name]) is type(columns[name]):
             first, *twins = (Trial(right.saying(text), right.example, columns) for text in wrong)
-            why = f"with {name}={columns[name]!r}, a wrong answer earns {{score}}, like the right one without it"
-            yield Variant(first, why, twins=tuple(twins))
+            message = f"with {name}={columns[name]!r}, a wrong answer earns {{score}}, like the right one without it"
+            yield Variant(first, message, twins=tuple(twins))
     refuses = right.judges or not all(map(right.paid, subject.see([Trial(bad, right.example) for bad in bads])))
     for column in _kinds(subject, right.example) if refuses else ():
         yield None
@@ -104,14 +105,14 @@ def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Var
         other: Any = ["no:such_kind"] * len(value) if isinstance(value, (list, tuple)) else "no such kind"
         texts = ["word", *map(text_of, bads)]
         first, *twins = (replace(right.trial(text), columns={column: other}) for text in texts)
-        with suppress(RewardKitError):  # its annotation admits no such value
+        with suppress(RewardKitError):  # the annotation does not allow this value
             subject.see([first])
-            why = f"with {column}={shorten(other)}, which the code does not know, any text earns {{score}}"
-            yield Variant(first, why, twins=tuple(twins))
+            message = f"with {column}={shorten(other)}, which the code does not know, any text earns {{score}}"
+            yield Variant(first, message, twins=tuple(twins))
 
 
 def _kinds(subject: RewardUnderTest, example: int) -> list[str]:
-    """Return the columns whose texts the code knows: kinds, names of checks."""
+    """Return the columns whose texts all appear in the code, such as kinds or names of checks."""
     known_texts = {text.lower() for text in subject.mined.texts}
     kinds = []
     for column in sorted(subject.columns_read):
@@ -121,8 +122,8 @@ def _kinds(subject: RewardUnderTest, example: int) -> list[str]:
     return kinds
 
 
-def _tried(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Gold, TrialResult, Trial]]:
-    """Yield other gold answers, each with the completion that is right for it, and its score."""
+def _try_golds(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Gold, TrialResult, Trial]]:
+    """Yield other gold answers, each with the score and the trial of a completion that is right for it."""
     anatomy, smells = right.anatomy, subject.smells
     golds = [example.columns.get(anatomy.column) for example in subject.examples]
     for gold in other_golds(anatomy, golds, in_patterns=smells.makes_patterns, stripped=smells.stripped):
@@ -133,12 +134,12 @@ def _tried(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[Gold, Tria
         try:
             (score,) = subject.see([trial])
         except RewardKitError:
-            continue  # its annotation admits no such value
+            continue  # the annotation does not allow this value
         yield gold, score, trial
 
 
 def _is_allowed(subject: RewardUnderTest, right: Judged, gold: Gold) -> bool:
-    """Whether the other columns admit a gold answer: ``options="ABC"`` or ``choices=["red", "blue"]`` limit it."""
+    """Return whether the other columns allow `gold`: ``options="ABC"`` or ``choices=["red", "blue"]`` limit it."""
     columns = subject.examples[right.example].columns
     number, scale = as_number(gold.written), _scale(subject, right)
     if number is not None and scale is not None and not scale[0] <= number <= scale[1]:
@@ -152,7 +153,7 @@ def _is_allowed(subject: RewardUnderTest, right: Judged, gold: Gold) -> bool:
 
 
 def _scale(subject: RewardUnderTest, right: Judged) -> tuple[int, int] | None:
-    """Return the ends of a scale that the answer is on: ``4/5``, or "from 1 to 5" in the prompt."""
+    """Return the ends of the answer's scale, from ``4/5`` or from "from 1 to 5" in the prompt; None without a scale."""
     number = as_number(right.anatomy.gold)
     if number is None or not right.anatomy.places:
         return None
@@ -172,7 +173,7 @@ def _is_letters(value: Any) -> bool:
 
 
 _ENOUGH = 20
-"""Completions that must be scored before a constant value counts as a fault."""
+"""The number of scored completions from which a constant score counts as a fault. Arbitrary."""
 
 
 @law(
@@ -182,32 +183,32 @@ _ENOUGH = 20
     every=True,
 )
 def informative(subject: RewardUnderTest) -> Iterator[Finding]:
-    """If all completions of a group earn the same, all advantages are zero: the step costs time and teaches nothing.
+    """If all completions of a group score the same, all advantages are zero: the step costs time and teaches nothing.
 
     This law looks at all completions together, and at each example with given right and wrong completions.
     """
     if subject.scope == "batch":
         raise Skip('the reward declares scope="batch"')
-    scored_pairs = [pair for pair in swept(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    scored_pairs = [pair for pair in score_sweep(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
     if len(scored_pairs) < _ENOUGH:
         raise Skip("the reward scores too few completions")
     values = {round(score.value, 9) for _, score in scored_pairs if score.scored}
     if len(values) <= 1 and not (reacts(subject) and not subject.mined.has_dots):
         value = next(iter(values), math.nan)
-        why = f"all {len(scored_pairs)} completions tried earn {value:.6g}{about_good(subject)}"
+        message = f"all {len(scored_pairs)} completions tried earn {value:.6g}{about_good(subject)}"
         trial = (given(subject) or [scored_pairs[0][0]])[0]
-        yield finding(subject, trial, subject.see([trial])[0], why, advice=_tip(subject))
+        yield finding(subject, trial, subject.see([trial])[0], message, advice=_likely_reason(subject))
         return
     yield from _idle_groups(subject, scored_pairs)
     if subject.scope == "sample":
         yield from _idle_components(subject)
 
 
-def _tip(subject: RewardUnderTest) -> str:
-    """Return the likely reason why all scores are the same; empty for the usual advice."""
+def _likely_reason(subject: RewardUnderTest) -> str:
+    """Return advice if all scores are the same and no pattern has a dot; empty if the law's own advice fits."""
     if subject.mined.has_dots:
         return ""
-    # Any limits: long texts are messages, and three show whether anything in the code matters.
+    # Arbitrary limits: long texts are messages, and three show whether anything in the code matters.
     words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
     if not words:
         return "Score a right completion with it by hand: it should earn more than an empty one"
@@ -216,32 +217,32 @@ def _tip(subject: RewardUnderTest) -> str:
 
 
 def _idle_groups(subject: RewardUnderTest, scored_pairs: list[tuple[Trial, TrialResult]]) -> Iterator[Finding]:
-    """Report the first example whose right, wrong and wild completions all earn the same."""
+    """Report the first example whose right, wrong and wild completions all score the same."""
     for number, example in enumerate(subject.examples):
         values = [score.value for trial, score in scored_pairs if trial.example == number and score.scored]
         if example.good and example.bad and len(values) >= _ENOUGH and max(values) - min(values) <= EQUAL:
             pairs = [(Trial(good, number), Trial(bad, number)) for good in example.good for bad in example.bad]
             if reacts(subject) or all(tells_apart(subject, *pair) for pair in pairs):
                 continue
-            why = f"all {len(values)} completions tried for this example earn {values[0]:.6g}"
+            message = f"all {len(values)} completions tried for this example earn {values[0]:.6g}"
             trial = Trial(example.good[0], number)
-            yield finding(subject, trial, subject.see([trial])[0], why)
+            yield finding(subject, trial, subject.see([trial])[0], message)
             return
 
 
 def _idle_components(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Report user functions in a tree that score everything the same, even texts that their own code mentions."""
+    """Report user-defined functions in a tree that score everything the same, even texts that their code mentions."""
     names = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
     if len(subject.bindings) < 2 or not names:
         return
     more = [Trial(subject.formed(text)) for text in own_texts(subject)]
-    scores = [*(score for _, score in swept(subject)), *subject.see(more)]
+    scores = [*(score for _, score in score_sweep(subject)), *subject.see(more)]
     for name in sorted(names):
         values = {round(value, 9) for score in scores if not math.isnan(value := score.components.get(name, math.nan))}
         if len(values) == 1 and sum(name in score.components for score in scores) >= _ENOUGH:
-            why = f"the component {name!r} gives {values.pop():.6g} to all {len(scores)} completions tried"
+            message = f"the component {name!r} gives {values.pop():.6g} to all {len(scores)} completions tried"
             trial = (given(subject) or [Trial(subject.formed("word"))])[0]
-            yield finding(subject, trial, subject.see([trial])[0], why, component=name)
+            yield finding(subject, trial, subject.see([trial])[0], message, component=name)
 
 
 @law(
@@ -251,9 +252,9 @@ def _idle_components(subject: RewardUnderTest) -> Iterator[Finding]:
     every=True,
 )
 def reads_its_columns(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """A reward that reads the gold answer but pays the same for any value of it teaches nothing about it.
+    """A reward that reads the gold answer but gives the same score for any value teaches nothing about the answer.
 
-    ``bool("False")`` is True, so a flag that comes as text from a file has no effect.
+    For example, ``bool("False")`` is True, so a flag that a file stores as text has no effect.
     """
     for column in sorted(subject.columns_read):
         values = _values_of(subject, column)
@@ -261,16 +262,18 @@ def reads_its_columns(subject: RewardUnderTest) -> Iterator[Finding | None]:
         if len(values) < 2 or not (is_gold or _is_flag(values)):
             continue
         yield None
-        pairs = [(trial, result) for trial, result in swept(subject) if result.scored][: subject.affordable(60)]
+        pairs = [(trial, result) for trial, result in score_sweep(subject) if result.scored][: subject.affordable(60)]
         if pairs and not any(_matters(subject, column, values, trial, score) for trial, score in pairs):
             trial = next(iter(given(subject)))
             samples = ", ".join(repr(value)[:30] for value in values[:3])
-            why = f"the column {column!r} has no effect on {len(pairs)} completions: scores are the same for {samples}"
-            yield finding(subject, trial, subject.see([trial])[0], why)
+            message = (
+                f"the column {column!r} has no effect on {len(pairs)} completions: scores are the same for {samples}"
+            )
+            yield finding(subject, trial, subject.see([trial])[0], message)
 
 
 def _matters(subject: RewardUnderTest, column: str, values: list[object], trial: Trial, score: TrialResult) -> bool:
-    """Whether a completion gets another score with another value of the column."""
+    """Return whether a completion scores differently with another value in the column."""
     cell = subject.examples[trial.example].columns.get(column)
     other_cells = [value for value in values if value != cell or type(value) is not type(cell)]
     changed = False
@@ -288,9 +291,9 @@ def _matters(subject: RewardUnderTest, column: str, values: list[object], trial:
     per=judged,
 )
 def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """A valid answer to another row, in the same form, must not be paid for this one: it may solve any of them.
+    """If a valid answer to another row is also rewarded for this row, the policy learns one answer for all rows.
 
-    The law applies to marked answers without words, such as grids, where wrong ones of the same form are refused.
+    The law applies to marked answers without words, such as grids, if the reward rejects wrong ones of the same form.
     """
     anatomy, columns = right.anatomy, [example.columns for example in subject.examples]
     bads = subject.examples[right.example].bad
@@ -305,8 +308,8 @@ def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
         and _answer(other) != _answer(right)
     ]
     if trials and not any(map(right.paid, subject.see(alike))):
-        why = "the right answer to another row also earns {score} here: it is not compared with this row"
-        yield Variant(trials[0], why, twins=tuple(trials[1:]))
+        message = "the right answer to another row also earns {score} here: it is not compared with this row"
+        yield Variant(trials[0], message, twins=tuple(trials[1:]))
 
 
 def _answer(right: Judged) -> str:
@@ -321,16 +324,17 @@ def _is_no_text(anatomy: ParsedCompletion) -> bool:
 
 @law(advice="Read the column that the completion is compared with")
 def reads_what_it_asks_for(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A function that asks for a column and never reads it judges by something else, which may be a constant.
+    """A function that asks for a column but never reads it judges by something else, which may be a constant.
 
-    Its argument is looked for in its code. The law does not apply to one of several rewards: they may share arguments.
+    The law looks for the argument in the function's code. It does not apply to one of several rewards, because they may
+    share arguments.
     """
     if not subject.columns_forgotten:
         raise Skip("its functions read all columns that they ask for")
     for column in sorted(subject.columns_forgotten):
         trial = next(iter(given(subject)), Trial(subject.formed("")))
-        why = f"it asks for the column {column!r} and never reads it"
-        yield finding(subject, trial, subject.see([trial])[0], why)
+        message = f"it asks for the column {column!r} and never reads it"
+        yield finding(subject, trial, subject.see([trial])[0], message)
 
 
 def _values_of(subject: RewardUnderTest, column: str) -> list[object]:
@@ -342,6 +346,7 @@ def _values_of(subject: RewardUnderTest, column: str) -> list[object]:
     if len(values) == 1 and _is_flag(values):
         opposite = {"True": "False", "False": "True", "true": "false", "false": "true"}
         values.append(opposite[str(values[0])])
+    # Arbitrary limit: each value is tried with many completions.
     return values[:4]
 
 

@@ -1,4 +1,4 @@
-"""Laws of a single score: every completion gets one, and it is a finite number within the bounds."""
+"""Laws of single scores: every completion gets a score, which is a finite number within the bounds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from rewardkit.batch.score import Outcome
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import finding, law, shortest
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import beyond_reach, given, swept
-from rewardkit.check.reward_under_test.trials import Trial, TrialResult, seen_in
+from rewardkit.check.reward_under_test.sweep import beyond_reach, given, score_sweep
+from rewardkit.check.reward_under_test.trials import Trial, TrialResult, result_in_row
 from rewardkit.errors import RewardKitError
 
-# Any limit: each way is a finding, and one fault is often met in many ways.
+# The most findings. Arbitrary: the same fault often shows in many ways.
 _MOST = 4
 
 
 def _kind(score: TrialResult) -> str:
-    """Return the kind of fault; exceptions from different lines are different kinds."""
+    """Return the kind of a fault; exceptions from different lines are different kinds."""
     if score.outcome is Outcome.FAILED:
         return "failed"
     if not score.reason.startswith("returned"):
@@ -31,8 +31,8 @@ def _kind(score: TrialResult) -> str:
     return "None" if score.reason.startswith("returned None") else "nonsense"
 
 
-def _broken(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
-    """Yield one finding for each way in which a law of single scores is broken, then the asides."""
+def _score_findings(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
+    """Yield one finding per kind of fault, then those for completions that the given data's model does not write."""
 
     def concerns(result: TrialResult) -> bool:
         return result.outcome in (Outcome.ERRORED, Outcome.FAILED) and _kind(result).startswith(kinds)
@@ -42,7 +42,7 @@ def _broken(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
         return finding(subject, trial, fault_score, why, component=fault_score.component, unreachable=unreachable)
 
     trials_by_fault: dict[tuple[str, str], list[Trial]] = {}
-    for trial, score in swept(subject):
+    for trial, score in score_sweep(subject):
         if concerns(score):
             trials_by_fault.setdefault((score.component, _kind(score)), []).append(trial)
     for fault, trials in list(trials_by_fault.items())[:_MOST]:
@@ -59,26 +59,26 @@ def _broken(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
 
 @law(advice="Catch this case in the reward and return the lowest score for it", fast=True, every=True)
 def total(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A policy in training writes anything; a reward that raises stops the run or teaches it to hide behind errors.
+    """A policy in training writes anything; a reward that raises stops the run, or the policy learns to cause errors.
 
-    Every completion gets a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
+    Every completion must get a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
     """
-    yield from _broken(subject, "raised", "failed", "nonsense")
+    yield from _score_findings(subject, "raised", "failed", "nonsense")
     if subject.scope != "sample":
         yield from _groups_of_equals(subject)
 
 
 def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Score groups of equal completions, and groups of one."""
+    """Yield a finding if the reward raises for a group of identical completions, or for a group of one."""
     for trial in given(subject) or [Trial(subject.formed("word"))]:
-        # Groups as small as trainers make them.
+        # Arbitrary sizes: groups as small as trainers make them.
         for size in (1, 2, 4):
             try:
                 table = subject.table([trial] * size)
             except RewardKitError as error:
                 score, reason = None, str(error).splitlines()[0]
             else:
-                score = seen_in(table, 0)
+                score = result_in_row(table, 0)
                 reason = f"{score.component} {score.reason}"
             if score is None or score.outcome in (Outcome.ERRORED, Outcome.FAILED):
                 yield finding(subject, trial, score, f"in a group of {size} equal completions: {reason}")
@@ -87,22 +87,22 @@ def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
 
 @law(advice="Guard the division or logarithm so that every score is a finite number", fast=True, every=True)
 def finite(subject: RewardUnderTest) -> Iterator[Finding]:
-    """One NaN or infinite score makes the advantages of its whole group NaN, and the weights after it."""
-    yield from _broken(subject, "not finite")
+    """One NaN or infinite score makes the advantages of its whole group NaN, and then the model's weights."""
+    yield from _score_findings(subject, "not finite")
 
 
 @law(advice="Limit the score: min(score, limit), or .clip(low, high) on the reward", fast=True, every=True)
 def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A score outside its bounds outweighs everything it is added to; spam must not pay without limit."""
-    yield from _broken(subject, "out of bounds")
+    """A score outside its bounds outweighs everything that it is added to; without a limit, spam scores highest."""
+    yield from _score_findings(subject, "out of bounds")
     if not subject.plain and max(map(abs, subject.bounds)) < float("inf"):
         return
-    # Any limit: the first words in the code are those that it looks for.
+    # Arbitrary limit: the first words in the code are those that it looks for.
     pieces = [*(f"{word} " for word in subject.mined.words[:24]), "word ", "1 ", "a\n"]
     pieces += [f"<{tag}>a</{tag}>" for tag in subject.mined.tags]
     highest = max((score.value for score in subject.see(given(subject)) if score.scored), default=0.0)
     for piece in pieces:
-        # Tenfold steps: pay that stops growing is bounded.
+        # Steps of ten times or more: a score that stops growing is bounded.
         once, several, many = subject.see([Trial(subject.formed(piece * count)) for count in (1, 20, 200)])
         if not _keeps_growing(once, several, many):
             continue
@@ -119,7 +119,7 @@ def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _keeps_growing(once: TrialResult, several: TrialResult, many: TrialResult) -> bool:
-    """Whether each repetition still adds about as much as the first ones did."""
+    """Return whether each repetition still adds about as much as the first ones."""
     if not (once.scored and several.scored and many.scored and once.value < several.value < many.value):
         return False
     # 180 more repetitions after 19 add 9.5 times as much if each counts the same; by log they add about 0.8 times.
@@ -131,19 +131,23 @@ def _keeps_growing(once: TrialResult, several: TrialResult, many: TrialResult) -
     every=True,
 )
 def abstains_by_declaration(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A completion that makes the reward abstain gets no penalty, so the policy learns to write it.
+    """A completion for which the reward abstains gets no penalty, so the policy learns to write it.
 
     None means that the reward does not apply to a sample. Declare it: ``-> float | None``.
     """
-    yield from _broken(subject, "None")
+    yield from _score_findings(subject, "None")
     if not subject.plain:
         return
     for number in range(len(subject.examples)):
-        pairs = [(trial, score) for trial, score in swept(subject) if trial.example == number and trial.columns is None]
+        pairs = [
+            (trial, score) for trial, score in score_sweep(subject) if trial.example == number and trial.columns is None
+        ]
         none = [pair for pair in pairs if pair[1].outcome is Outcome.ABSTAINED]
         if none and any(score.scored for _, score in pairs):
             first = min((trial for trial, _ in none), key=lambda trial: len(repr(trial.completion)))
             trial, score = shortest(subject, first, lambda score: score.outcome is Outcome.ABSTAINED)
-            why = "returned None or NaN for this completion, but numbers for others of the same example: it cannot lose"
-            yield finding(subject, trial, score, why)
+            message = (
+                "returned None or NaN for this completion, but numbers for others of the same example: it cannot lose"
+            )
+            yield finding(subject, trial, score, message)
             return

@@ -13,7 +13,7 @@ import numpy as np
 from rewardkit.check.findings import Finding
 from rewardkit.check.laws.base import Skip, Variant, finding, law
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import given, swept
+from rewardkit.check.reward_under_test.sweep import given, score_sweep
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
 from rewardkit.errors import RewardKitError
 from rewardkit.progress.bounds import TOLERANCE
@@ -21,7 +21,7 @@ from rewardkit.progress.progress import Progress
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward
 
-# Every twentieth of a run: a schedule that ends at 0.3 or 0.75 is met before and after.
+# Every twentieth of a run, so that a schedule that ends at 0.3 or 0.75 is checked before and after its end.
 _STEPS = 20
 
 
@@ -30,7 +30,7 @@ def _within(value: float, bounds: tuple[float, float]) -> bool:
 
 
 def nodes(reward: Reward) -> Iterator[Reward]:
-    """All nodes of a tree."""
+    """Yield all nodes of a tree."""
     yield reward
     for child in reward.children:
         yield from nodes(child)
@@ -38,14 +38,14 @@ def nodes(reward: Reward) -> Iterator[Reward]:
 
 @law(advice="Set otherwise= of the gate to at most the lowest score behind it", every=True)
 def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Failing a gate must not pay more than passing it, or the policy learns to fail.
+    """If failing a gate scores higher than passing it, the policy learns to fail.
 
-    For every gate of the tree, no completion that fails it earns more through it than one that passes.
+    For every gate of the tree, no completion that fails the gate may score higher through it than one that passes.
     """
     gates = [node for node in dict.fromkeys(nodes(subject.reward)) if node.facts.threshold is not None]
     if not gates:
         raise Skip("the reward has no gate with a threshold")
-    trials = [trial for trial, score in swept(subject) if score.scored][: subject.affordable(250)]
+    trials = [trial for trial, score in score_sweep(subject) if score.scored][: subject.affordable(250)]
     for gate in gates:
         try:
             table = Scorer(gate).score(subject.batch(trials), strict=False)
@@ -62,14 +62,14 @@ def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
                 continue
             worst = np.where(rows & passes, total, math.inf)
             best = np.where(rows & ~passes, total, -math.inf)
-            # Sums in another order differ in their last digits.
+            # Sums in a different order may differ in their last digits.
             if best.max() > worst.min() + 1e-6:
                 failing, passing = trials[int(best.argmax())], trials[int(worst.argmin())]
-                why = (
+                message = (
                     f"failing the gate {gate!r} earns {best.max():.6g}, more than a completion that passes it: "
                     f"{text_of(passing.completion)[:60]!r} earns {worst.min():.6g}"
                 )
-                yield finding(subject, failing, subject.see([failing])[0], why[:500])
+                yield finding(subject, failing, subject.see([failing])[0], message[:500])
                 break
 
 
@@ -77,28 +77,29 @@ def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
 def schedule_bounds(subject: RewardUnderTest) -> Iterator[Finding]:
     """A weight that leaves its bounds halfway through training is noticed too late.
 
-    At twenty points of training, the total is finite and within the bounds of the tree.
+    At every twentieth of training, the total must be finite and within the bounds of the tree.
     """
     if not any(node.facts.schedules for node in nodes(subject.reward)):
         raise Skip("the reward has no schedule")
-    trials = (given(subject) or [trial for trial, _ in swept(subject)])[:12]
+    # Arbitrary limit: each completion is scored at every step.
+    trials = (given(subject) or [trial for trial, _ in score_sweep(subject)])[:12]
     for step in range(_STEPS + 1):
-        # 50 training steps for each: any number that rounds no position away.
+        # 50 training steps for each. Arbitrary: no position is lost by rounding.
         progress = Progress(step * 50, _STEPS * 50)
         for schedule in dict.fromkeys(schedule for node in nodes(subject.reward) for schedule in node.facts.schedules):
             weight = schedule(progress)
             if not math.isfinite(weight) or not _within(weight, schedule.bounds):
-                why = f"the schedule {schedule!r} gives {weight!r} at {progress.fraction:.0%} of training"
-                yield finding(subject, trials[0], None, why)
+                message = f"the schedule {schedule!r} gives {weight!r} at {progress.fraction:.0%} of training"
+                yield finding(subject, trials[0], None, message)
         table = subject.table(trials, progress)
         for trial, value in zip(trials, table.total.tolist(), strict=True):
             if not math.isnan(value) and not _within(value, subject.bounds):
-                why = f"earns {value:.6g} at {progress.fraction:.0%} of training, outside {subject.bounds}"
-                yield finding(subject, trial, None, why)
+                message = f"earns {value:.6g} at {progress.fraction:.0%} of training, outside {subject.bounds}"
+                yield finding(subject, trial, None, message)
 
 
 def _declared(change: str) -> Callable[[RewardUnderTest], None]:
-    """Return a function that raises `Skip` unless the author declares that something does not count."""
+    """Return a function that raises `Skip` unless the author declares that `change` does not count."""
 
     def applies(subject: RewardUnderTest) -> None:
         if change not in subject.declarations.invariant_to:
@@ -108,7 +109,7 @@ def _declared(change: str) -> Callable[[RewardUnderTest], None]:
 
 
 def _edited(trial: Trial, edits: Mapping[str, Callable[[str], str]]) -> Iterator[Variant]:
-    """Yield a completion with each edit, which must not change its score."""
+    """Yield a variant of a completion for each edit; no edit may change the score."""
     for edit, change in edits.items():
         text = change(text_of(trial.completion))
         other = Trial(with_text(trial.completion, text), trial.example)
@@ -121,7 +122,7 @@ def _edited(trial: Trial, edits: Mapping[str, Callable[[str], str]]) -> Iterator
     per=given,
 )
 def whitespace_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
-    """If whitespace means nothing, a policy must not be paid or punished for it.
+    """If whitespace changes the score although it means nothing, the policy learns to write whitespace.
 
     Declare it with ``invariant_to=["whitespace"]``.
     """
@@ -140,7 +141,7 @@ def whitespace_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[V
     per=given,
 )
 def unicode_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
-    """In another Unicode normal form, the same text looks the same but has other characters.
+    """The same text looks the same in another Unicode normal form, so a different score is noise.
 
     Declare it with ``invariant_to=["unicode"]``.
     """
@@ -150,7 +151,7 @@ def unicode_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Vari
 
 @law(advice="Compare text.casefold() on both sides", applies=_declared("case"), per=given)
 def case_indifferent(subject: RewardUnderTest, trial: Trial) -> Iterator[Variant]:
-    """If case means nothing, capitals must not be paid.
+    """If case changes the score although it means nothing, the policy learns to write capital letters.
 
     Declare it with ``invariant_to=["case"]``.
     """

@@ -1,5 +1,5 @@
 """Mutation: give a sound reward an ordinary bug, and see which examples notice it.
 
-`operators` knows how reward functions fail, `mutants` makes them fail, one place at a time, and `noticed` asks whether
-given completions tell a mutant from the original.
+`operators` holds the ordinary bugs of reward functions, `mutants` puts them into a reward, one at a time, and `noticed`
+checks whether the given completions distinguish a mutant from the original.
 """

@@ -1,4 +1,4 @@
-"""Mutants: a reward's source with one ordinary bug each.
+"""Mutants: copies of a reward's source, each with one ordinary bug.
 
 ::
 
@@ -23,19 +23,19 @@ from rewardkit.check.mutants.sites import Source, sites_of
 from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 
 _SHOWN = 50
-"""Characters of a line of code in a table. Any limit."""
+"""The most characters of code to show in a table. Arbitrary: keeps a mutant on one line."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """Source code with one bug.
+    """The source code of a module with one bug.
 
     Attributes:
         operator: the kind of bug: ``"dropped_flag"``.
         line: the line number, from 1.
         before: the code before the change.
-        after: the text of the mutant there.
-        source: the whole module.
+        after: the code after the change.
+        source: the source of the whole mutated module.
         path: the path of the module, or "" if there is none.
     """
 
@@ -52,20 +52,20 @@ class Mutant:
         return (ALL[self.operator].__doc__ or "").split("\n")[0]
 
     def load(self, name: str) -> Any:
-        """Run the module and return its object called `name`.
+        """Run the mutated module and return the object called `name`.
 
         Raises:
-            Exception: whatever the module raises.
-            AttributeError: it has no such name.
+            Exception: any error that the module raises.
+            AttributeError: the module does not define `name`.
         """
         number = crc32(self.source.encode())
         filename = f"<mutant {self.operator}, line {self.line}, of {self.path or 'a module'}, {number:x}>"
         linecache.cache[filename] = (len(self.source), None, self.source.splitlines(keepends=True), filename)
         module = types.ModuleType(f"{Path(self.path).stem}_mutant_{number:x}")
         module.__package__ = _package_of(Path(self.path)) if self.path else ""
-        if self.path:  # inspect.getmodule() raises for any object while a module has an empty path
+        if self.path:  # inspect.getmodule() raises for every object while any module has an empty path
             module.__file__ = self.path
-        sys.modules[module.__name__] = module  # dataclasses look there
+        sys.modules[module.__name__] = module  # dataclasses look up their module there
         exec(compile(self.source, filename, "exec"), module.__dict__)
         return getattr(module, name)
 
@@ -76,21 +76,20 @@ class Mutant:
 def mutants(
     reward: str | Callable[..., Any], *, of: str = "", operators: Collection[str] | None = None, path: str = ""
 ) -> list[Mutant]:
-    """Return the mutants of a reward: its source with one ordinary bug each.
+    """Return the mutants of a reward: copies of its source, each with one ordinary bug.
 
     Args:
-        reward: the source of a module, or a function, which is read from its file.
-        of: only change the function or variable of the module with this name, and the code that it uses; by default the
-            given function, or the whole module but for imports, tests and examples.
-        operators: the kinds of bugs, by default all of reward functions; `rewardkit.check.mutants.operators` has
-            them.
+        reward: the source of a module, or a function, whose source is read from its file.
+        of: only mutate the function or variable with this name and the code it uses. By default, that is the given
+            function, or the whole module except imports, tests and examples.
+        operators: the kinds of bugs, by default all for reward functions; see `rewardkit.check.mutants.operators`.
         path: the path of the module, for tracebacks.
 
     Returns:
-        The mutants in the order of the text; each can be compiled, and no two are equal.
+        The mutants in source order. Each can be compiled, and no two are equal.
 
     Raises:
-        RewardDefinitionError: there is no source, it is not Python, or an operator is unknown.
+        RewardDefinitionError: there is no source, the source is not Python, or an operator is unknown.
 
     Example:
         >>> source = "def reward(completions, answer):\\n    return [c == a for c, a in zip(completions, answer)]"
@@ -135,7 +134,7 @@ def _source_of(function: Callable[..., Any]) -> tuple[str, str]:
 
 
 def _package_of(path: Path) -> str:
-    """Return the package of a file, for its relative imports."""
+    """Return the package that a file belongs to, so that relative imports work."""
     names: list[str] = []
     folder = path.parent
     while (folder / "__init__.py").is_file():

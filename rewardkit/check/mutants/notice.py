@@ -1,7 +1,8 @@
-"""Find the mutants of a reward that are noticed by the given right and wrong completions.
+"""Find out which mutants of a reward the given right and wrong completions notice.
 
-A mutant is noticed if a right completion no longer earns more than the wrong ones of its example, or cannot be scored.
-If it is not, the shortest of many completions whose score it changes is shown: add that one, and the bug is noticed.
+A mutant is noticed if a right completion no longer scores above the wrong ones of its example, or cannot be scored.
+Otherwise, many completions are tried, and the shortest whose score the mutant changes is shown. Add that completion,
+and the bug is noticed.
 """
 
 from __future__ import annotations
@@ -23,37 +24,40 @@ from rewardkit.check.reward_under_test.bound_reward import BoundReward
 from rewardkit.check.reward_under_test.judgment import judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, sweep
-from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, seen_in, text_of
-from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
-from rewardkit.check.variants.format_variants import dresses
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, result_in_row, text_of
+from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
+from rewardkit.check.variants.format_variants import make_format_variants
 from rewardkit.errors import RewardDefinitionError, shorten
 
 Fate = Literal["noticed", "missed", "unchanged"]
 PATIENCE = 2.0
-"""Seconds that one completion may take; a mutant that takes longer hangs."""
+"""How many seconds one completion may take. Arbitrary: a mutant that takes longer counts as hanging."""
 _LIMIT = 20.0
-"""Seconds for one mutant. Any limit: a mutant may loop forever."""
+"""How many seconds one mutant may take. Arbitrary: a mutant may loop forever."""
 _WRONG = 40
-"""Wrong answers put into the place of a right one. Any number: a bug that none of these shows is of little use to a
+"""The most wrong answers to substitute for a right one. Arbitrary: a bug that none of them shows is of little use to a
 policy."""
 _MOST_LOST = 8
-"""So often the original may hang or die. Any number: then the completions are to blame, and not the mutants."""
+"""How often the original may hang or die before giving up. Arbitrary: after that, the reward itself is at fault, not a
+mutant."""
 _ROWS = 16
-"""Completions sent at a time. Any number: if one of them hangs, so many are lost."""
+"""The number of completions to score at a time. Arbitrary: if one of them hangs, all of them are lost."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result for one mutant.
+    """The verdict on one mutant.
 
     Attributes:
         mutant: the bug.
         fate: ``"noticed"`` by the given completions, ``"missed"`` by them although it changes scores, or
-            ``"unchanged"``: no score that was tried is another one, so it may be no bug at all.
-        said: the effect on the completion that shows it; "" if none does.
-        shown: that completion.
-        before, after: the results of the original and the mutant for it; `after` is None if the mutant hung or died.
-        flips: whether a completion that is certainly right, or wrong, was judged so and no longer is.
+            ``"unchanged"`` if no score changed, so that it may not be a bug at all.
+        said: the effect of the bug in words, for example that the mutant cannot be loaded; "" if the bug only changes
+            scores.
+        shown: the completion that shows the bug; None if there is none.
+        before, after: the results of the original and the mutant for `shown`; `after` is None if the mutant hung or
+            died.
+        flips: whether a completion that is certainly right or wrong was judged correctly before and no longer is.
     """
 
     mutant: Mutant
@@ -72,8 +76,8 @@ class Noticed:
     Attributes:
         name: the name of the reward.
         verdicts: one per mutant.
-        completions: the number of completions on which each was tried.
-        given: the number of these that are the user's own.
+        completions: the number of completions on which each mutant was tried.
+        given: the number of those that the user gave.
     """
 
     name: str
@@ -82,7 +86,7 @@ class Noticed:
     given: int
 
     def of(self, fate: Fate) -> list[Verdict]:
-        """Return the verdicts with this fate."""
+        """Return the verdicts whose fate is `fate`."""
         return [verdict for verdict in self.verdicts if verdict.fate == fate]
 
     def __str__(self) -> str:
@@ -105,11 +109,11 @@ class Noticed:
 def noticed(
     bound: BoundReward, mutants: Sequence[Mutant], on_progress: Callable[[int], None] = lambda number: None
 ) -> Noticed:
-    """Try each mutant on the given completions and on many others, and say who noticed it.
+    """Try each mutant on the given completions and on many others, and return which mutants were noticed.
 
     Args:
-        bound: the original, by the name of its variable, with its right and wrong completions.
-        mutants: the mutants of its module.
+        bound: the original reward, named after its variable, with right and wrong completions.
+        mutants: the mutants of the original's module.
         on_progress: called with the number of each mutant that starts.
 
     Raises:
@@ -126,7 +130,7 @@ def noticed(
         raise RewardDefinitionError(
             f"{bound.name}: nothing can notice a bug without right and wrong completions, GOOD and BAD"
         )
-    with redirect_stdout(StringIO()):  # the output of the reward, hundreds of times
+    with redirect_stdout(StringIO()):  # the reward may print hundreds of times
         labeled = _labeled(subject)
         pool = [*(trial for trial, _ in labeled), *sweep(subject)]
     before, pool = _original(bound.name, subject, pool, given_trials, len(labeled))
@@ -134,16 +138,18 @@ def noticed(
     verdicts = []
     for number, mutant in enumerate(mutants):
         on_progress(number)
-        after, lost = _tried(partial(_loaded, mutant, bound.name, options), pool, given_trials)
+        after, lost = _results_in_child(partial(_load_mutant, mutant, bound.name, options), pool, given_trials)
         verdicts.append(_verdict(mutant, _Scored(subject, pool, given_trials, labels, before, after), lost))
     return Noticed(bound.name, tuple(verdicts), len(pool), len(given_trials))
 
 
 def _labeled(subject: RewardUnderTest) -> list[tuple[Trial, bool]]:
-    """Return completions that are certainly right, or wrong: those given, others in their clothes, wrong answers."""
+    """Return certainly right or wrong completions: the given ones, reformatted right ones, and wrong answers."""
     labeled = [(trial, _is_good(subject, trial)) for trial in given(subject)]
     for right in judged(subject):
-        labeled += [(right.trial(dress.text), True) for dress in dresses(subject, right) if not dress.unreachable]
+        labeled += [
+            (right.trial(dress.text), True) for dress in make_format_variants(subject, right) if not dress.unreachable
+        ]
         if right.judges:
             labeled += [(right.trial(text), False) for text, _ in islice(perturbed(subject, right), _WRONG)]
     return labeled
@@ -152,7 +158,7 @@ def _labeled(subject: RewardUnderTest) -> list[tuple[Trial, bool]]:
 def _parts(
     subject: RewardUnderTest, pool: Sequence[Trial], given_trials: Sequence[Trial]
 ) -> Iterator[list[TrialResult]]:
-    """Yield the scores of the pool, and of the given completions in one batch, in two orders."""
+    """Yield the scores of the pool in parts, then of the given completions in one batch, then of the reversed batch."""
     for start in range(0, len(pool), _ROWS):
         yield subject.see(pool[start : start + _ROWS])
     yield _in_one_batch(subject, given_trials)
@@ -166,15 +172,15 @@ def _in_one_batch(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Tri
         return [TrialResult(math.nan, Outcome.ERRORED, f"raised {type(error).__name__}: {shorten(str(error))}")] * len(
             trials
         )
-    return [seen_in(table, row) for row in range(len(trials))]
+    return [result_in_row(table, row) for row in range(len(trials))]
 
 
 def _original(
     name: str, subject: RewardUnderTest, pool: list[Trial], given_trials: Sequence[Trial], labeled: int
 ) -> tuple[list[TrialResult], list[Trial]]:
-    """Score the completions with the original; leave out those, but no labeled ones, on which it hangs or dies."""
+    """Score the pool with the original reward, and leave out unlabeled completions on which it hangs or dies."""
     for _ in range(_MOST_LOST):
-        scores, lost = _tried(lambda: subject, pool, given_trials)
+        scores, lost = _results_in_child(lambda: subject, pool, given_trials)
         if not lost:
             return scores, pool
         if isinstance(lost, str) or len(scores) + _ROWS <= labeled:
@@ -185,15 +191,14 @@ def _original(
     )
 
 
-def _loaded(mutant: Mutant, name: str, options: Mapping[str, Any]) -> RewardUnderTest:
+def _load_mutant(mutant: Mutant, name: str, options: Mapping[str, Any]) -> RewardUnderTest:
     return subject_of(mutant.load(name), **options)
 
 
-def _tried(
+def _results_in_child(
     make: Callable[[], RewardUnderTest], pool: Sequence[Trial], given_trials: Sequence[Trial]
 ) -> tuple[list[TrialResult], Lost | str]:
-    """Return a reward's results for the completions, computed in a separate process, and the reason if they end
-    early."""
+    """Score the completions in a separate process; return the results, and the reason if they end early."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:
@@ -207,7 +212,7 @@ def _tried(
             send([TrialResult(score.value, score.outcome, score.reason) for score in part])
 
     scores: list[TrialResult] = []
-    for message in isolated(work, note, PATIENCE, _LIMIT):
+    for message in run_in_child(work, note, PATIENCE, _LIMIT):
         if isinstance(message, (str, Lost)):
             return scores, message
         scores += message
@@ -220,14 +225,14 @@ def _is_good(subject: RewardUnderTest, trial: Trial) -> bool:
 
 @dataclass(frozen=True)
 class _Scored:
-    """The results of the original and of a mutant for the same completions.
+    """The results of the original and a mutant for the same completions.
 
     Attributes:
         subject: the original.
-        pool: completions scored one by one; the labeled ones come first, and of these the given ones.
-        own: the given ones, scored in one batch and again in another order.
+        pool: completions scored one by one, the given ones first, then other labeled ones, then the rest.
+        own: the given completions, scored in one batch and again in reversed order.
         labels: whether each labeled completion is right.
-        before, after: the scores of the pool, of the batch, and of the batch in the other order.
+        before, after: the scores, by original and mutant, of the pool, of the batch, and of the reversed batch.
     """
 
     subject: RewardUnderTest
@@ -241,7 +246,7 @@ class _Scored:
         return self.pool[row] if row < len(self.pool) else self.own[(row - len(self.pool)) % len(self.own)]
 
     def changed(self) -> list[int]:
-        """Return the rows with another score."""
+        """Return the rows whose score the mutant changes."""
         pairs = enumerate(zip(self.before, self.after, strict=True))
         return [row for row, (original, mutated) in pairs if not original.same(mutated)]
 
@@ -252,7 +257,9 @@ class _Scored:
         return any(self._tells(view) for view in views)
 
     def _tells(self, rows: Sequence[int]) -> bool:
-        """Return whether a right one cannot be scored, or no longer earns more than the wrong ones of its example."""
+        """Return whether a row can no longer be scored, or a right one no longer beats the wrong ones of its
+        example.
+        """
         if any(self.before[row].scored and not self.after[row].scored for row in rows):
             return True
         for number in range(len(self.subject.examples)):
@@ -269,9 +276,9 @@ class _Scored:
         return False
 
     def flips(self) -> bool:
-        """Return whether a labeled completion was judged by its label, and no longer is.
+        """Return whether any labeled completion was judged correctly by the original but not by the mutant.
 
-        A right one is paid if it earns as much as the given right ones of its example, and so is a wrong one.
+        A completion is judged to be right if it scores at least as high as the given right ones of its example.
         """
         for number in range(len(self.subject.examples)):
             example_rows = [row for row, trial in enumerate(self.own) if trial.example == number]

@@ -1,7 +1,8 @@
-"""Operators: the ordinary bugs of reward functions and of programs, each as a change of one place.
+"""Operators: ordinary bugs of reward functions and of programs, each as a change in one place.
 
-An operator takes a `Site` and yields other texts for it. A report shows its name, and its docstring says what goes
-wrong. `OF_REWARDS` has those for reward functions by name, `OF_SOLUTIONS` those for solutions of coding tasks.
+An operator takes a `Site` and yields replacement texts. Reports show the operator's name; its docstring describes the
+bug. `OF_REWARDS` maps names to operators for reward functions, `OF_SOLUTIONS` to operators for solutions of coding
+tasks.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ OF_SOLUTIONS: dict[str, Operator] = {}
 def operator(
     kind: type[Node], *, rewards: bool = True, solutions: bool = False
 ) -> Callable[[Callable[[Site, Node], Iterator[str]]], Operator]:
-    """Register a function as an operator for nodes of one kind; it gets the site and its node.
+    """Register a function as an operator for nodes of one kind; the function gets the site and the node.
 
     Args:
-        kind: the kind of the nodes.
-        rewards: whether it is an ordinary bug of reward functions.
-        solutions: whether it is an ordinary bug of solutions of coding tasks.
+        kind: the type of syntax tree nodes.
+        rewards: whether the bug is common in reward functions.
+        solutions: whether the bug is common in solutions of coding tasks.
     """
 
     def register(change: Callable[[Site, Node], Iterator[str]]) -> Operator:
@@ -49,7 +50,7 @@ def operator(
     return register
 
 
-# Faults of solutions of coding tasks: another operator, a number off by one, a step left out.
+# Bugs in solutions of coding tasks: a wrong operator, a number off by one, a missing step.
 
 
 _OTHER_OPERATOR: dict[type[ast.operator], str] = {
@@ -65,14 +66,14 @@ _OF_LISTS, _OF_NUMBERS = ("sorted", "reversed", "set"), ("abs", "round", "int")
 
 @operator(ast.BinOp, rewards=False, solutions=True)
 def other_operator(site: Site, node: ast.BinOp) -> Iterator[str]:
-    """Two numbers are added instead of subtracted, multiplied instead of divided."""
+    """Two numbers are added instead of subtracted, or multiplied instead of divided."""
     if type(node.op) in _OTHER_OPERATOR:
         yield grouped(f"{site.of(node.left)} {_OTHER_OPERATOR[type(node.op)]} {site.of(node.right)}")
 
 
 @operator(ast.Compare, rewards=False, solutions=True)
 def other_comparison(site: Site, node: ast.Compare) -> Iterator[str]:
-    """A comparison is the wrong way around."""
+    """A comparison is reversed."""
     if len(node.ops) == 1:
         sign = _OTHER_COMPARISON[type(node.ops[0])]
         yield grouped(f"{site.of(node.left)} {sign} {site.of(node.comparators[0])}")
@@ -89,14 +90,14 @@ def nudged_number(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.Return, rewards=False, solutions=True)
 def nothing_returned(site: Site, node: ast.Return) -> Iterator[str]:
-    """A result is not returned."""
+    """A result is computed, but not returned."""
     if node.value is not None:
         yield "return None"
 
 
 @operator(ast.AST, rewards=False, solutions=True)
 def lost_step(site: Site, node: ast.AST) -> Iterator[str]:
-    """A step is left out: a call whose result is not used, or a function such as ``sorted``."""
+    """A step is missing: a call whose result is not used, or a function such as ``sorted``."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called(node.value) != "print":
         yield "pass"
     if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.func, ast.Name):
@@ -118,19 +119,19 @@ def lost_case(site: Site, node: ast.AST) -> Iterator[str]:
         yield "False"
 
 
-# Faults of regular expressions: a flag is missing, a search finds too much, a pattern is greedy or never ends.
+# Bugs in regular expressions: a missing flag, a search that finds too much, a greedy or an endless pattern.
 
 
 _FLAGS = frozenset(("DOTALL", "S", "MULTILINE", "M", "IGNORECASE", "I"))
-# "\d+", ".*", "(?:", "[^": text that is hardly anything but a pattern.
+# "\d+", ".*", "(?:", "[^": text that is almost certainly a pattern.
 _LOOKS_LIKE_A_PATTERN = re.compile(r"\\[dswbDSWAZ]|\.[*+]|\(\?|\[\^|[\])][*+?]")
 # "(?is)".
 _INLINE_FLAGS = re.compile(r"\(\?[ims]+\)")
-# The "?" of ".*?", which makes it lazy; the one of "a?" is another thing.
+# The "?" of ".*?", which makes it lazy, but not the "?" of "a?", which makes it optional.
 _LAZY = re.compile(r"(?<=[*+}?])\?(?=[^?]|\Z)")
 # An optional sign: "-?", "[-+]?".
 _SIGN = re.compile(r"(?:\[(?:\\?-\\?\+|\\?\+\\?-|\\?-)\]|(?<![\[\\])\\?-)\?")
-# "^", "$", "\b", "\A", "\Z"; not the "^" of "[^a]".
+# "^", "$", "\b", "\A", "\Z", but not the "^" of "[^a]".
 _ANCHOR = re.compile(r"\\[bAZ]|(?<![\[\\])\^|(?<!\\)\$")
 # The comma of "[\d,]": without it, 1,000 is read as 1.
 _SEPARATOR_IN_CLASS = re.compile(r"(?<=\[)([^\[\]]*)([,.])([^\[\]]*)(?=\])")
@@ -153,46 +154,46 @@ def dropped_flag(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.Attribute)
 def searched(site: Site, node: ast.Attribute) -> Iterator[str]:
-    """A match anywhere is enough, although the whole text, or its beginning, must match."""
+    """A match anywhere is accepted, although the whole text, or its beginning, must match."""
     if site.is_called and node.attr in ("fullmatch", "match"):
         yield site.text[: -len(node.attr)] + "search"
 
 
 @operator(ast.Constant)
 def greedy(site: Site, node: ast.Constant) -> Iterator[str]:
-    """A pattern takes as much as possible, and so everything between the first mark and the last."""
+    """A pattern matches as much as possible, that is, everything from the first mark to the last."""
     if _is_pattern(site):
-        yield from _each(_LAZY, site.text, "")
+        yield from _replace_each(_LAZY, site.text, "")
 
 
 @operator(ast.Constant)
 def lost_sign_in_pattern(site: Site, node: ast.Constant) -> Iterator[str]:
-    """A pattern for numbers does not read the minus sign."""
+    """A pattern for numbers ignores the minus sign."""
     if _is_pattern(site):
-        yield from _each(_SIGN, site.text, "")
+        yield from _replace_each(_SIGN, site.text, "")
 
 
 @operator(ast.Constant)
 def lost_anchor(site: Site, node: ast.Constant) -> Iterator[str]:
-    """A pattern matches in the middle of a text or word."""
+    """A pattern also matches in the middle of a text or word."""
     if _is_pattern(site):
-        yield from _each(_ANCHOR, site.text, "")
+        yield from _replace_each(_ANCHOR, site.text, "")
 
 
 @operator(ast.Constant)
 def lost_separator(site: Site, node: ast.Constant) -> Iterator[str]:
-    """A pattern for numbers does not know the comma between thousands, or the decimal point."""
+    """A pattern for numbers does not allow the comma between thousands, or the decimal point."""
     if _is_pattern(site):
-        yield from _each(_SEPARATOR_IN_CLASS, site.text, r"\1\3")
+        yield from _replace_each(_SEPARATOR_IN_CLASS, site.text, r"\1\3")
         # "(?:\.\d+)?": the optional decimals of a number.
-        yield from _each(re.compile(r"\(\?:\\\.\\d[*+]\)\?|\(\\\.\\d[*+]\)\?"), site.text, "")
+        yield from _replace_each(re.compile(r"\(\?:\\\.\\d[*+]\)\?|\(\\\.\\d[*+]\)\?"), site.text, "")
 
 
 @operator(ast.Constant)
 def endless_pattern(site: Site, node: ast.Constant) -> Iterator[str]:
-    """A repetition is repeated, so that some texts take exponential time."""
+    """A repetition is itself repeated, so that some texts take exponential time to match."""
     if _is_pattern(site):
-        yield from _each(_REPEATED, site.text, r"(?:\g<0>)+x?")
+        yield from _replace_each(_REPEATED, site.text, r"(?:\g<0>)+x?")
 
 
 def _is_flag(node: ast.AST) -> bool:
@@ -208,13 +209,13 @@ def _is_pattern(site: Site) -> bool:
     return isinstance(parent, (ast.Assign, ast.List, ast.Tuple)) and bool(_LOOKS_LIKE_A_PATTERN.search(site.text))
 
 
-def _each(pattern: re.Pattern[str], text: str, new: str) -> Iterator[str]:
-    """Yield the text with each occurrence replaced, one at a time."""
+def _replace_each(pattern: re.Pattern[str], text: str, new: str) -> Iterator[str]:
+    """Yield copies of the text, each with one match of `pattern` replaced."""
     for match in pattern.finditer(text):
         yield text[: match.start()] + match.expand(new) + text[match.end() :]
 
 
-# Faults of reading texts: the wrong one of several, a part for the whole, marks and spaces that stay.
+# Bugs in parsing text: the wrong one of several, a part instead of the whole, marks and spaces not removed.
 
 
 _CLEANING = frozenset((
@@ -229,7 +230,7 @@ _FROM_THE_OTHER_END = {
 
 @operator(ast.expr, solutions=True)
 def first_for_last(site: Site, node: ast.expr) -> Iterator[str]:
-    """The first of several is taken for the last one, or the other way around."""
+    """The first of several is used instead of the last, or the other way around."""
     if isinstance(node, ast.Subscript):
         index = number(node.slice)
         if index in (-1.0, 0.0):
@@ -253,7 +254,7 @@ def shifted_index(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.Compare)
 def contained(site: Site, node: ast.Compare) -> Iterator[str]:
-    """It is enough that the answer occurs in the text, or the text in the answer."""
+    """The answer only has to occur in the text, or the text in the answer."""
     left, right = node.left, node.comparators[0]
     numeric = any(
         number(side) is not None or called(side) in ("len", "count", "float", "int", "abs") for side in (left, right)
@@ -265,7 +266,7 @@ def contained(site: Site, node: ast.Compare) -> Iterator[str]:
 
 @operator(ast.Call, solutions=True)
 def lost_cleaning(site: Site, node: ast.Call) -> Iterator[str]:
-    """White space, case, units or marks are not removed before the comparison."""
+    """Whitespace, case, units or marks are not removed before the comparison."""
     if isinstance(node.func, ast.Attribute):
         if node.func.attr in _CLEANING:
             yield site.of(node.func.value)
@@ -284,7 +285,7 @@ def lost_split(site: Site, node: ast.Subscript) -> Iterator[str]:
 
 @operator(ast.Constant)
 def half_a_mark(site: Site, node: ast.Constant) -> Iterator[str]:
-    """A tag is looked for without its brackets, or only its opening one."""
+    """The code looks for a tag without its brackets, or only for the opening tag."""
     text = node.value
     if not isinstance(text, str) or not isinstance(site.parent, (ast.Call, ast.Compare)):
         return
@@ -301,7 +302,7 @@ def evaluated(site: Site, node: ast.Call) -> Iterator[str]:
         yield f"{node.func.id}(eval(str({site.of(node.args[0])})))"
 
 
-# Faults of deciding and counting: a condition is wrong or missing, a score has no limit, an error is paid.
+# Bugs in decisions and counting: a wrong or missing condition, an unlimited score, a reward for an error.
 
 
 _BOUNDARY: dict[type[ast.cmpop] | None, str] = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
@@ -310,7 +311,7 @@ _AGGREGATION = {"any": "all", "all": "any", "max": "min", "min": "max", "sum": "
 
 @operator(ast.expr)
 def negated(site: Site, node: ast.expr) -> Iterator[str]:
-    """A condition is the wrong way around."""
+    """A condition is negated."""
     parent = site.parent
     if isinstance(parent, (ast.If, ast.IfExp)) and parent.test is node:
         yield f"(not ({site.text}))"
@@ -318,7 +319,7 @@ def negated(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.BoolOp, solutions=True)
 def lost_condition(site: Site, node: ast.BoolOp) -> Iterator[str]:
-    """One of several conditions is missing, or one is enough."""
+    """One of several conditions is missing, or any one of them is enough."""
     joiner, other_joiner = (" and ", " or ") if isinstance(node.op, ast.And) else (" or ", " and ")
     for condition in node.values:
         yield grouped(joiner.join(site.of(value) for value in node.values if value is not condition))
@@ -327,21 +328,21 @@ def lost_condition(site: Site, node: ast.BoolOp) -> Iterator[str]:
 
 @operator(ast.If, solutions=True)
 def lost_guard(site: Site, node: ast.If) -> Iterator[str]:
-    """A case that must be handled first is not."""
+    """A case that must be handled first is not handled."""
     if not node.orelse and isinstance(node.body[-1], (ast.Return, ast.Continue)):
         yield "pass"
 
 
 @operator(ast.Compare, solutions=True)
 def shifted_boundary(site: Site, node: ast.Compare) -> Iterator[str]:
-    """A limit counts as inside, or no longer does."""
+    """A value exactly at a limit is accepted by mistake, or rejected by mistake."""
     if operator_of(node) in _BOUNDARY:
         yield grouped(f"{site.of(node.left)} {_BOUNDARY[operator_of(node)]} {site.of(node.comparators[0])}")
 
 
 @operator(ast.Compare)
 def any_number_of(site: Site, node: ast.Compare) -> Iterator[str]:
-    """Exactly one is asked for, and several are enough."""
+    """An exact number is required, but more are accepted."""
     if operator_of(node) is ast.Eq and (number(node.comparators[0]) or 0.0) > 0:
         yield grouped(f"{site.of(node.left)} >= {site.of(node.comparators[0])}")
 
@@ -358,7 +359,7 @@ def wrong_tolerance(site: Site, node: ast.expr) -> Iterator[str]:
                 yield site.text.replace(site.of(keyword.value), "0.1")
     if isinstance(node, ast.Compare) and operator_of(node) in (ast.Lt, ast.LtE):
         limit = node.comparators[0]
-        # So small a limit is a tolerance.
+        # A limit this small is a tolerance.
         if 0.0 < (number(limit) or 0.0) < 0.1:
             sign = "<" if operator_of(node) is ast.Lt else "<="
             yield grouped(f"{site.of(node.left)} {sign} {site.of(limit)} * 10_000")
@@ -366,14 +367,14 @@ def wrong_tolerance(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.Call, solutions=True)
 def lost_absolute_value(site: Site, node: ast.Call) -> Iterator[str]:
-    """A difference counts as small if it is negative."""
+    """Every negative difference counts as small."""
     if called(node) in ("abs", "fabs") and len(node.args) == 1:
         yield grouped(site.of(node.args[0]))
 
 
 @operator(ast.AST)
 def paid_error(site: Site, node: ast.AST) -> Iterator[str]:
-    """Unreadable text is paid."""
+    """Text that cannot be parsed gets full marks."""
     if not any(isinstance(parent, ast.ExceptHandler) for parent in site.parents):
         return
     if isinstance(node, ast.Return) and (node.value is None or _is_low(node.value)):
@@ -386,7 +387,7 @@ def paid_error(site: Site, node: ast.AST) -> Iterator[str]:
 
 @operator(ast.expr)
 def wrong_case(site: Site, node: ast.expr) -> Iterator[str]:
-    """A case earns full marks instead of none, or none instead of full marks."""
+    """A case gets full marks instead of none, or none instead of full marks."""
     value, parent = number(node), site.parent
     is_result = isinstance(parent, (ast.Return, ast.IfExp)) or called(parent) == "append"
     if (
@@ -399,7 +400,7 @@ def wrong_case(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.Call)
 def unlimited(site: Site, node: ast.Call) -> Iterator[str]:
-    """A score is not limited from above, or from below."""
+    """A score has no upper limit, or no lower limit."""
     if called(node) in ("min", "max") and len(node.args) == 2:
         for score, limit in (node.args, node.args[::-1]):
             if number(score) is None and number(limit) is not None:
@@ -408,7 +409,7 @@ def unlimited(site: Site, node: ast.Call) -> Iterator[str]:
 
 @operator(ast.Name, solutions=True)
 def wrong_aggregation(site: Site, node: ast.Name) -> Iterator[str]:
-    """One is enough instead of all; the best counts instead of the mean."""
+    """One is enough instead of all, or the best counts instead of the mean."""
     if isinstance(site.parent, ast.Call) and site.is_called:
         other = _AGGREGATION.get(node.id)
         arguments = site.parent.args
@@ -430,7 +431,7 @@ def lost_term(site: Site, node: ast.AST) -> Iterator[str]:
 
 @operator(ast.AST)
 def wrong_sign(site: Site, node: ast.AST) -> Iterator[str]:
-    """A penalty is added, a bonus subtracted."""
+    """A penalty is added, or a bonus subtracted."""
     if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, (ast.Add, ast.Sub)):
         sign = "-" if isinstance(node.op, ast.Add) else "+"
         if isinstance(node, ast.AugAssign):
@@ -443,7 +444,7 @@ def wrong_sign(site: Site, node: ast.AST) -> Iterator[str]:
 
 @operator(ast.Call)
 def swapped_arguments(site: Site, node: ast.Call) -> Iterator[str]:
-    """Two arguments are the wrong way around."""
+    """Two arguments are swapped."""
     names = [argument for argument in node.args if isinstance(argument, (ast.Name, ast.Subscript, ast.Call))]
     if len(node.args) != 2 or len(names) != 2 or node.keywords:
         return
@@ -457,7 +458,7 @@ def _is_low(node: ast.expr) -> bool:
     return is_none or (value is not None and value <= 0.0)
 
 
-# Faults that show only in a batch: one completion's score depends on another, or on an earlier batch.
+# Bugs that show only in a batch: a completion's score depends on another completion, or on an earlier batch.
 
 
 _COMPLETIONS = "completions"
@@ -466,21 +467,21 @@ _RESERVED = frozenset((_COMPLETIONS, "completion", "self", "trainer_state", "log
 
 @operator(ast.Return)
 def best_for_all(site: Site, node: ast.Return) -> Iterator[str]:
-    """All completions of a batch earn the score of the best one."""
+    """All completions of a batch get the score of the best one."""
     if value := _scores_of(site, node):
         yield f"return (lambda scores: [max(scores)] * len(scores))(list({value}))"
 
 
 @operator(ast.Return)
 def sorted_scores(site: Site, node: ast.Return) -> Iterator[str]:
-    """The scores come in another order than the completions."""
+    """The scores are in a different order than the completions."""
     if value := _scores_of(site, node):
         yield f"return sorted({value})"
 
 
 @operator(ast.Return)
 def remembered(site: Site, node: ast.Return) -> Iterator[str]:
-    """A cache is keyed by the completion alone, and so pays an answer to another question."""
+    """A cache is keyed by the completion alone, so an answer also scores for other questions."""
     if value := _scores_of(site, node):
         yield (
             "return [globals().setdefault('_paid', {}).setdefault(str(text), score) "
@@ -490,7 +491,7 @@ def remembered(site: Site, node: ast.Return) -> Iterator[str]:
 
 @operator(ast.expr)
 def kept_between_calls(site: Site, node: ast.expr) -> Iterator[str]:
-    """A list or dict lives on after a call, as one that is made once in the default of a parameter does."""
+    """A list or dict is kept between calls, like a mutable default argument."""
     statement = site.parent
     is_value = isinstance(statement, ast.Assign) and node is statement.value
     if is_value and site.functions and site.text in ("[]", "{}", "set()"):
@@ -499,14 +500,14 @@ def kept_between_calls(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.Return)
 def shared_by_threads(site: Site, node: ast.Return) -> Iterator[str]:
-    """The scores are in a global variable for a moment, where a second thread replaces them."""
+    """The scores are in a global variable for a moment, where a second thread can replace them."""
     if value := _scores_of(site, node):
         yield (f"globals().update(_scores={value}); __import__('time').sleep(0.001); return globals()['_scores']")
 
 
 @operator(ast.Name)
 def echoed_prompt(site: Site, node: ast.Name) -> Iterator[str]:
-    """The prompt is scored together with the completion, and so its examples are paid."""
+    """The prompt is scored together with the completion, so the examples in the prompt score."""
     if node.id != _COMPLETIONS or called(site.parent) != "zip":
         return
     names = site.parameters
@@ -527,14 +528,14 @@ def first_gold(site: Site, node: ast.Name) -> Iterator[str]:
 
 @operator(ast.Name)
 def wrong_column(site: Site, node: ast.Name) -> Iterator[str]:
-    """Another column is read, or the completion is compared with itself."""
+    """The wrong column is read, or the completion is compared with itself."""
     parameters = site.parameters
     if isinstance(node.ctx, ast.Load) and node.id in parameters and node.id not in _RESERVED:
         yield from (other for other in parameters if other not in (node.id, "kwargs", "self"))
 
 
 def _scores_of(site: Site, node: ast.Return) -> str:
-    """Return the scores that a function of a batch returns; "" for other functions."""
+    """Return the expression for the scores in a return statement of a batch reward; "" for other functions."""
     if node.value is None or not site.functions:
         return ""
     arguments = site.functions[0].args

@@ -1,7 +1,7 @@
-"""Sites: the places in source code that may be changed, with their text.
+"""Sites: places in source code that a mutation may change, with their text.
 
-``sites_of(source)`` yields every node of the code of rewards. Examples, tests, annotations, decorators and docstrings
-are not sites: a fault there is not a fault of a reward.
+``sites_of(source)`` yields every node of the reward code. Examples, tests, annotations, decorators and docstrings are
+not sites, because a bug there is not a bug of the reward.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Source:
-    """Source text whose parts can be read and replaced by the nodes of its syntax tree."""
+    """Source text with its syntax tree; the text of each node can be read and replaced."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.tree = ast.parse(text)
         self._bytes = text.encode()
-        self._starts = [0]  # of lines; the columns of a syntax tree count bytes
+        self._starts = [0]  # of lines, in bytes, because the columns of a syntax tree count bytes
         for line in self._bytes.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
 
     def segment(self, node: ast.AST) -> str:
-        """Return the text of a node."""
+        """Return the source text of a node."""
         start, end = self._span(node)
         return self._bytes[start:end].decode()
 
     def replaced(self, node: ast.AST, text: str) -> str:
-        """Return the whole text with another text for a node."""
+        """Return the whole text, with the text of `node` replaced by `text`."""
         start, end = self._span(node)
         return (self._bytes[:start] + text.encode() + self._bytes[end:]).decode()
 
     def within(self, node: ast.AST, part: ast.AST, text: str) -> str:
-        """Return the text of a node with another text for one of the nodes in it."""
+        """Return the text of `node`, with the text of the inner node `part` replaced by `text`."""
         (first, last), (start, end) = self._span(node), self._span(part)
         return (self._bytes[first:start] + text.encode() + self._bytes[end:last]).decode()
 
@@ -57,12 +57,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Site:
-    """A node, and its surroundings.
+    """A node of a syntax tree, with its surroundings.
 
     Attributes:
-        node: the place.
-        source: the source code that contains it.
-        parents: the nodes around it, the innermost first.
+        node: the node that may be changed.
+        source: the source code that contains the node.
+        parents: the nodes around `node`, the innermost first.
     """
 
     node: ast.AST
@@ -78,22 +78,22 @@ class Site:
         return self.source.segment(self.node)
 
     def of(self, node: ast.AST) -> str:
-        """Return the text of another node."""
+        """Return the source text of another node."""
         return self.source.segment(node)
 
     @property
     def is_called(self) -> bool:
-        """Whether it is the function of a call."""
+        """Whether the node is the function of a call."""
         return isinstance(self.parent, ast.Call) and self.parent.func is self.node
 
     @property
     def functions(self) -> list[Function]:
-        """The functions around it, the innermost first."""
+        """The functions around the node, the innermost first."""
         return [node for node in self.parents if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
     @property
     def parameters(self) -> list[str]:
-        """The parameters of the outermost function around it, without ``*args`` and ``**kwargs``."""
+        """The parameters of the outermost function around the node, without ``*args`` and ``**kwargs``."""
         if not self.functions:
             return []
         arguments = self.functions[-1].args
@@ -101,11 +101,11 @@ class Site:
 
 
 Operator: TypeAlias = Callable[[Site], Iterator[str]]
-"""Takes a site and yields other texts for it."""
+"""A function that takes a site and yields replacement texts for it."""
 
 
 def for_nodes(kind: type[Node], function: Callable[[Site, Node], Iterator[T]]) -> Callable[[Site], Iterator[T]]:
-    """Return a function of a site that yields the results of `function`, or nothing for nodes of other kinds."""
+    """Adapt `function` to sites: the result yields nothing for nodes that are not of type `kind`."""
 
     @wraps(function)
     def apply(site: Site) -> Iterator[T]:
@@ -119,14 +119,14 @@ def for_nodes(kind: type[Node], function: Callable[[Site, Node], Iterator[T]]) -
 
 
 def called(node: ast.AST | None) -> str:
-    """Return the last name of a call's function: ``search`` for ``re.search(...)``; "" if it is not a call."""
+    """Return the name of the function called, ``search`` for ``re.search(...)``; "" if `node` is not a call."""
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def number(node: ast.AST | None) -> float | None:
-    """Return the value of a number that is written out, with its sign; None for everything else."""
+    """Return the value of a number literal, with its sign; None for other nodes."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = number(node.operand)
         return None if value is None else -value
@@ -135,33 +135,33 @@ def number(node: ast.AST | None) -> float | None:
 
 
 def is_text(node: ast.AST | None) -> bool:
-    """Return whether it is text that is written out."""
+    """Return whether `node` is a string literal."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def operator_of(node: ast.Compare) -> type[ast.cmpop] | None:
-    """Return the kind of a comparison of two values; None for a chain of several."""
+    """Return the operator of a comparison of two values; None for a chain of comparisons."""
     return type(node.ops[0]) if len(node.ops) == 1 else None
 
 
 def calls_re(node: ast.Call) -> bool:
-    """Return whether a call takes a regular expression, such as ``re.search(...)``."""
+    """Return whether the first argument of a call is a regular expression, as in ``re.search(...)``."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     return isinstance(owner, ast.Name) and owner.id in ("re", "regex") and called(node) in _PATTERNS
 
 
 def grouped(text: str) -> str:
-    """Return an expression that can be used anywhere."""
+    """Return the expression in parentheses, so that it can be used anywhere."""
     return f"({text})"
 
 
 def sites_of(source: Source, of: str = "") -> Iterator[Site]:
-    """Yield the sites of a module, in the order of the text.
+    """Yield the sites of a module, in source order.
 
     Args:
         source: the source of the module.
-        of: only of the function or variable with this name, and of the code that it uses; by default of the whole
-            module.
+        of: only yield sites of the function or variable with this name and of the code it uses; by default, of the
+            whole module.
     """
     names = _used_by(of, source) if of else None
     for statement in source.tree.body:
@@ -170,7 +170,7 @@ def sites_of(source: Source, of: str = "") -> Iterator[Site]:
 
 
 def _used_by(name: str, source: Source) -> set[str]:
-    """Return the name, and the names of the module that its value uses."""
+    """Return the module-level names that `name` uses, directly or indirectly, including `name`."""
     defined = {identifier: statement for statement in source.tree.body for identifier in _names_of(statement)}
     reached: set[str] = set()
     todo = [name]
@@ -183,7 +183,7 @@ def _used_by(name: str, source: Source) -> set[str]:
 
 
 def _names_of(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement of a module defines."""
+    """Return the names that a module-level statement defines."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [statement.name]
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
@@ -191,7 +191,7 @@ def _names_of(statement: ast.stmt) -> list[str]:
 
 
 def _is_beside(statement: ast.stmt) -> bool:
-    """Return whether a statement of a module is not part of a reward: an import, examples, a test, a script."""
+    """Return whether a module-level statement is not part of a reward: an import, examples, a test, a script."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return True
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -203,7 +203,7 @@ def _is_beside(statement: ast.stmt) -> bool:
 
 def _walk(node: ast.AST, source: Source, parents: tuple[ast.AST, ...]) -> Iterator[Site]:
     if isinstance(node, ast.JoinedStr):
-        return  # before Python 3.12, the places of its parts are wrong
+        return  # before Python 3.12, the positions inside an f-string are wrong
     if isinstance(node, (ast.expr, ast.stmt, ast.excepthandler)):
         yield Site(node, source, parents)
     for name, value in ast.iter_fields(node):

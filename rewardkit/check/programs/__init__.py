@@ -1,6 +1,6 @@
-"""Programs: do the tests of an example reject wrong programs?
+"""Programs: check whether the tests of an example reject wrong programs.
 
-`suites` reads the program of a right completion and the tests in its columns, `fresh_inputs` makes more inputs like
-theirs, `outputs` runs programs on them in a sandbox, and `survivors` breaks the right program in one place at a time
-and looks for broken ones that the tests accept.
+`suites` reads the program from a right completion and the tests from the columns. `fresh_inputs` generates more inputs
+like those of the tests, and `outputs` runs programs on them in a sandbox. `survivors` breaks the right program in one
+place at a time and looks for broken programs that the tests accept.
 """

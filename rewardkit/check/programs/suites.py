@@ -1,6 +1,6 @@
-"""Programs: the program in a right completion and the tests of its example, in the usual formats of such columns.
+"""Suites: the program in a right completion, and the tests of its example in the usual column formats.
 
-A column has ``[{"input": "2", "output": "4"}]``, ``["assert double(2) == 4"]``, or the expected output as text.
+A column holds ``[{"input": "2", "output": "4"}]``, ``["assert double(2) == 4"]``, or the expected output as text.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 from rewardkit.check.completion.parsed_completion import Span, parsed_json, replaced
 
-# A block of Python, or one that names no language.
+# A fenced block of Python, or one without a language.
 _FENCE = re.compile(r"```(?:python3?|py)?[ \t]*\n(.*?)\n?```", re.DOTALL)
-# A line that starts as programs do; one is enough.
+# A line that starts like a line of Python; one such line is enough.
 _CODE = re.compile(r"(?m)^\s*(?:def |import |from |print\(|class |for |while |return )")
 # "assert f(1) == 2": the function, its arguments, and the result.
 _EQUAL = re.compile(r"assert\s+(\w+)\((.*)\)\s*==\s*(.+?)\s*$")
@@ -26,7 +26,7 @@ _OUTPUTS = ("output", "expected", "expected_output", "stdout", "outputs")
 
 @dataclass(frozen=True)
 class Case:
-    """One test: input and expected output; for an assertion, the source of its arguments and value."""
+    """One test: the input and the expected output; for an assertion, the source of the arguments and of the value."""
 
     given: str
     expected: str
@@ -38,9 +38,9 @@ class Suite:
 
     Attributes:
         text: the text of the completion.
-        span: the span of the program.
+        span: the span of the program in `text`.
         cases: the tests, at least one.
-        function: called by the assertions; empty for a program that reads input and prints.
+        function: the function that the assertions call; empty for a program that reads input and prints.
     """
 
     text: str
@@ -54,17 +54,17 @@ class Suite:
         return len({case.expected.strip() for case in self.cases}) > 1
 
     def running(self, program: str) -> str:
-        """Return the completion with another program."""
+        """Return the completion with `program` in place of its program."""
         return replaced(self.text, [(self.span, program)])
 
     def giving(self, value: str, before: str = "") -> str:
-        """Return the completion with a program that gives `value`, an expression, for every input."""
+        """Return the completion with a program that gives `value`, a Python expression, for every input."""
         body = f"def {self.function}(*args, **kwargs):\n    return {value}" if self.function else f"print({value})"
         return self.running(f"{before}\n{body}" if before else body)
 
 
 def suite_in(text: str, columns: Mapping[str, Any]) -> Suite | None:
-    """Return the program in `text` with the tests of its example; None without a program or tests."""
+    """Return the program in `text` with the tests in `columns`; None if either is missing."""
     fence = next(reversed([*_FENCE.finditer(text)]), None)
     if fence is None and not _CODE.search(text):
         return None
@@ -92,14 +92,14 @@ def _pairs(value: Any) -> Iterator[Case]:
 
 
 def _function_of(columns: Mapping[str, Any], program: str) -> str:
-    """Return the function that the tests call: a column names it, or the program defines only one."""
+    """Return the function that the tests call: the one named in a column, or the only one in the program."""
     defined = re.findall(r"(?m)^def (\w+)", program)
     named = [name for name in defined if name in columns.values()]
     return named[0] if named else defined[0] if len(defined) == 1 else ""
 
 
 def _cases(name: str, value: Any) -> Iterator[tuple[str, Case]]:
-    """Yield each test in a column's value as the called function, if any, and the case."""
+    """Yield each test in the value of a column, as the name of the called function (or "") and the case."""
     if isinstance(value, str):
         parsed = parsed_json(value)
         if isinstance(parsed, (list, dict)):

@@ -1,10 +1,11 @@
 """Survivors: wrong programs that the tests of an example accept.
 
-The right program is broken in one place at a time. A version that the reward refuses is certainly wrong; a version that
-it accepts is run on fresh inputs and is wrong if it gives other outputs than the right program does. Each such input is
-a missing test.
+The right program is broken in one place at a time. A version that the reward rejects is certainly wrong. A version that
+it accepts is run on fresh inputs, and is wrong if its outputs differ from those of the right program. Each input with
+different outputs is a missing test.
 
-The idea to measure the tests of coding tasks by mutating their solutions is gameability's (Empyrean Intelligence).
+The idea of measuring the tests of coding tasks by mutating their solutions comes from gameability (Empyrean
+Intelligence).
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ from rewardkit.rewards.sandbox.limits import Limits
 from rewardkit.rewards.sandbox.runs import Job, Trial
 from rewardkit.rewards.sandbox.verdicts import launched
 
-# Fresh inputs: more inputs like those of the given tests, inside the domain that the tests show.
+# Fresh inputs: more inputs like those of the given tests, within the domain that the tests suggest.
 
 
 _TRIES = 12
-"""Fresh inputs are drawn up to so many times as often as asked for."""
+"""The most draws per requested fresh input. Arbitrary: many draws repeat a test or an earlier draw."""
 _LONGEST = 2_000
-"""Any limit, in characters: inputs are run hundreds of times."""
+"""The longest input, in characters. Arbitrary: inputs are run hundreds of times."""
 _SIZED = (list, str, tuple, dict)
-# Texts of letters and digits are changed letter by letter; others may have a syntax.
+# Texts of letters, digits and spaces are changed letter by letter; other texts may have a syntax.
 _LETTERS = re.compile(r"[A-Za-z0-9 ]*")
 
 
 def fresh_inputs(suite: Suite, count: int, seed: int) -> list[str]:
-    """Return at most `count` inputs that no test has: standard input, or the source of a function's arguments."""
+    """Return at most `count` inputs that no test uses: standard input, or the source of a function's arguments."""
     draw = random.Random(seed)
     test_inputs = {case.given.strip() for case in suite.cases}
     make = _arguments if suite.function else _lines
@@ -59,13 +60,13 @@ def fresh_inputs(suite: Suite, count: int, seed: int) -> list[str]:
 
 
 def _arguments(test_inputs: Sequence[str], draw: random.Random) -> str | None:
-    """Return the source of arguments like the given ones; None if these are not written out."""
+    """Return the source of arguments like those of the tests; None if no test has literal arguments."""
     rows = []
     for source in test_inputs:
         try:
             rows.append(ast.literal_eval(f"({source},)") if source.strip() else ())
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue  # an expression, which only the test itself can evaluate
+            continue  # only the test itself can evaluate an expression
     rows = [row for row in rows if row and len(row) == len(rows[0])]
     if not rows:
         return None
@@ -76,7 +77,7 @@ def _arguments(test_inputs: Sequence[str], draw: random.Random) -> str | None:
 
 
 def _related(chosen: list[Any], rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Keep an argument that is the length of another one in all tests."""
+    """If an argument is the length of another argument in all tests, set it to the length of the new one."""
     for index, value in enumerate(chosen):
         for other, sized in enumerate(chosen if type(value) is int else ()):
             if isinstance(sized, _SIZED) and all(_is_length(row[index], row[other]) for row in rows):
@@ -89,7 +90,7 @@ def _is_length(value: Any, other: Any) -> bool:
 
 
 def like(value: Any, domain: Sequence[Any], draw: random.Random) -> Any:
-    """Return a value like `value`, of the kind that `domain` has."""
+    """Return a random value like `value`, similar to the values in `domain`."""
     make = _MAKERS.get(type(value))
     alike = [sample for sample in domain if type(sample) is type(value)]
     return value if make is None or not alike else make(value, alike, draw)
@@ -99,7 +100,7 @@ def _integer(value: int, domain: Sequence[int], draw: random.Random) -> int:
     low, high = min(domain), max(domain)
     if low == high and len(domain) > 1:
         return value
-    # Twice the highest value: far enough for limits just above it, near enough for programs that take time.
+    # Up to twice the highest value: far enough to pass limits just above it, near enough for slow programs.
     far = max(high + 3, 2 * high) if high > 0 else high
     return draw.choice((draw.randint(low, max(far, low)), draw.randint(low, high), low, high, min(low + 1, high)))
 
@@ -109,7 +110,7 @@ def _real(value: float, domain: Sequence[float], draw: random.Random) -> float:
 
 
 def _text(value: str, domain: Sequence[str], draw: random.Random) -> str:
-    """Return other words of the tests, or a text with letters changed, if it is made of letters."""
+    """Return a text of other words from the tests, or, for single words of letters, one with some letters changed."""
     if any(" " in sample for sample in domain):
         words = [word for sample in domain for word in sample.split()]
         size = draw.randint(
@@ -122,14 +123,14 @@ def _text(value: str, domain: Sequence[str], draw: random.Random) -> str:
     size = draw.randint(min(map(len, domain)), max(map(len, domain)) + 2)
     characters = [*value, *(draw.choice(letters) for _ in range(max(0, size - len(value))))][:size] if letters else []
     for index in range(len(characters)):
-        # Any share: some letters change and some stay.
+        # Arbitrary share: some letters change and some stay.
         if draw.random() < 0.3:
             characters[index] = draw.choice(letters)
     return "".join(characters)
 
 
 def _list(value: list[Any], domain: Sequence[list[Any]], draw: random.Random) -> list[Any]:
-    """Return another list: sorted if all are, without equal items if none has them, a matrix if all are."""
+    """Return a similar list: sorted, without duplicates, or a matrix, if all lists in `domain` are."""
     items = [item for sample in domain for item in sample]
     if not items:
         return value
@@ -181,7 +182,7 @@ def _is_sorted(items: Sequence[Any], reverse: bool) -> bool:
 
 
 def _lines(test_inputs: Sequence[str], draw: random.Random) -> str | None:
-    """Return standard input of the same shape as one of the given: numbers and words change, counts do not."""
+    """Return standard input shaped like that of a test: numbers and words change, counts of lines and words do not."""
     text = draw.choice([sample for sample in test_inputs if sample.strip()] or [""])
     tokens = list(re.finditer(r"\S+", text))
     if not tokens:
@@ -203,7 +204,7 @@ def _lines(test_inputs: Sequence[str], draw: random.Random) -> str | None:
 
 
 def _counts(text: str) -> set[int]:
-    """Return the places of the numbers that count the lines or words after them."""
+    """Return the indices of the words in `text` that are counts of the lines or words after them."""
     lines = text.strip().splitlines()
     indices, start = set(), 0
     for number, line in enumerate(lines):
@@ -217,23 +218,23 @@ def _counts(text: str) -> set[int]:
 
 
 def _is_integer(token: str) -> bool:
-    # Fifteen digits: longer ones are names, such as numbers of cards.
+    # At most fifteen digits: longer ones are identifiers, such as card numbers.
     return bool(re.fullmatch(r"-?\d{1,15}", token))
 
 
-# Outputs: the results of a program for inputs, run in rewardkit's sandbox.
+# Outputs: run a program on inputs in rewardkit's sandbox.
 
 
-# Programs that are right take milliseconds on these inputs; one that hangs should not take the budget.
+# Right programs take milliseconds on these inputs; a program that hangs should not use up the budget.
 _LIMITS = Limits(timeout=1.0, memory=256)
 _CALLED = "import os\nos.write(out, repr(eval({call!r}, program)).encode())"
 
 
 def outputs(program: str, suite: Suite, inputs: Sequence[str]) -> list[str | None]:
-    """Return the output for each input, as a test would have it; None where the program fails.
+    """Return the program's output for each input, in the format of a test; None if the program fails on the input.
 
     Raises:
-        RewardFailure: no sandbox works here.
+        RewardFailure: no sandbox works on this system.
     """
     if suite.function:
         trials = tuple(Trial(epilogue=_CALLED.format(call=f"{suite.function}({test_input})")) for test_input in inputs)
@@ -246,7 +247,7 @@ def outputs(program: str, suite: Suite, inputs: Sequence[str]) -> list[str | Non
 
 
 _INPUTS = 16
-"""Fresh inputs for each example. Any number: each is run by all programs."""
+"""The number of fresh inputs per example. Arbitrary: every program runs on each of them."""
 _NO_VALUE = object()
 
 
@@ -255,10 +256,10 @@ class Survivor:
     """A wrong program that passes all tests.
 
     Attributes:
-        mutant: the right program with one fault.
-        given: an input that no test has: standard input, or the source of the arguments.
-        expected: the result of the right program.
-        found: the result of the wrong program; None if it fails.
+        mutant: the right program with one bug.
+        given: an input that no test uses: standard input, or the source of the arguments.
+        expected: the right program's output for that input.
+        found: the wrong program's output; None if it fails.
     """
 
     mutant: Mutant
@@ -267,7 +268,7 @@ class Survivor:
     found: str | None
 
     def missing_test(self, suite: Suite) -> str:
-        """Return the test that would reject it, in the form that the column has."""
+        """Return the test that would reject the wrong program, in the format of the column."""
         if suite.function:
             return f"assert {suite.function}({self.given}) == {self.expected}"
         return str({"input": self.given, "output": self.expected})
@@ -275,11 +276,11 @@ class Survivor:
 
 @dataclass(frozen=True)
 class Survival:
-    """The number of wrong programs that the tests of one example accept.
+    """The wrong programs that the tests of one example accept.
 
     Attributes:
         wrong: the number of wrong programs tried.
-        survivors: those that pass.
+        survivors: the wrong programs that pass all tests.
     """
 
     wrong: int
@@ -294,24 +295,24 @@ def survival(
     seed: int = 0,
     over: Callable[[], bool] = lambda: False,
 ) -> Survival | None:
-    """Try wrong programs on the tests of an example; None if nothing can be said about them.
+    """Try wrong programs on the tests of an example; return None if the tests cannot be judged.
 
     Args:
         suite: the right program and its tests.
-        pays: whether the reward pays a completion like the right one.
-        most: wrong programs, drawn at random.
+        pays: returns whether the reward scores a completion as high as the right one.
+        most: the most wrong programs to try, drawn at random.
         seed: the same seed draws the same programs and inputs.
-        over: whether the time is over.
+        over: returns whether the time is up.
 
     Raises:
-        RewardFailure: no sandbox works here.
+        RewardFailure: no sandbox works on this system.
     """
     program = textwrap.dedent(suite.span.of(suite.text))
     try:
         candidates = mutants(program, operators=list(OF_SOLUTIONS))
     except RewardDefinitionError:
         return None  # not Python
-    expectations = _known(program, suite, seed) if candidates else []
+    expectations = _verified_inputs(program, suite, seed) if candidates else []
     if not expectations:
         return None
     chosen = sorted(
@@ -333,8 +334,8 @@ def survival(
     return Survival(wrong, tuple(survivors)) if wrong else None
 
 
-def _known(program: str, suite: Suite, seed: int) -> list[tuple[str, str]]:
-    """Return fresh inputs with the outputs of the right program, each time, in a form that a test can have."""
+def _verified_inputs(program: str, suite: Suite, seed: int) -> list[tuple[str, str]]:
+    """Return fresh inputs with the right program's output, if it is the same twice and can be written as a test."""
     inputs = fresh_inputs(suite, _INPUTS, seed)
     if not inputs:
         return []
@@ -347,7 +348,7 @@ def _known(program: str, suite: Suite, seed: int) -> list[tuple[str, str]]:
 
 
 def _equal(output: str, other_output: str | None) -> bool:
-    """Whether two outputs are equal as tests compare them: as values, or without white space at line ends."""
+    """Return whether two outputs are equal as values, or as text without whitespace at line ends, as in tests."""
     if other_output is None:
         return False
     values = _value(output), _value(other_output)
@@ -357,15 +358,15 @@ def _equal(output: str, other_output: str | None) -> bool:
 
 
 def _near(value: Any, other: Any) -> bool:
-    """Whether two numbers differ only by rounding."""
-    # Sums in another order differ by less.
+    """Return whether two values are numbers that differ only by rounding."""
+    # Rounding in sums of another order stays below this tolerance.
     return (
         isinstance(value, (int, float)) and isinstance(other, (int, float)) and math.isclose(value, other, rel_tol=1e-9)
     )
 
 
 def _value(output: str) -> Any:
-    """Return the value that an output spells, or `_NO_VALUE`."""
+    """Parse an output as a Python literal; return `_NO_VALUE` if it is none."""
     try:
         return ast.literal_eval(output)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

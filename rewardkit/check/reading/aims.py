@@ -1,7 +1,8 @@
-"""Aims: texts and cells that the code of a reward looks for, each with its line.
+"""Aims: texts and cells that the code of a reward looks for, each with a line number.
 
-``if "final answer" in text`` proposes ``"final answer"``, ``len(text) > 200`` texts of 199, 200 and 201 characters,
-``re.match(r"\\d+ km", text)`` texts that match, ``if level == "easy"`` a row with that level.
+For example, ``if "final answer" in text`` proposes ``"final answer"``, ``len(text) > 200`` proposes texts of 199, 200
+and 201 characters, ``re.match(r"\\d+ km", text)`` proposes texts that match, and ``if level == "easy"`` proposes a row
+with that level.
 """
 
 from __future__ import annotations
@@ -19,16 +20,19 @@ from rewardkit.check.reading.places import places
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.random_state import preserved_rng
 
-# Variables: the columns whose cells the variables in the code of a reward hold.
+# Variables: which column each variable in the code of a reward comes from.
 
 
 _UNCHANGED = ("lower", "strip", "casefold", "upper")
 _STEPS = 6
-"""Any limit: how far a variable is followed back; loops of assignments have no end."""
+"""How many assignments to follow back from a variable. Arbitrary: circular assignments have no end."""
 
 
 def column_of(node: ast.AST, site: Site) -> str:
-    """Return the column that an expression may read, or ""; a variable of no column is taken for a column itself."""
+    """Return the column that an expression may read, or "".
+
+    A variable of unknown origin counts as a column of that name.
+    """
     name = _named(node)
     sources = _variables(site.functions[-1]) if site.functions else {}
     for _ in range(_STEPS):
@@ -38,10 +42,10 @@ def column_of(node: ast.AST, site: Site) -> str:
     return name
 
 
-# Any size: the functions of a reward.
+# Arbitrary size: enough for the functions of a reward.
 @lru_cache(maxsize=64)
 def _variables(function: ast.AST) -> dict[str, str]:
-    """Return the source of each variable of a function: a parameter, a column of ``kwargs``, another variable."""
+    """Map each variable of a function to its source: a parameter, a column of ``kwargs``, or another variable."""
     sources: dict[str, str] = {}
     for node in ast.walk(function):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
@@ -52,7 +56,7 @@ def _variables(function: ast.AST) -> dict[str, str]:
 
 
 def _items(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, str]]:
-    """Yield (variable, its source) for the targets of a loop."""
+    """Yield a (variable, source) pair for each target of a loop."""
     if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and isinstance(target, ast.Tuple):
         if source.func.id == "enumerate" and len(target.elts) == 2 and source.args:
             yield from _items(target.elts[1], source.args[0])
@@ -64,7 +68,11 @@ def _items(target: ast.expr, source: ast.expr) -> Iterator[tuple[str, str]]:
 
 
 def _named(node: ast.AST) -> str:
-    """Return "level" for ``level``, ``level[i].strip()``, ``kwargs["level"][i]`` and ``kwargs.get("level")``."""
+    """Return the name that an expression reads.
+
+    That is "level" for ``level``, ``level[i].strip()``, ``kwargs["level"][i]`` and ``kwargs.get("level")``; "" for
+    others.
+    """
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in _UNCHANGED:
             return _named(node.func.value)
@@ -80,25 +88,25 @@ def _key(node: ast.AST) -> str:
     return text if isinstance(text, str) and re.fullmatch(r"\w+", text) else ""
 
 
-# Matching: short texts that match regular expressions: ``matching([r"(?i)\bas an ai\b"])`` holds ``"as an ai"``.
+# Matching: short texts that match a regular expression. ``matching([r"(?i)\bas an ai\b"])`` contains ``"as an ai"``.
 
 
 _EACH = 3
-"""Texts for each pattern. Any number: more show no other place in the code."""
+"""The most texts per pattern. Arbitrary: more would not reach other places in the code."""
 
 
 def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:
-    """Return up to three texts per pattern; none for a pattern that Hypothesis cannot read, or without Hypothesis."""
-    return [text for pattern in patterns for text in _of(pattern, seed)]
+    """Return up to three texts per pattern; none if Hypothesis is missing or cannot read the pattern."""
+    return [text for pattern in patterns for text in _matching_texts(pattern, seed)]
 
 
-def _of(pattern: str, seed: int) -> Iterator[str]:
+def _matching_texts(pattern: str, seed: int) -> Iterator[str]:
     texts: list[str] = []
     try:
         with preserved_rng(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _collect(re.compile(pattern), seed, texts)
-    except Exception:  # Hypothesis cannot make texts for it
+    except Exception:  # Hypothesis cannot generate texts for the pattern
         return
     yield from dict.fromkeys(texts)
 
@@ -118,7 +126,7 @@ def _collect(pattern: re.Pattern[str], seed: int, texts: list[str]) -> None:
     )
     @given(pattern_texts(pattern))
     def collect(text: str) -> None:
-        # Any limit: long matches are short ones repeated.
+        # Arbitrary: long matches are mostly repetitions of short ones.
         if len(text) <= 200:
             texts.append(text)
 
@@ -128,22 +136,23 @@ def _collect(pattern: re.Pattern[str], seed: int, texts: list[str]) -> None:
 _SEARCHING = frozenset(("startswith", "endswith", "count", "find", "rfind", "index", "split", "rsplit", "partition"))
 _EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 _LONGEST_TEXT = 80
-"""Any limit: longer constants are messages, not what an answer is compared with."""
+"""The longest constant to try. Arbitrary: longer constants are messages, not values to compare an answer with."""
 _LONGEST = 3_000
-"""Characters or words of a text that has a length in the code."""
-# Any limits, for the time of a law: places in all, and texts of one place.
+"""The largest length in the code to generate texts for, in characters or words. Arbitrary: limits the time to score
+them."""
+# The most aims in all, and the most texts per place. Arbitrary: these limit the time of a law.
 _MOST = 60
 _MOST_OF_A_PLACE = 8
 
 
 @dataclass(frozen=True)
 class Aim:
-    """Texts and cells that one place in the code suggests trying.
+    """Texts or cells to try, suggested by one place in the code.
 
     Attributes:
         line: the line number of the place, from 1.
-        texts: the texts that it looks for.
-        columns: cells that it looks for, by column.
+        texts: the texts that the code looks for.
+        columns: the cells that the code looks for, by column.
     """
 
     line: int
@@ -152,7 +161,7 @@ class Aim:
 
 
 def aims(reward: Reward) -> list[Aim]:
-    """Return the attempts suggested by the code of a reward's functions, without repetitions."""
+    """Return the distinct aims suggested by the code of a reward's functions."""
     unique_aims: dict[tuple[Any, ...], Aim] = {}
     for site in places(reward):
         texts = tuple(dict.fromkeys(_texts(site)))[:_MOST_OF_A_PLACE]
@@ -185,7 +194,7 @@ def _texts(site: Site) -> Iterator[str]:
 
 
 def _written(node: ast.AST | None) -> Iterator[str]:
-    """Yield the texts that are written out in a constant, or in a list, tuple or set of them."""
+    """Yield the texts in a string literal, or in a list, tuple or set of string literals."""
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
         for item in node.elts:
             yield from _constant(item)
@@ -200,7 +209,9 @@ def _constant(node: ast.AST) -> Iterator[str]:
 
 
 def _of_that_size(side: ast.AST, other: ast.AST) -> Iterator[str]:
-    """Yield texts with as many characters, words or lines as a length is compared with, one fewer and one more."""
+    """Yield texts as long as the number that a length is compared with, plus or minus one: in characters, words or
+    lines.
+    """
     size = number(other)
     if called(side) != "len" or size is None or not 1 <= size <= _LONGEST:
         return
@@ -209,7 +220,7 @@ def _of_that_size(side: ast.AST, other: ast.AST) -> Iterator[str]:
 
 
 def _cells(site: Site) -> Iterator[dict[str, Any]]:
-    """Yield the cells that a place compares with: ``{"level": "easy"}`` for ``if level == "easy"``."""
+    """Yield the cells that a comparison looks for: ``{"level": "easy"}`` for ``if level == "easy"``."""
     node = site.node
     if not isinstance(node, ast.Compare) or operator_of(node) not in _EQUALITY:
         return

@@ -1,4 +1,4 @@
-"""Places: the nodes of the source code of a reward's functions, and of the objects in their modules that they use."""
+"""Places: the syntax tree nodes of a reward's functions, and of the module-level objects that the functions use."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from rewardkit.tree.reward import Reward, bindings
 
 _OURS = str(Path(__file__).resolve().parents[2])
 _LONGEST = 200_000
-"""Characters of a module; a longer one takes too long to read."""
+"""The longest module to read, in characters. Arbitrary: longer ones take too long."""
 
 
 def places(reward: Reward) -> Iterator[Site]:
-    """Yield the places in the code of the user's functions; none of functions whose source is not at hand."""
+    """Yield the places in the code of the user's functions; functions without available source are skipped."""
     visited: set[tuple[str, str]] = set()
     todo = [binding.original for _, binding in bindings(reward)]
     while todo:
         original = todo.pop(0)
         function = inspect.unwrap(getattr(original, "func", original))
-        if inspect.isfunction(function):  # that it was made for, as in make_reward(scorer)
+        if inspect.isfunction(function):  # the functions passed to a factory, as in make_reward(scorer)
             todo += filter(inspect.isfunction, closed_over(function))
         named = function if hasattr(function, "__qualname__") else type(function)
         definition = (file_of(function), str(named.__qualname__).split(".")[0])
@@ -35,7 +35,7 @@ def places(reward: Reward) -> Iterator[Site]:
 
 
 def closed_over(function: FunctionType) -> Iterator[Any]:
-    """Yield the values that a function uses from the functions around it."""
+    """Yield the values in a function's closure."""
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents
@@ -55,7 +55,7 @@ def _places(path: str, name: str) -> Iterator[Site]:
 
 
 def file_of(function: Any) -> str:
-    """Return the file that defines a function, or the class of an object; "" for rewardkit's own and built-in ones."""
+    """Return the file that defines a function, or the class of an object; "" for rewardkit's own code and built-ins."""
     code = code_of(function)
     path = "" if code is None else code.co_filename
     return "" if path.startswith(_OURS) else path

@@ -1,8 +1,8 @@
 r"""Slips: code that does not do what its author meant, each with the intended code.
 
 ``re.sub(pattern, "", text, re.I)`` passes the flag as the number of replacements, ``text.lstrip("Answer: ")`` removes
-letters, and ``"Yes" in text.lower()`` is never true. A slip proposes a repair; only if the repaired code gives another
-score for some completion, it counts.
+letters, and ``"Yes" in text.lower()`` is never true. A slip proposes a repair, and counts only if the repaired code
+gives some completion another score.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from rewardkit.check.mutants.sites import Node, Site, called, calls_re, for_node
 from rewardkit.check.reading.places import closed_over
 from rewardkit.tree.reward import Reward, bindings
 
-# Repair: run a reward with another text at one place of its code, without running its module again.
+# Repair: run a reward with one place of its code replaced, without running the module again.
 
 
 _DEPTH = 8
-"""Any limit: how many calls deep the code of a reward is followed."""
+"""How many calls deep to follow the code of a reward. Arbitrary: limits the search."""
 
 
 class NotRepaired(Exception):
-    """The place belongs to no function or constant that can be exchanged while the process runs."""
+    """Raised if a site is not in a function or constant that can be replaced while the process runs."""
 
 
 @contextmanager
 def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
-    """Inside the block, the reward runs with `text` at a place of its code.
+    """Inside the ``with`` block, run the reward with the code at `site` replaced by `text`.
 
     Raises:
-        NotRepaired: that cannot be done, or the file has changed since it was loaded.
+        NotRepaired: the code cannot be replaced, or the file has changed since it was loaded.
     """
     source = site.source.replaced(site.node, text)
     try:
@@ -52,14 +52,14 @@ def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
     exchanged = [
         candidate
         for candidate in functions
-        if _place(candidate.__code__) in changed and _same(candidate.__code__, before)
+        if _code_key(candidate.__code__) in changed and _is_same_code(candidate.__code__, before)
     ]
     if not exchanged:
         raise NotRepaired(f"{names[-1]} was not found as it is in its file")
     originals = [candidate.__code__ for candidate in exchanged]
     try:
         for candidate in exchanged:
-            candidate.__code__ = after[_place(candidate.__code__)]
+            candidate.__code__ = after[_code_key(candidate.__code__)]
         yield
     finally:
         for candidate, code in zip(exchanged, originals, strict=True):
@@ -67,7 +67,7 @@ def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
 
 
 def _with_constant(functions: list[FunctionType], site: Site, source: str) -> Iterator[None]:
-    """Exchange the value of a constant of the module."""
+    """Replace the value of a module constant until the generator is closed."""
     statement = site.parents[-1] if site.parents else None
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
     spaces = [
@@ -87,7 +87,7 @@ def _with_constant(functions: list[FunctionType], site: Site, source: str) -> It
     assert written.value is not None
     try:
         value = eval(compile(ast.Expression(written.value), "<repaired>", "eval"), dict(space))
-    except Exception as error:  # it was made of something that has changed since
+    except Exception as error:  # the constant depends on something that has changed since
         raise NotRepaired(str(error)) from None
     original = space[name]
     if type(value) is not type(original):
@@ -100,29 +100,29 @@ def _with_constant(functions: list[FunctionType], site: Site, source: str) -> It
 
 
 def _codes(module: CodeType) -> dict[tuple[str, int], CodeType]:
-    """Return the code of all functions of a module, by name and line."""
+    """Return the code objects of all functions in a module, by name and line."""
     codes: dict[tuple[str, int], CodeType] = {}
     todo = [module]
     while todo:
         for constant in todo.pop().co_consts:
             if isinstance(constant, CodeType):
-                codes[_place(constant)] = constant
+                codes[_code_key(constant)] = constant
                 todo.append(constant)
     return codes
 
 
-def _place(code: CodeType) -> tuple[str, int]:
+def _code_key(code: CodeType) -> tuple[str, int]:
     return code.co_name, code.co_firstlineno
 
 
-def _same(code: CodeType, codes: Mapping[tuple[str, int], CodeType]) -> bool:
-    """Whether the code that runs is the one of the file."""
-    other = codes.get(_place(code))
+def _is_same_code(code: CodeType, codes: Mapping[tuple[str, int], CodeType]) -> bool:
+    """Return whether the running code is the same as in the file."""
+    other = codes.get(_code_key(code))
     return other is not None and (code.co_code, code.co_freevars) == (other.co_code, other.co_freevars)
 
 
 def reachable(reward: Reward) -> Iterator[FunctionType]:
-    """Yield the functions of a reward, and those of their modules that they use."""
+    """Yield the functions of a reward, and the functions in the same modules that they use."""
     visited: set[int] = set()
     todo: list[tuple[Any, int]] = [(binding.original, _DEPTH) for _, binding in bindings(reward) if not binding.trusted]
     while todo:
@@ -145,7 +145,7 @@ def reachable(reward: Reward) -> Iterator[FunctionType]:
 
 
 def _used(function: FunctionType) -> Iterator[Any]:
-    """Yield the values that a function uses from its module and from the functions around it."""
+    """Yield the values that a function uses from its module and from its closure."""
     file = function.__code__.co_filename
     for name in _names(function.__code__):
         value = function.__globals__.get(name)
@@ -164,22 +164,22 @@ def _names(code: CodeType) -> Iterator[str]:
 
 _FLAGS = frozenset(("I", "IGNORECASE", "S", "DOTALL", "M", "MULTILINE", "X", "VERBOSE", "A", "ASCII"))
 _ENDS = {"strip": ("removeprefix", "removesuffix"), "lstrip": ("removeprefix",), "rstrip": ("removesuffix",)}
-# Text that was written as a pattern: "\d", ".*", "(?", "[".
+# Signs that a text was written as a pattern: "\d", ".*", "(?", "[".
 _MADE = re.compile(r"\\[dswb]|\.[*+]|\(\?|\[|\\")
-# "\d+.\d+": the dot was meant as a point.
+# "\d+.\d+": the dot was meant as a decimal point.
 _DOT = re.compile(r"(\\d[+*]?|\[0-9\][+*]?)\.(?=\(?\\d|\[0-9\])")
-# Not the one of "\S" or "\W".
+# A capital letter, but not the one in "\S" or "\W".
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A place in the code that does not do what its author meant.
+    """A place in the code that does not do what the author meant.
 
     Attributes:
-        site: the place.
-        repairs: texts that may be meant instead; if the score changes with each of them, the slip has an effect.
-        why: the effect of the code.
+        site: the place in the code.
+        repairs: alternatives that the author may have meant; the slip has an effect if each of them changes the score.
+        why: a description of what the code does.
     """
 
     site: Site
@@ -195,12 +195,12 @@ _KINDS: list[Callable[[Site], Iterator[Slip]]] = []
 
 
 def _kind(node: type[Node]) -> Callable[[Callable[[Site, Node], Iterator[Slip]]], None]:
-    """Register a kind of slip, for nodes of one kind."""
+    """Register a function that finds one kind of slip in nodes of type `node`."""
     return lambda function: _KINDS.append(for_nodes(node, function))
 
 
 def slips(sites: Iterator[Site]) -> Iterator[Slip]:
-    """Yield the slips at these places in the code of a reward."""
+    """Yield the slips at the given sites in the code of a reward."""
     for site in sites:
         for kind in _KINDS:
             yield from kind(site)
@@ -213,7 +213,7 @@ def _flag_as_count(site: Site, node: ast.Call) -> Iterator[Slip]:
         if any(
             isinstance(descendant, ast.Attribute) and descendant.attr in _FLAGS for descendant in ast.walk(argument)
         ):
-            repaired = _with(site, argument, f"flags={site.of(argument)}")
+            repaired = _replace_part(site, argument, f"flags={site.of(argument)}")
             yield Slip(site, (repaired,), f"re.{called(node)}() takes the flag as the most replacements to make")
 
 
@@ -232,7 +232,7 @@ def _letters_stripped(site: Site, node: ast.Call) -> Iterator[Slip]:
 
 @_kind(ast.Call)
 def _pattern_of_a_text(site: Site, node: ast.Call) -> Iterator[Slip]:
-    """A text of the data is used as a regular expression."""
+    """Find text from the data that is used as a regular expression."""
     if not (calls_re(node) and node.args):
         return
     first = node.args[0]
@@ -244,11 +244,11 @@ def _pattern_of_a_text(site: Site, node: ast.Call) -> Iterator[Slip]:
     if names:
         escaped = ast.unparse(_Escaping(set(names)).visit(ast.parse(site.of(first), mode="eval").body))
         why = f"{names[0]!r} is read as a regular expression, without re.escape()"
-        yield Slip(site, (_with(site, first, escaped),), why)
+        yield Slip(site, (_replace_part(site, first, escaped),), why)
 
 
 def _formatted(node: ast.expr) -> list[ast.Name]:
-    """Return the variables that a text is made of."""
+    """Return the variables in an f-string, in a concatenation, or in a plain name."""
     if isinstance(node, ast.JoinedStr):
         parts: list[ast.AST] = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
     else:
@@ -257,8 +257,8 @@ def _formatted(node: ast.expr) -> list[ast.Name]:
 
 
 def _is_of_patterns(name: str, site: Site) -> bool:
-    """Whether a variable holds a pattern: by its name, or since one is made where it is assigned."""
-    # "re" only as a word of the name: "answer_re", but not "score".
+    """Return whether a variable holds a pattern, judging by its name or by the code that assigns it."""
+    # "re" must be a separate word of the name: "answer_re", but not "score".
     if re.search(r"pattern|regex|expr|(?:^|_)re(?:_|$)", name):
         return True
     for node in ast.walk(site.functions[-1]) if site.functions else ():
@@ -281,7 +281,7 @@ def _is_of_patterns(name: str, site: Site) -> bool:
 
 
 class _Escaping(ast.NodeTransformer):
-    """Put ``re.escape()`` around variables."""
+    """A transformer that wraps the variables `names` in ``re.escape()``."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
@@ -294,7 +294,7 @@ class _Escaping(ast.NodeTransformer):
 
 @_kind(ast.Constant)
 def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
-    """``[A-z]``, ``\\d+.\\d+``, ``^a|b$``, and a backspace in place of ``\\b``."""
+    """Find patterns that match too much: ``[A-z]``, ``\\d+.\\d+``, ``^a|b$``, and a backspace in place of ``\\b``."""
     pattern = _text(node)
     if not pattern or not _is_pattern(site):
         return
@@ -302,7 +302,7 @@ def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
         yield Slip(site, (repr(pattern.replace("A-z", "A-Za-z")),), "[A-z] also contains [, \\, ], ^, _ and `")
     if _DOT.search(pattern):
         yield Slip(site, (repr(_DOT.sub(r"\1\\.", pattern)),), "the dot between the digits matches any character")
-    # "^yes|no$" without brackets.
+    # "^yes|no$" without parentheses.
     if re.match(r"\^[^()]*\|[^()]*\$\Z", pattern):
         yield Slip(site, (repr(f"^(?:{pattern[1:-1]})$"),), "^ belongs to the first alternative alone, $ to the last")
     if "\x08" in pattern:
@@ -313,7 +313,7 @@ def _pattern_too_wide(site: Site, node: ast.Constant) -> Iterator[Slip]:
 
 @_kind(ast.Compare)
 def _in_a_text(site: Site, node: ast.Compare) -> Iterator[Slip]:
-    """``answer in ("yes")`` is a search for a part of "yes"."""
+    """Find ``answer in ("yes")``, which is true for every substring of "yes"."""
     if operator_of(node) not in (ast.In, ast.NotIn):
         return
     left, right = node.left, node.comparators[0]
@@ -323,14 +323,14 @@ def _in_a_text(site: Site, node: ast.Compare) -> Iterator[Slip]:
     versions = [f"({within!r},)", f"tuple({within!r})"]
     yield Slip(
         site,
-        tuple(_with(site, right, version) for version in versions),
+        tuple(_replace_part(site, right, version) for version in versions),
         f"every part of {within!r} is in it, and so is an empty text",
     )
 
 
 @_kind(ast.BoolOp)
 def _always_true(site: Site, node: ast.BoolOp) -> Iterator[Slip]:
-    """``kind == "a" or "b"`` is always true."""
+    """Find ``kind == "a" or "b"``, which is always true."""
     first, *rest = node.values
     is_test = isinstance(site.parent, (ast.If, ast.While, ast.IfExp, ast.UnaryOp, ast.BoolOp, ast.comprehension))
     if not (is_test and isinstance(node.op, ast.Or) and isinstance(first, ast.Compare) and all(map(_text, rest))):
@@ -346,7 +346,7 @@ def _always_true(site: Site, node: ast.BoolOp) -> Iterator[Slip]:
 
 @_kind(ast.Call)
 def _place_as_truth(site: Site, node: ast.Call) -> Iterator[Slip]:
-    """``if text.find(word):`` is true where it is missing, and false where the text begins with it."""
+    """Find ``if text.find(word):``, which is true if the word is missing, and false if the text begins with it."""
     parent = site.parent
     if called(node) not in ("find", "rfind") or len(node.args) != 1 or not isinstance(node.func, ast.Attribute):
         return
@@ -362,14 +362,14 @@ def _place_as_truth(site: Site, node: ast.Call) -> Iterator[Slip]:
 
 @_kind(ast.expr)
 def _capital_in_lower_case(site: Site, node: ast.expr) -> Iterator[Slip]:
-    """``"Yes" in text.lower()`` is never true."""
+    """Find ``"Yes" in text.lower()``, which is never true."""
     why = "a text in lower case has no capital letters, so this never matches"
     if isinstance(node, ast.Compare) and operator_of(node) in (ast.In, ast.NotIn, ast.Eq):
         left, right = node.left, node.comparators[0]
         for operand, other in ((left, right), (right, left)):
             written = _text(operand)
             if written != written.lower() and _is_lowered(other, site):
-                yield Slip(site, (_with(site, operand, repr(written.lower())),), why)
+                yield Slip(site, (_replace_part(site, operand, repr(written.lower())),), why)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
         written = _text(node.args[0])
         if written == written.lower():
@@ -377,15 +377,15 @@ def _capital_in_lower_case(site: Site, node: ast.expr) -> Iterator[Slip]:
         if calls_re(node) and len(node.args) > 1 and _CAPITAL.search(written) and _is_lowered(node.args[-1], site):
             repaired = repr(_CAPITAL.sub(lambda match: match[0].lower(), written))
             if "IGNORECASE" not in site.text and "re.I" not in site.text and "(?i" not in written:
-                yield Slip(site, (_with(site, node.args[0], repaired),), why)
+                yield Slip(site, (_replace_part(site, node.args[0], repaired),), why)
         elif called(node) in ("startswith", "endswith", "split", "count", "find", "index") and _is_lowered(
             node.func.value, site
         ):
-            yield Slip(site, (_with(site, node.args[0], repr(written.lower())),), why)
+            yield Slip(site, (_replace_part(site, node.args[0], repr(written.lower())),), why)
 
 
 def _is_lowered(node: ast.AST, site: Site) -> bool:
-    """Whether an expression is a text in lower case: a call of ``lower()``, or a variable with the result of one."""
+    """Return whether an expression is lowercase text: a call of ``lower()``, or a variable that holds its result."""
     while called(node) in ("strip", "rstrip", "lstrip"):
         assert isinstance(node, ast.Call)
         node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
@@ -414,38 +414,38 @@ def _frequent_letters_dropped(site: Site, node: ast.Call) -> Iterator[Slip]:
 
 @_kind(ast.expr)
 def _order_of_a_set(site: Site, node: ast.expr) -> Iterator[Slip]:
-    """The order of texts in a set differs from process to process."""
+    """Find code that depends on the order of texts in a set, which differs from process to process."""
     parent = site.parent
     is_set = called(node) in ("set", "frozenset") or isinstance(node, (ast.Set, ast.SetComp))
     if not is_set or (isinstance(node, ast.Call) and not node.args):
         return
-    ordered = called(parent) in ("list", "tuple", "join", "iter", "next", "enumerate", "zip")
-    ordered = ordered or (isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node)
-    if ordered:
+    is_ordered = called(parent) in ("list", "tuple", "join", "iter", "next", "enumerate", "zip")
+    is_ordered = is_ordered or (isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node)
+    if is_ordered:
         versions = tuple(f"sorted({site.text}, key=str, reverse={back})" for back in (False, True))
         yield Slip(site, versions, "the order of texts in a set differs from process to process")
 
 
 @_kind(ast.expr)
 def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
-    """A comma is missing between two texts of a list."""
+    """Find two texts of a list with the comma between them missing."""
     if not isinstance(node, (ast.List, ast.Tuple, ast.Set)) or len(node.elts) < 2:
         return
     for item in node.elts:
         parts = (
-            # 'a' 'b': two texts side by side, which Python joins.
+            # 'a' 'b': two string literals side by side, which Python joins.
             re.fullmatch(r"""\s*(["'])([^"'\\\n]+)\1\s+(["'])([^"'\\\n]+)\3\s*""", site.of(item))
             if _text(item)
             else None
         )
         if parts is not None and parts[2] == parts[2].strip() and parts[4] == parts[4].strip():
-            repaired = _with(site, item, f"{parts[2]!r}, {parts[4]!r}")
+            repaired = _replace_part(site, item, f"{parts[2]!r}, {parts[4]!r}")
             yield Slip(site, (repaired,), f"a comma is missing: {parts[2]!r} and {parts[4]!r} are one text")
 
 
 @_kind(ast.BinOp)
 def _flags_lost(site: Site, node: ast.BinOp) -> Iterator[Slip]:
-    """``re.I & re.S`` is 0, which sets no flag."""
+    """Find ``re.I & re.S``, which is 0 and sets no flag."""
     sides = (node.left, node.right)
     flags = all(isinstance(side, ast.Attribute) and side.attr in _FLAGS for side in sides)
     if flags and isinstance(node.op, ast.BitAnd):
@@ -453,19 +453,19 @@ def _flags_lost(site: Site, node: ast.BinOp) -> Iterator[Slip]:
 
 
 def _text(node: ast.AST) -> str:
-    """Return a text that is written out, or ""."""
+    """Return the value of a string literal; "" for other nodes."""
     value = node.value if isinstance(node, ast.Constant) else ""
     return value if isinstance(value, str) else ""
 
 
 def _is_pattern(site: Site) -> bool:
-    """Whether a text is the pattern of a call of re, or is assigned and looks like one."""
+    """Return whether a text is the pattern in a call of ``re``, or is assigned and looks like a pattern."""
     parent = site.parent
     if isinstance(parent, ast.Call) and calls_re(parent):
         return parent.args[:1] == [site.node]
     return isinstance(parent, (ast.Assign, ast.List, ast.Tuple, ast.Dict)) and bool(_MADE.search(_text(site.node)))
 
 
-def _with(site: Site, part: ast.AST, text: str) -> str:
-    """Return the text of a place with another text for one of its parts."""
+def _replace_part(site: Site, part: ast.AST, text: str) -> str:
+    """Return the text of a site with the inner node `part` replaced by `text`."""
     return site.source.within(site.node, part, text)

@@ -1,4 +1,4 @@
-"""Smells: constructions in the code of a reward that go wrong on some inputs; each says which inputs to try."""
+"""Smells: constructions in the code of a reward that fail on some inputs; each suggests which inputs to try."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from rewardkit.tree.reward import Reward
 
 _STRIPPING = frozenset(("strip", "lstrip", "rstrip"))
 _SHORTEST_CUT, _LONGEST_CUT = 50, 20_000
-"""A longer cut is a guard: few completions are as long."""
+"""The range of cut lengths that count. Arbitrary: a longer cut is only a safeguard, since few completions are that
+long."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,11 @@ class Smells:
     """Patterns in the code of a reward that may go wrong.
 
     Attributes:
-        cuts: lengths to which it cuts texts, ``text[-300:]``.
-        stripped: sets of letters that it strips, ``text.lstrip("answer: ")``.
-        makes_patterns: whether it makes a regular expression of a variable, without escaping it.
-        removes_articles: whether a pattern has "a", "an" and "the".
-        counts_messages: whether it takes the length of a value from which it also reads messages.
+        cuts: lengths to which the code cuts texts, as in ``text[-300:]``.
+        stripped: sets of letters that the code strips, as in ``text.lstrip("answer: ")``.
+        makes_patterns: whether the code builds a regular expression from a variable without escaping it.
+        removes_articles: whether a pattern contains "a", "an" and "the".
+        counts_messages: whether the code takes the length of a value that it also reads as messages.
     """
 
     cuts: tuple[int, ...] = ()
@@ -35,7 +36,7 @@ class Smells:
 
 
 def smells(reward: Reward) -> Smells:
-    """Read the code of a reward's functions; nothing is found without a source."""
+    """Find smells in the code of a reward's functions; none are found if there is no source."""
     statements = [site for site in places(reward) if not site.parents]
     nodes = [(node, site) for site in statements for node in ast.walk(site.node)]
     escaped = any(called(node) == "escape" for node, _ in nodes)
@@ -55,7 +56,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
 
 
 def _cuts(node: ast.AST, site: Site) -> Iterator[int]:
-    """Yield the length in ``text[-300:]`` and ``text[:300]``; a name is looked up in the module."""
+    """Yield the lengths in slices such as ``text[-300:]`` and ``text[:300]``; names are looked up in the module."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
         return
     for bound in (node.slice.lower, node.slice.upper):
@@ -67,7 +68,7 @@ def _cuts(node: ast.AST, site: Site) -> Iterator[int]:
 
 
 def _named(node: ast.AST, site: Site) -> float | None:
-    """Return the value of a number that the module names."""
+    """Return the value of a module constant, if it is a number."""
     if isinstance(node, ast.UnaryOp):
         node = node.operand
     if not isinstance(node, ast.Name):
@@ -93,15 +94,15 @@ def _makes_a_pattern(node: ast.AST) -> bool:
 
 
 def _counts_messages(nodes: list[ast.AST]) -> bool:
-    """Whether a variable is read as messages, ``completion[-1]["content"]``, and its length is taken as well."""
-    read: set[str] = set()
-    counted: set[str] = set()
+    """Return whether the code takes the length of a variable that it also reads as ``completion[-1]["content"]``."""
+    message_names: set[str] = set()
+    measured_names: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Subscript) and next(_texts(node.slice), "") == "content":
             inner = node.value
             if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
-                read.add(inner.value.id)
+                message_names.add(inner.value.id)
         if isinstance(node, (ast.BinOp, ast.Compare)):
-            below = [call for call in ast.walk(node) if isinstance(call, ast.Call) and called(call) == "len"]
-            counted |= {name.id for call in below for name in call.args if isinstance(name, ast.Name)}
-    return bool(read & counted)
+            len_calls = [call for call in ast.walk(node) if isinstance(call, ast.Call) and called(call) == "len"]
+            measured_names |= {name.id for call in len_calls for name in call.args if isinstance(name, ast.Name)}
+    return bool(message_names & measured_names)

@@ -1,7 +1,7 @@
 """Reports of checks, as text for a terminal and as a page for a browser.
 
-A `Report` has the results of the laws; a `Section` adds what labels and samples say. ``text_of(sections)``,
-``page_of(sections)`` and ``dictionary_of(sections)`` show several.
+A `Report` holds the results of the laws; a `Section` adds results from labels and samples. ``text_of(sections)``,
+``page_of(sections)`` and ``dictionary_of(sections)`` show several sections.
 """
 
 from __future__ import annotations

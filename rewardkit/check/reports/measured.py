@@ -1,6 +1,6 @@
 """Measurements of a reward on data: its agreement with labels, and its learning signal.
 
-Both score every completion of a file in a child process, so that a reward that hangs does not lose the report.
+Both measurements score every completion of a file in a child process, so that the report survives a reward that hangs.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from rewardkit.batch.score import ERRORED, FAILED, SCORED
 from rewardkit.batch.table import ScoreTable
 from rewardkit.check.labels import labeled
 from rewardkit.check.reports.report import Report, Section
-from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
-from rewardkit.check.run.output import Output, diverted
+from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
+from rewardkit.check.run.output import Output, divert_output
 from rewardkit.errors import DataError, RewardDefinitionError, RewardKitError
 from rewardkit.progress.progress import Progress
 from rewardkit.scoring.samples import Data, arranged, read
@@ -38,13 +38,13 @@ def calibrate(
     prompt: str = "prompt",
     group_by: str | Sequence[str] | None = None,
     progress: Progress | None = None,
-    # The usual number of bins; 1,000 resamples leave 25 beyond each end of a 95 % interval.
+    # 10 is the usual number of bins; 1,000 resamples leave 25 beyond each end of a 95 % interval.
     bins: int = 10,
     cases: int = 5,
     replicates: int = 1000,
     seed: int = 0,
 ) -> Calibration:
-    """Measure how well `reward`, and each of its components, tells good completions from bad ones.
+    """Measure how well a reward and each of its components distinguish good completions from bad ones.
 
     ::
 
@@ -62,12 +62,12 @@ def calibrate(
         threshold: also show the results for this threshold of the total.
         completion: the column of the completions, texts or lists of messages.
         prompt: the column of the prompts.
-        group_by: the columns in which completions of one group agree; the order of the rows does not matter. By
-            default the prompt and the columns that `reward` names.
-        progress: the training progress; without it, schedules have their end values.
-        bins: bins of the reliability curve.
-        cases: number of misjudged completions to keep of each kind.
-        replicates: bootstrap samples for the interval of the AUC; 0 for none.
+        group_by: the columns that identify a group; the order of rows does not matter. By default, the prompt and the
+            columns that `reward` names.
+        progress: the training progress; if None, schedules have their end values.
+        bins: number of bins in the reliability curve.
+        cases: number of misjudged completions of each kind to keep.
+        replicates: number of bootstrap samples for the confidence interval for the AUC; 0 for no interval.
         seed: the seed of the bootstrap.
 
     Raises:
@@ -114,7 +114,7 @@ def estimate_signal(
     group_by: str | Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Signal:
-    """Estimate the learning signal of `reward` from samples of the model that you will train.
+    """Estimate the learning signal of a reward from samples of the model that you will train.
 
     ::
 
@@ -131,18 +131,18 @@ def estimate_signal(
         num_generations: completions per prompt in the run; by default, the number of samples.
         steps: optimizer steps of the run, to estimate calls and costs. Needs `completions_per_step`.
         completions_per_step: completions scored per step over all processes. Needs `steps`.
-        price_per_call: the price of a call of an expensive component, in any currency; or a mapping by component.
+        price_per_call: the price of one call to an expensive component, in any currency, or a mapping from component to
+            price.
         completion: the column of the completions, texts or lists of messages.
         prompt: the column of the prompts.
-        group_by: the columns in which completions of one group agree; by default the prompt and the columns that
-            `reward` names.
-        progress: the training progress; by default the first step, as for the sampled model.
+        group_by: the columns that identify a group; by default, the prompt and the columns that `reward` names.
+        progress: the training progress; by default, the first step, which fits samples of the untrained model.
 
     Raises:
         DataError: the data cannot be read, or has no prompts.
         BindingError: `reward` reads a column that the data does not have, or no prompt has two samples.
         CoercionError: a column's value does not fit its annotation.
-        RewardDefinitionError: `num_generations` is below 2, or `steps` comes without `completions_per_step`.
+        RewardDefinitionError: `num_generations` is below 2, or only one of `steps` and `completions_per_step` is given.
         RewardBug: a function without a lower bound raised (others score their lowest bound and are reported).
     """
     if (steps is None) != (completions_per_step is None):
@@ -179,7 +179,7 @@ def estimate_signal(
 def _calls(
     scorer: Scorer, table: ScoreTable, groups: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 ) -> dict[str, int]:
-    """Count the calls of each expensive component: one per row that reached it, or one per group."""
+    """Count the calls to each expensive component: one per row that reaches it, or one per group."""
     counts = {}
     for name, node in scorer.names.components:
         binding = node.facts.binding
@@ -193,18 +193,18 @@ Result = TypeVar("Result")
 
 
 class _Unfinished(RewardKitError):
-    """Scoring all completions did not finish."""
+    """Raised if scoring all completions did not finish."""
 
 
 _LIMIT = 120.0
-"""Time limit for all completions of a file, in seconds. Any limit: a reward that hangs on one of them ends there."""
+"""The time limit for all completions of a file, in seconds. Arbitrary: it stops a reward that hangs on one of them."""
 
 
 def measured(report: Report, reward: Any, data: str | Path, *, label: str = "label", seed: int = 0) -> Section:
-    """Return the report with measurements on the completions of a file.
+    """Add measurements on the completions of a file to a report.
 
-    Labels give a calibration, and several completions per prompt give an estimate of the signal. If one of them is
-    missing, a remark says why.
+    If the file has labels, the section includes a calibration; if it has several completions per prompt, an estimate of
+    the signal. If a measurement fails, a remark says why.
     """
     dataset = labeled(reward, data, label)
     remarks: list[str] = []
@@ -217,10 +217,12 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     try:
         if dataset.has_labels:
             missing = f"agreement with {label!r} not measured"
-            calibration = _tried(lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks, output)
+            calibration = _measure_or_remark(
+                lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks, output
+            )
         if dataset.has_groups:
             missing = "learning signal not estimated"
-            signal = _tried(lambda: estimate_signal(tree, unlabeled), missing, remarks, output)
+            signal = _measure_or_remark(lambda: estimate_signal(tree, unlabeled), missing, remarks, output)
     except _Unfinished as error:  # the second measurement would not finish either
         remarks.append(f"{missing}: {error}")
     if output.printed is not None:
@@ -235,9 +237,11 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     )
 
 
-def _tried(measure: Callable[[], Result], missing: str, remarks: list[str], output: Output) -> Result | None:
+def _measure_or_remark(
+    measure: Callable[[], Result], missing: str, remarks: list[str], output: Output
+) -> Result | None:
     try:
-        return _apart(measure, output)
+        return _measure_in_child(measure, output)
     except _Unfinished:
         raise
     except RewardKitError as error:
@@ -245,14 +249,14 @@ def _tried(measure: Callable[[], Result], missing: str, remarks: list[str], outp
         return None
 
 
-def _apart(measure: Callable[[], Result], output: Output) -> Result:
-    """Call `measure` in a child process, if the system can fork.
+def _measure_in_child(measure: Callable[[], Result], output: Output) -> Result:
+    """Call `measure` in a child process (or in this one if the system cannot fork) and return the result.
 
     Raises:
         RewardKitError: `measure` raised it, or did not finish.
     """
     if not can_isolate():
-        with diverted(output.hear):
+        with divert_output(output.hear):
             return measure()
 
     def work(send: Callable[[Any], None]) -> None:
@@ -261,7 +265,7 @@ def _apart(measure: Callable[[], Result], output: Output) -> Result:
         except Exception as error:
             send((False, str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {error}"))
 
-    for message in isolated(work, Note(), patience=1.0, limit=_LIMIT, on_output=output.hear):
+    for message in run_in_child(work, Note(), patience=1.0, limit=_LIMIT, on_output=output.hear):
         if isinstance(message, Lost):
             raise _Unfinished(f"scoring all completions did not finish ({message.reason})")
         ended, value = message

@@ -1,7 +1,7 @@
-"""Report: the results of all laws for one reward. Section: a report with the results from labels and samples.
+"""Report, the results of all laws for one reward, and Section, a report with results from labels and samples.
 
-``print(check_reward(reward, examples=[...]))`` shows a table of laws, then every finding: the completion, its score,
-why it matters, and a line of Python that reproduces it.
+``print(check_reward(reward, examples=[...]))`` shows a table of laws, then every finding with the completion, the
+score, why it matters, and a line of Python to reproduce it.
 """
 
 from __future__ import annotations
@@ -47,24 +47,24 @@ if TYPE_CHECKING:
 
 
 _NAMED = 4
-"""Laws that a verdict names. Any number, so that a verdict is one line."""
+"""The most laws to name in a verdict. Arbitrary: keeps a verdict on one line."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """All results of a check of one reward.
+    """The results of checking one reward.
 
     Attributes:
         reward: the repr of the reward.
         results: one per law, in the order in which the laws ran.
-        components: of a list or sum, the reports of its addends, each checked by itself; they lack the findings that
-            `results` has.
-        seed: repeats the same check.
-        seconds: the duration.
+        components: for a list or sum, the reports of the addends, each checked by itself, without findings that are
+            already in `results`.
+        seed: the seed; the same seed repeats the same check.
+        seconds: the duration of the check.
         fingerprint: the fingerprint of the reward.
-        budget: the seconds that it was given.
+        budget: the time limit of the check, in seconds.
         remarks: facts about the examples for the reader.
-        printed: the output of the reward during the check; None if nothing.
+        printed: the output that the reward printed during the check; None if there was none.
     """
 
     reward: str
@@ -80,13 +80,13 @@ class Report:
 
     @property
     def findings(self) -> list[Finding]:
-        """All faults found, also in its components."""
+        """All faults found, including those in components."""
         own_findings = [finding for result in self.results for finding in result.findings]
         return [*own_findings, *(finding for part in self.components for finding in part.findings)]
 
     @property
     def merged(self) -> tuple[LawResult, ...]:
-        """One result per law, with the findings of the components."""
+        """One result per law, including the findings of components."""
         results = []
         for result in self.results:
             parts = [
@@ -98,23 +98,23 @@ class Report:
 
     @property
     def asides(self) -> list[Finding]:
-        """Faults that no model and trainer of the given data can reach, and faults of the data (`of_data`)."""
+        """Faults in the data (`of_data`), and faults that no model and trainer can reach with the given data."""
         return [aside for result in self.results for aside in result.asides]
 
     @property
     def ok(self) -> bool:
-        """Whether no law is broken and no exploit was found; see `complete` for whether everything was tried."""
+        """Whether no law is broken and no exploit was found; `complete` tells whether everything was tried."""
         return not self.findings
 
     @property
     def complete(self) -> bool:
-        """Whether the check of every law that applies was finished."""
+        """Whether every law that applies was checked to the end."""
         is_complete = all(result.outcome != "unfinished" for result in self.results)
         return is_complete and all(part.complete for part in self.components)
 
     @property
     def needs(self) -> int:
-        """The budget, in seconds, that would finish the laws that ran out of time; 0 if none did."""
+        """The estimated budget, in seconds, to finish the laws that ran out of time; 0 if none did."""
         return budget_for(self)
 
     def __getitem__(self, law: str) -> LawResult:
@@ -129,7 +129,7 @@ class Report:
             raise AssertionError(str(self))
 
     def shown_as(self, title: str) -> Report:
-        """Return the same report under another title."""
+        """Return the same report with another title."""
         return replace(self, title=title)
 
     def __str__(self) -> str:
@@ -139,7 +139,7 @@ class Report:
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values that JSON can hold."""
+        """Return the report as plain JSON values."""
         return {
             "reward": self.reward,
             "title": self.title,
@@ -168,17 +168,17 @@ class Report:
         }
 
     def to_json(self, path: str | Path) -> None:
-        """Write `to_dict` to a file."""
+        """Write the report to a JSON file."""
         Path(path).write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="ascii")
 
     def to_html(self, path: str | Path) -> None:
-        """Write a self-contained page: no scripts, nothing fetched, everything escaped."""
+        """Write the report as a self-contained HTML page: no scripts, no external resources, all text escaped."""
 
         Path(path).write_text(page_of([Section(self)]), encoding="utf-8")
 
 
 class Unchecked(Protocol):
-    """A candidate that was not checked."""
+    """A candidate for a reward that was not checked."""
 
     @property
     def name(self) -> str: ...
@@ -189,13 +189,13 @@ class Unchecked(Protocol):
 
 @dataclass(frozen=True)
 class Section:
-    """Everything shown about one reward.
+    """The part of a report about one reward.
 
     Attributes:
         report: the results of the laws.
-        data: the file of the examples, and the part of it that was used; empty for none.
-        calibration: its agreement with labels.
-        signal: its learning signal.
+        data: the file with the examples, and how much of it was used; empty if there is none.
+        calibration: the agreement of the reward with labels.
+        signal: the learning signal of the reward.
         remarks: other notes for the reader.
     """
 
@@ -216,17 +216,17 @@ class Section:
 
     @property
     def faulty(self) -> bool:
-        """Whether it breaks a law, as a whole or in a component."""
+        """Whether the reward breaks a law, as a whole or in a component."""
         return bool(self.broken) or any(part.broken for part in self.parts)
 
     @property
     def findings(self) -> int:
-        """The number of different findings, without those of its components."""
+        """The number of distinct findings, not counting components."""
         return sum(len(distinct(result.findings)) for result in self.broken)
 
     @cached_property
     def _repeated(self) -> set[str]:
-        return repeated(self.report.results)
+        return laws_without_findings(self.report.results)
 
     @property
     def broken(self) -> list[LawResult]:
@@ -240,7 +240,7 @@ class Section:
 
     @property
     def unfinished(self) -> list[LawResult]:
-        """Laws that may apply but whose check was cut short, or in which the process died again."""
+        """Laws that may apply but whose check was cut short or ended because the process died again."""
         return [
             result for result in self.report.results if result.outcome == "unfinished" or result.law in self._repeated
         ]
@@ -252,7 +252,7 @@ class Section:
 
     @property
     def _untried(self) -> list[str]:
-        """Name the results that need right completions, if there are none."""
+        """A note that names the laws that were skipped because no right completions were given."""
         laws = [result.law for result in self.report.results if result.reason == NO_GOOD]
         if not laws:
             return []
@@ -263,7 +263,7 @@ class Section:
 
     @property
     def _covered(self) -> list[str]:
-        """Say that a component pays wrong completions that the others reject."""
+        """A note that a component accepts wrong completions that the sum rejects."""
         laws = [result.law for result in self.report.results if result.reason == COVERED]
         if not laws:
             return []
@@ -271,7 +271,7 @@ class Section:
 
     @property
     def _cut(self) -> list[str]:
-        """Say which budget would do."""
+        """A note on the budget that would be enough."""
         needed = budget_for(self.report)
         if not needed:
             return []
@@ -279,7 +279,7 @@ class Section:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The remarks, faults of the data, and one line about faults that no run on the given data reaches."""
+        """The remarks, the faults in the data, and one line about faults that no run on the given data can reach."""
         everything = [aside for result in self.report.results for aside in result.asides]
         asides = [aside for aside in everything if not aside.of_data]
         of_data = [f"About the data ({aside.law}): {aside.why}" for aside in everything if aside.of_data]
@@ -322,7 +322,7 @@ class Section:
 
 
 def budget_for(report: Report) -> int:
-    """Estimate the budget that would finish the laws that ran out of time; 0 if none did, or none is known."""
+    """Estimate the budget, in seconds, to finish the laws that ran out of time; 0 if none did or it is unknown."""
     everything = [report, *report.components]
     results = [result for entry in everything for result in entry.results]
     durations = [result.seconds for result in results if result.outcome in ("held", "broken")]
@@ -331,12 +331,12 @@ def budget_for(report: Report) -> int:
         return 0
     usual = max(1.0, sum(durations) / max(1, len(durations)))
     more = sum(entry.seconds * (entry.count / max(1, entry.reached) - 1) if entry.count else usual for entry in late)
-    # Half more than what was measured, in whole tens of seconds: the next run should suffice on a busier machine, too.
+    # Half more than measured, rounded up to tens of seconds, so that the budget suffices even on a busier machine.
     return math.ceil(max(report.budget + more * 1.5, report.budget * 1.5) / 10) * 10
 
 
 def distinct(findings: Sequence[Finding]) -> list[Finding]:
-    """Return each fault once: the first finding with a given completion and columns."""
+    """Return the findings without repetitions of the same law, component, completion and columns."""
     by_key: dict[str, Finding] = {}
     for finding in findings:
         by_key.setdefault(_key(finding), finding)
@@ -344,18 +344,18 @@ def distinct(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def cause_of(finding: Finding) -> str:
-    """Return the cause of a finding: equal for the same fault of several components, or at several places."""
+    """Return a key for the cause of a finding, equal for the same fault in several components or places."""
     raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
-    # Up to what a completion earns, and up to "; so does": these differ from one finding to the next.
+    # Drop the scores (": earns ...") and further cases ("; so does ..."), which differ from finding to finding.
     why = re.split(r": earns|; so d", finding.why)[0]
-    # Numbers differ as well.
+    # Numbers also differ from finding to finding.
     return repr((finding.law, finding.family, raised, re.sub(r"-?\d[\d.,]*(?:e[-+]?\d+)?", "#", why)))
 
 
 def by_cause(section: Section) -> list[tuple[str, list[tuple[str, Finding]]]]:
-    """Return the findings of a reward and its components by law, each with the name of its component, if it has one.
+    """Return the findings by law, each with the name of the component ("" for the whole reward).
 
-    Laws without their own findings are left out.
+    Laws whose findings all belong to other laws are left out.
     """
     by_law: dict[str, list[tuple[str, Finding]]] = {}
     for title, owner in [("", section), *((part.title, part) for part in section.parts)]:
@@ -369,10 +369,11 @@ def _key(finding: Finding) -> str:
     return repr((finding.law, finding.component, finding.completion, sorted(finding.columns.items(), key=repr)))
 
 
-def repeated(results: Sequence[LawResult]) -> set[str]:
-    """Return laws without their own findings: a completion that kills the process does so in every law.
+def laws_without_findings(results: Sequence[LawResult]) -> set[str]:
+    """Return the laws that only repeat findings of other laws.
 
-    Such a finding names the law that it breaks. It is shown there, or else where it occurs first.
+    A completion that kills the process does so in every law. The finding names the law that the completion breaks, and
+    is shown there, or else where it occurs first.
     """
     own_laws = {result.law for result in results if any(finding.law == result.law for finding in result.findings)}
     earlier_keys: set[str] = set()
@@ -387,20 +388,20 @@ def repeated(results: Sequence[LawResult]) -> set[str]:
 
 
 def kind_of(finding: Finding, law: str) -> str:
-    """Return the kind of a fault, if it is not the law itself: the family, or another law."""
+    """Return the kind of a fault (the exploit family or another law); "" if it is just `law`."""
     kind = finding.family or finding.law
     return "" if kind == law else kind
 
 
 def families_of(findings: Sequence[Finding]) -> list[str]:
-    """Return the exploit families of the findings."""
+    """Return the distinct exploit families of the findings."""
     return list(
         dict.fromkeys(finding.family for finding in findings if finding.family and finding.family != finding.law)
     )
 
 
 def dictionary_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> dict[str, Any]:
-    """Return plain values that JSON can hold: ``{"ok": ..., "rewards": [...], "left_out": [...]}``."""
+    """Return the sections as plain JSON values: ``{"ok": ..., "rewards": [...], "left_out": [...]}``."""
     return {
         "ok": all(section.report.ok for section in sections),
         "rewards": [
@@ -419,12 +420,15 @@ def dictionary_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = (
 
 
 def json_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
-    """Return `dictionary_of` as strict JSON in ASCII, since UTF-8 cannot hold a completion's lone surrogates."""
+    """Return the sections as strict JSON.
+
+    The text is ASCII, because completions may contain lone surrogates, which UTF-8 cannot encode.
+    """
     return json.dumps(_strict(dictionary_of(sections, left_out)), indent=2, allow_nan=False) + "\n"
 
 
 def _strict(value: Any) -> Any:
-    """Write NaN and infinities as text, which JSON has no numbers for."""
+    """Convert NaN and infinities to text, because JSON has no such numbers."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, Mapping):
@@ -434,24 +438,27 @@ def _strict(value: Any) -> Any:
     return value
 
 
-# The document of a check: broken and held laws, each finding with its completion, and a verdict.
+# The document of a check: broken and held laws, every finding with its completion, and a verdict.
 
 
 _LINE = 300
-"""Characters of a completion, a note or an error on a terminal; longer ones lose their middle."""
+"""The most characters of a completion, note or error to show on a terminal; longer ones are cut in the middle.
+Arbitrary."""
 _LONGEST = 4_000
-"""The same on the page."""
+"""The most characters of a completion, note or error to show on the page; longer ones are cut in the middle.
+Arbitrary."""
 _CELL = 80
-"""Characters of a cell on a terminal. Any limits of a line."""
+"""The most characters of a cell of the example. Arbitrary: keeps a cell on one line."""
 _WHY = 80
-"""Characters of the reason of a further finding. Any limit of a line."""
+"""The most characters of the reason for a further finding. Arbitrary: keeps it on one line."""
 _SHORT = 300
-"""Characters of a line that reproduces a finding; longer ones are left to the other reports, never cut."""
+"""The longest line to reproduce a finding on a terminal, in characters. Arbitrary. Longer ones are never cut, but left
+to the other reports."""
 _MARKS: dict[Kind, str] = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped": "n/a"}
 
 
 def text_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
-    """Show rewards one after the other; if there are several candidates, all verdicts are repeated at the end."""
+    """Return the sections as text, one after another; with several candidates, a table of all verdicts follows."""
     blocks: list[Block] = [Part(section.title, list(_in_short(section))) for section in sections]
     verdicts = [[section.title, section.verdict] for section in sections]
     verdicts += [[candidate.name, f"not checked: {candidate.reason}"] for candidate in left_out]
@@ -461,7 +468,7 @@ def text_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> 
 
 
 def page_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
-    """Return a whole page with a section for each reward."""
+    """Return an HTML page with a section for each reward."""
     broken = sum(section.faulty for section in sections)
     summary = f"{len(sections)} rewards checked, {broken or 'none'} with findings."
     if len(sections) == 1:
@@ -480,7 +487,7 @@ def page_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> 
 
 
 def law_as_text(result: LawResult, reward: str) -> str:
-    """Show all findings of one broken law, for a failing test."""
+    """Return all findings of one broken law as text for a failing test."""
     findings = distinct(result.findings)
     count = "" if len(findings) == 1 else f" in {len(findings)} ways"
     cards = _findings_in_short(_Shown(), result.law, findings, {})
@@ -492,7 +499,7 @@ def _kind(section: Section) -> Kind:
 
 
 def _summary(result: LawResult) -> str:
-    """Return the number of findings of a broken law, or the reason why it has none."""
+    """Return the number of findings of a broken law and their families; if there are none, the reason."""
     findings = distinct(result.findings)
     if not findings:
         return result.reason
@@ -510,7 +517,7 @@ def _reason(result: LawResult) -> str:
 
 @dataclass
 class _Shown:
-    """The data that a section has shown already, so that it is not repeated."""
+    """The state of showing a section, so that the same example is not shown twice in a row."""
 
     columns: Mapping[str, Any] | None = None
     cut: bool = False
@@ -563,14 +570,14 @@ def _laws_in_short(section: Section) -> Iterator[tuple[str, str]]:
 def _findings_in_short(
     state: _Shown, law: str, findings: Sequence[Finding], concerned: Mapping[str, Sequence[str]]
 ) -> Iterator[Block]:
-    """Show each kind of fault once in full, and others of that kind in one line each."""
+    """Yield one card per kind of fault: the first finding in full, others of that kind in one line each."""
     reasons = dict.fromkeys(finding.matters for finding in findings if finding.matters)
     if len(reasons) == 1:
         yield from map(Paragraph, reasons)
     kinds: dict[str, list[Finding]] = {}
     for finding in findings:
         kinds.setdefault(_similarity(finding), []).append(finding)
-    for number, (first, *repeats) in enumerate(kinds.values(), start=1):
+    for number, (first, *repeated_findings) in enumerate(kinds.values(), start=1):
         rows = _rows(first, _LINE, matters=len(reasons) > 1, previous_columns=state.columns)
         state.columns = first.columns
         if names := [name for name in concerned.get(cause_of(first), ()) if name]:
@@ -579,21 +586,21 @@ def _findings_in_short(
             rows.append(("reproduce", Quote(first.reproduce, line=first.reproduce)))
         else:
             state.cut = True
-        rows += [("also", _further(first, finding, concerned)) for finding in repeats]
+        rows += [("also", _further(first, finding, concerned)) for finding in repeated_findings]
         if first.advice:
             rows.append(("next", first.advice))
         yield Card(f"{number}. {_title(first, law)}", [Facts(rows)])
 
 
 def _similarity(finding: Finding) -> str:
-    """Return the common part of findings if only the first of them is shown in full."""
+    """Return a key that is equal for findings of one kind, of which only the first is shown in full."""
     if finding.line and finding.law == "exploits":
         return repr((finding.law, finding.line))
     return repr((finding.law, finding.family, finding.matters, _raised(finding), finding.advice))
 
 
 def _further(first: Finding, finding: Finding, concerned: Mapping[str, Sequence[str]]) -> str:
-    """Show another finding of a kind in a few words."""
+    """Return a short line for another finding of the same kind as `first`."""
     names = [name for name in concerned.get(cause_of(finding), ()) if name]
     where = f" ({', '.join(names)})" if names and names != list(concerned.get(cause_of(first), ())) else ""
     return f"{middle_cut(finding.why.split('; so does')[0], _WHY)}: {quoted(finding.completion, 60)}{where}"
@@ -631,7 +638,7 @@ def _laws_in_full(section: Section, anchor: str) -> Iterator[Block]:
         yield _law_table(rows)
     if section.held:
         rows = [_law(result, "held", result.why) for result in section.held]
-        # Broken laws come first, so this list is open only if there are none.
+        # Broken laws matter more, so this list is open only if there are none.
         yield Fold(f"{len(section.held)} laws held", [_law_table(rows)], opened=not section.broken)
     if section.inapplicable:
         rows = [_law(result, "skipped", result.reason) for result in section.inapplicable]
@@ -684,7 +691,7 @@ def _calibration(section: Section) -> Iterator[Block]:
     yield Fold("thresholds, reliability and misjudged completions", section.calibration.document.blocks)
 
 
-# A finding, on both.
+# Parts of a finding, for both the terminal and the page.
 
 
 def _title(finding: Finding, law: str) -> str:
@@ -695,12 +702,12 @@ def _title(finding: Finding, law: str) -> str:
 def _rows(
     finding: Finding, limit: int, *, matters: bool, previous_columns: Mapping[str, Any] | None = None
 ) -> list[tuple[str, str | Quote]]:
-    """Return the facts of a finding.
+    """Return the (label, value) rows that describe a finding.
 
     Args:
-        limit: the most characters of a text.
-        matters: whether to say why it matters.
-        previous_columns: the columns of the finding before.
+        limit: the most characters of a text to show.
+        matters: whether to say why the finding matters.
+        previous_columns: the columns of the previous finding.
     """
     rows: list[tuple[str, str | Quote]] = [("completion", Quote(finding.completion, limit, _expression(finding)))]
     if finding.columns != previous_columns:
@@ -723,26 +730,26 @@ def _rows(
 
 
 def _raised(finding: Finding) -> str:
-    """Return the last line of the traceback."""
+    """Return the last line of a finding's traceback; "" if there is none."""
     return finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
 
 
 def _expression(finding: Finding) -> str | None:
-    """Return the expression of a long completion that repeats a piece many times."""
+    """Return a short expression for a long completion that repeats a piece many times; None if there is none."""
     long = isinstance(finding.completion, str) and len(finding.completion) > _LINE
     text = expression_of(finding.completion) if long else ""
     return text if 0 < len(text) <= _LINE else None
 
 
 def _chat(name: str, value: Any) -> str | None:
-    """Return the role and the text of each message of a chat prompt on one line; None for another cell."""
+    """Return the role and text of each message in a chat prompt, on one line; None for other cells."""
     if (
         name != "prompt"
         or not isinstance(value, (list, tuple))
         or not all(isinstance(entry, Mapping) for entry in value)
     ):
         return None
-    # The cell is shared among the messages; 15 characters are for the role, and below 30 a text says nothing.
+    # Divide the cell among the messages. 15 characters are for the role; a text of fewer than 30 says nothing.
     share = max(30, _CELL // max(1, len(value)) - 15)
     messages = (f"{message.get('role', 'message')}: {quoted(message.get('content'), share)}" for message in value)
     return visible(middle_cut("; ".join(messages), _CELL + 30))

@@ -1,1 +1,1 @@
-"""The reward that is checked: its scores, and the facts about it."""
+"""The reward under test: its scores, and facts about it."""

@@ -1,7 +1,7 @@
 """BoundReward: a reward with its examples and laws.
 
-``bound(reward, {"examples": [{"answer": "42"}], "good": ["<answer>42</answer>"]}).report()`` checks it. Tests, the
-pytest plugin and the command line all use it, so they check a reward in the same way.
+``bound(reward, {"examples": [{"answer": "42"}], "good": ["<answer>42</answer>"]}).report()`` checks the reward. Tests,
+the pytest plugin and the command line all use `bound`, so they check rewards in the same way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rewardkit.check.check import check_reward
 from rewardkit.check.declarations import NAMES
 from rewardkit.check.findings import LawResult
 from rewardkit.check.laws import Law
-from rewardkit.check.reports.report import Report, repeated
+from rewardkit.check.reports.report import Report, laws_without_findings
 from rewardkit.check.run.execution import OnProgress
 from rewardkit.check.run.selection import selected
 from rewardkit.errors import RewardDefinitionError, near_miss
@@ -23,22 +23,22 @@ from rewardkit.tree.binding import name_of as function_name
 from rewardkit.tree.reward import Reward
 
 _OWN = ("reward", "laws", "without", "fail_fast", "on_progress")
-"""Arguments of `check_reward` that a bound reward sets itself."""
+"""The arguments of `check_reward` that a bound reward sets itself."""
 _LONGEST_NAME = 60
-"""Any limit: a heading of a report is one line."""
+"""The longest name of a reward, in characters. Arbitrary: keeps the heading of a report on one line."""
 
 
 @dataclass(eq=False)
 class BoundReward:
-    """A reward, ready to be checked.
+    """A reward with its examples and laws, ready to be checked.
 
     Attributes:
-        name: its name in reports and tests.
+        name: the name in reports and tests.
         reward: a reward, a trainer's function, or a list of them.
         options: arguments of `check_reward`.
         laws: the laws to check, including those for exploits, in the order in which they run.
-        wanted: names of the laws that `result` will be asked for. All of them run on the first request, because most
-            laws share completions, which are then scored once.
+        wanted: the names of the laws whose results will be needed. All of them run at the first call of `result`,
+            because most laws share completions, which are then scored only once.
     """
 
     name: str
@@ -49,15 +49,15 @@ class BoundReward:
     _results: dict[str, LawResult] = field(default_factory=dict)
 
     def report(self, only: Collection[str] | None = None, on_progress: OnProgress | None = None) -> Report:
-        """Check its laws, or only those named."""
+        """Check all laws, or only those in `only`, and return the report."""
         chosen = [law for law in self.laws if only is None or law.name in only]
         return check_reward(self.reward, laws=chosen, on_progress=on_progress, **self.options).shown_as(self.name)
 
     def result(self, law: str) -> LawResult:
-        """Return the result of one law."""
+        """Return the result of one law, checking it first if needed."""
         if law not in self._results:
             results = self.report({law, *(name for name in self.wanted if name not in self._results)}).merged
-            again = repeated(results)
+            again = laws_without_findings(results)
             for result in results:
                 if result.law in again:
                     reason = f"the process died, which breaks {result.findings[0].law}"
@@ -66,11 +66,11 @@ class BoundReward:
         return self._results[law]
 
     def of(self, reward: Any) -> BoundReward:
-        """Return another reward bound to the same examples and laws."""
+        """Bind another reward to the same examples and laws."""
         return BoundReward(name_of(reward), reward, self.options, self.laws)
 
 
-def bound(
+def bind_reward(
     reward: Any,
     options: Mapping[str, Any],
     *,
@@ -78,7 +78,7 @@ def bound(
     laws: Iterable[Law | str] | None = None,
     without: Iterable[Law | str] = (),
 ) -> BoundReward:
-    """Bind a reward to the arguments of its checks.
+    """Bind a reward to its examples, laws and other `check_reward` options.
 
     Args:
         reward: a reward, a trainer's function, or a list of them.
@@ -88,7 +88,7 @@ def bound(
         without: laws to leave out.
 
     Raises:
-        RewardDefinitionError: there is no such option or law.
+        RewardDefinitionError: an option or law does not exist.
     """
     allowed = [option for option in inspect.signature(check_reward).parameters if option not in _OWN]
     for option in options:
@@ -103,8 +103,7 @@ def bound(
 
 
 def name_of(reward: Any) -> str:
-    """Return the default name of a reward: its name if it is a function, its items' names if it is a list, else its
-    repr."""
+    """Return the default name of a reward: a function's name, the names of a list's items, or otherwise the repr."""
     if not isinstance(reward, Reward) and callable(reward):
         return function_name(reward)
     text = f"[{', '.join(map(name_of, reward))}]" if isinstance(reward, (list, tuple)) else repr(reward)

@@ -1,6 +1,7 @@
 """Components: the addends of a sum, each checked by itself.
 
-A sum hides the faults of its addends: if one of five functions pays a wrong answer, the right one still earns more.
+A sum hides the faults of its addends: if one of five functions accepts a wrong answer, the right one still scores
+higher.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from rewardkit.tree.names import terms_of
 
 
 def components_of(subject: RewardUnderTest) -> list[RewardUnderTest]:
-    """Return each addend that counts, as a subject; none if the reward is not a sum of several."""
+    """Return each addend that counts, as a `RewardUnderTest`; an empty list if fewer than two count."""
     counting = (
         (weight, reward) for weight, reward in summands(subject.reward) if next(terms_of(reward), None) is not None
     )
     items = [(weight, reward) for weight, reward in counting if weight != 0.0]
     if len(items) < 2:
         return []
-    declarations = replace(subject.declarations, margin=0.0, rankings=())  # which are about the sum
+    declarations = replace(subject.declarations, margin=0.0, rankings=())  # margin and rankings are about the sum
     parts = []
     for weight, reward in items:
-        # A penalty, -0.1 * repetition, is judged as such.
+        # Keep a negative weight, as in -0.1 * repetition, so that a penalty is judged as a penalty.
         part = reward if weight_bounds(weight)[0] >= 0 else weighted_sum_of([(weight, reward)])
         parts.append(subject.addend(part, name=reward.name or shorten(reward), declarations=declarations))
     return parts
 
 
 def unrepeated(report: Report, earlier_findings: Iterable[Finding], reason: str) -> Report:
-    """Return the report without findings that are known; a law without others gets the reason."""
+    """Return the report without findings in `earlier_findings`; a law that has no others gets `reason`."""
     faults = {fault for finding in earlier_findings for fault in _faults(finding)}
 
     def own(result: LawResult) -> LawResult:
@@ -46,7 +47,7 @@ def unrepeated(report: Report, earlier_findings: Iterable[Finding], reason: str)
 
 
 def _faults(finding: Finding) -> Iterator[tuple[str, ...]]:
-    """Yield keys that are the same for a fault in a sum and in its component."""
+    """Yield keys that are equal for a fault in a sum and the same fault in a component."""
     raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
     yield finding.law, repr(finding.completion), raised
     if finding.family:

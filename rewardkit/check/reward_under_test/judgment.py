@@ -1,7 +1,7 @@
-"""Judgment: find out which properties a reward judges, so that it is blamed only for them.
+"""Judgment: find out which properties a reward judges, so that the laws blame it only for those.
 
-A format reward pays wrong answers, as it should, and a length reward pays nonsense of the right length. A reward judges
-answers if it is seen to tell a right answer from a wrong one of the same length.
+A format reward accepts wrong answers, as it should, and a length reward accepts nonsense of the right length. A reward
+is found to judge answers if it scores a right answer above a wrong one of the same length.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rewardkit.check.completion.parsed_completion import (
     replaced,
 )
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
-from rewardkit.check.reward_under_test.sweep import anatomies, given, swept
+from rewardkit.check.reward_under_test.sweep import anatomies, given, score_sweep
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.variants.episodes.messages import answering, has_calls
 from rewardkit.check.variants.values import value_of, values_in
@@ -33,17 +33,17 @@ _NO_ANSWER = "I could not find it."
 
 @dataclass(frozen=True)
 class Judged:
-    """A right completion, and the scores of wrong ones like it.
+    """A right completion, and the scores of wrong completions like it.
 
     Attributes:
-        example: the number of its example.
+        example: the number of the example.
         completion: the completion as given.
-        anatomy: its parts.
-        seen: its score.
+        anatomy: the parts of the completion.
+        seen: the score of the completion.
         wrong: answers that are certainly wrong.
         honest: texts with wrong answers that a model may give in good faith, and their scores.
-        judges: whether the reward tells the answer from others of the same length.
-        keeps_calls: whether another text goes next to the calls, because the reward also judges the answer.
+        judges: whether the reward distinguishes the right answer from others of the same length.
+        keeps_calls: whether variants keep the tool calls next to a new text, because the reward also judges the text.
     """
 
     example: int
@@ -64,87 +64,89 @@ class Judged:
         return Trial(self.completion, self.example)
 
     def text_without(self, tag: str) -> str:
-        """Return its text without the marks of a tag; the body stays."""
+        """Return the text without the opening and closing marks of a tag; the body stays."""
         return self.anatomy.text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
 
     def trial(self, text: str) -> Trial:
-        """Return another text in the form of this completion."""
+        """Return a trial of `text` in the format of this completion."""
         return Trial(self.saying(text), self.example)
 
     @property
     def text_counts(self) -> bool:
-        """Whether its text matters: the words of an agent that is judged by its actions do not."""
+        """Whether the text matters; it does not if an agent is judged only by actions."""
         return self.keeps_calls or not has_calls(self.completion)
 
     def saying(self, text: str) -> Any:
-        """Return this completion with another text."""
+        """Return this completion with its text replaced by `text`."""
         return answering(self.completion, text) if self.keeps_calls else with_text(self.completion, text)
 
     def paid(self, score: TrialResult) -> bool:
-        """Whether a completion earns at least as much as this one."""
+        """Return whether a completion scores at least as high as this one."""
         return score.scored and score.value >= self.value - EQUAL * max(1.0, abs(self.value))
 
     def more(self, score: TrialResult) -> bool:
-        """Whether a completion earns more than this one."""
-        # Scores that were added up in another order are equal.
+        """Return whether a completion scores higher than this one."""
+        # Tolerate rounding: scores that are summed in another order count as equal.
         return score.scored and score.value > self.value + 1e-6 * max(1.0, abs(self.value))
 
 
 def judged(subject: RewardUnderTest) -> list[Judged]:
-    """Return the right completions that are scored, of at most four examples."""
+    """Return the right completions that are scored, at most two per example, for at most four examples."""
 
     def made() -> list[Judged]:
-        rights = list(_judged(subject))
+        rights = list(_judge_completions(subject))
         judged_columns = {right.anatomy.column for right in rights if right.judges and right.anatomy.gold}
-        # A property judged in one row is meant to be judged in all: a fault may hide it in another.
+        # A column that is judged in one row is meant to be judged in all rows: a fault may hide it in some.
         return [replace(right, judges=right.judges or right.anatomy.column in judged_columns) for right in rights]
 
     judged_rights: list[Judged] = subject.remembered("judged", made)
     return judged_rights
 
 
-def _judged(subject: RewardUnderTest) -> Iterator[Judged]:
+def _judge_completions(subject: RewardUnderTest) -> Iterator[Judged]:
     golds = [anatomy.gold for number in range(len(subject.examples)) for anatomy in anatomies(subject, number)[:1]]
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in list(zip(example.good, anatomies(subject, number), strict=True))[:2]:
             score = subject.see([Trial(completion, number)])[0]
             if not score.scored or not _earns(subject, number, score.value):
-                continue  # it earns nothing, which another law reports
+                continue  # the completion scores nothing, which another law reports
             other_golds = [gold for gold in golds if gold and gold != anatomy.gold]
-            yield _of(subject, number, completion, anatomy, score, tuple(_certainly_wrong(anatomy, other_golds)))
+            yield _judge_completion(
+                subject, number, completion, anatomy, score, tuple(_certainly_wrong(anatomy, other_golds))
+            )
 
 
 def _certainly_wrong(anatomy: ParsedCompletion, other_golds: list[str]) -> list[Wrong]:
-    """Return answers that are wrong; `other_golds` are right for other examples."""
+    """Return answers that are certainly wrong; `other_golds` are right for other examples."""
     if not anatomy.gold:
         return []
     value = anatomy.gold if anatomy.aliases else anatomy.value
     wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if "%" in anatomy.text else value, other_golds)
     wrong = [answer for answer in wrong if not any(equal(answer.text, alias) for alias in anatomy.aliases)]
     rest = replaced(anatomy.region.of(anatomy.text), [(anatomy.in_region, "")]) if anatomy.marked else ""
-    # If more than the gold answer is marked, such as a formula for it, the rest of it may be right.
+    # If more than the gold answer is marked, such as a formula, the rest alone may be right.
     return [answer for answer in wrong if not (plain(rest) and answer.family in ("empty", "placeholder"))]
 
 
 def _earns(subject: RewardUnderTest, number: int, value: float) -> bool:
-    """Whether some completion of an example is seen to score less; the given ones are looked at first."""
+    """Return whether some completion of an example scores below `value`; the given ones are tried first."""
     return any(
         trial.example == number and score.scored and value > score.value + EQUAL
-        for trial, score in chain(_given(subject), _swept(subject))
+        for trial, score in chain(_score_given(subject), _score_sweep(subject))
     )
 
 
-def _given(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
+def _score_given(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
     trials = given(subject)
     return list(zip(trials, subject.see(trials), strict=True))
 
 
-def _swept(subject: RewardUnderTest) -> Iterator[tuple[Trial, TrialResult]]:
-    """Yield the sweep with its scores, which are asked for only when the first one is."""
-    yield from swept(subject)
+def _score_sweep(subject: RewardUnderTest) -> Iterator[tuple[Trial, TrialResult]]:
+    """Yield the sweep with its scores; nothing is scored before the first item is requested."""
+    yield from score_sweep(subject)
 
 
-def _of(
+def _judge_completion(
     subject: RewardUnderTest,
     number: int,
     completion: object,
@@ -161,7 +163,8 @@ def _of(
     first = replace(first, honest=honest)
     scored = [(len(text), not first.paid(candidate)) for text, candidate in honest if candidate.scored]
     as_long = [rejected for size, rejected in scored if size == len(anatomy.text)]
-    # A length reward rejects longer or shorter texts; if no wrong answer is as long, most of them must be rejected.
+    # A length reward also rejects longer and shorter texts. So if no wrong answer has the same length, most must be
+    # rejected.
     judges = any(as_long) if as_long else bool(scored) and _most(rejected for _, rejected in scored)
     if not anatomy.gold or not honest:
         judges = any(not first.paid(candidate) for candidate in foreign(subject, number, completion))
@@ -169,13 +172,16 @@ def _of(
 
 
 def _most(rejected: Iterable[bool]) -> bool:
-    """Whether more than two thirds are: a fault may accept some of them."""
+    """Return whether more than two thirds are rejected.
+
+    The share is arbitrary: a faulty reward may accept some of them.
+    """
     listed = list(rejected)
     return sum(listed) * 3 > len(listed) * 2
 
 
 def foreign(subject: RewardUnderTest, number: int, completion: object) -> list[TrialResult]:
-    """Score completions that are right for other examples with other gold answers."""
+    """Score completions that are right for other examples, with other gold answers, and return the results."""
     trials = foreign_trials(subject, number, completion)
     return subject.see(trials)
 
@@ -199,21 +205,21 @@ def foreign_trials(subject: RewardUnderTest, number: int, completion: object) ->
             ):
                 continue
             if own_anatomy.places and own_anatomy.column == other_anatomy.column:
-                continue  # its text also has this example's gold answer
+                continue  # the text also contains the gold answer of this example
             trials.append(Trial(good, number))
     return trials
 
 
 def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] | None:
-    """Return a test for texts that are certainly not right, by `is_correct=` or by the absence of the gold answer.
+    """Return a function that tells whether a text is certainly wrong; None if there is no way to tell.
 
-    None if neither can tell.
+    A text is wrong if `is_correct=` says so or, without `is_correct=`, if it does not contain the gold answer.
     """
     oracle, columns = subject.declarations.is_correct, dict(subject.examples[right.example].shown)
     if oracle is not None:
         return lambda text: not oracle(text, columns)
     gold = right.anatomy.gold
-    # Any limit: a longer answer can be put in other words.
+    # Arbitrary: an answer of more than 60 characters can be put in other words.
     if not right.judges or not gold or "\n" in gold or gold[:1] in "[{(" or len(plain(gold)) > 60:
         return None
     golds = (gold, *right.anatomy.aliases)
@@ -227,14 +233,14 @@ def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] 
 
 
 def _is_half_said(text: str, gold: str) -> bool:
-    """Whether a text has the gold answer, or more than half of its words."""
+    """Return whether a text contains the gold answer, or more than half of the words of the gold answer."""
     words, numbers = {word.strip(",;:[]()") for word in gold.split()}, set(values_in(text))
     hits = [plain(word) in plain(text) or value_of(word) in numbers for word in words]
     return plain(gold) in plain(text) or sum(hits) * 2 > len(words)
 
 
 def _may_write(text: str, gold: str) -> bool:
-    """Whether a text may have a number near the gold answer, or a formula for it."""
+    """Return whether a text may contain a number equal to the gold answer, or a formula for it."""
     # "6 * 7", "\frac", "½": a formula may have the value of the gold answer.
     if re.search(r"\d\s*[-+*/^%x×÷!]|\\frac|\\sqrt|[²³½¼¾]|e[-+]?\d", text):
         return True
@@ -246,31 +252,31 @@ def _may_write(text: str, gold: str) -> bool:
 
 
 def required_tags(subject: RewardUnderTest, right: Judged) -> list[str]:
-    """Return the tags without whose marks a right completion earns less, in order."""
+    """Return, in order, the tags whose marks a right completion needs for its full score."""
     blocks = right.anatomy.blocks
     scores = subject.see([right.trial(right.text_without(block.name)) for block in blocks])
     return [block.name for block, score in zip(blocks, scores, strict=True) if not right.paid(score)]
 
 
 def distinguishes(subject: RewardUnderTest) -> bool:
-    """Whether different scores were seen."""
-    values = (round(score.value, 9) for _, score in chain(_given(subject), _swept(subject)) if score.scored)
+    """Return whether the reward gives different scores to the given completions or those of the sweep."""
+    values = (round(score.value, 9) for _, score in chain(_score_given(subject), _score_sweep(subject)) if score.scored)
     first = next(values, None)
     return any(value != first for value in values)
 
 
 def is_penalty(subject: RewardUnderTest) -> bool:
-    """Whether the best score is zero."""
+    """Return whether the best score is zero, so that the reward is a pure penalty."""
     if not subject.plain and math.isfinite(subject.bounds[1]):
         return subject.bounds[1] <= EQUAL
-    return all(score.value <= EQUAL for _, score in chain(_given(subject), _swept(subject)) if score.scored)
+    return all(score.value <= EQUAL for _, score in chain(_score_given(subject), _score_sweep(subject)) if score.scored)
 
 
 def concerns(subject: RewardUnderTest, number: int, wrong: Any) -> bool:
-    """Whether a reward can tell a wrong completion from the right ones.
+    """Return whether a reward can be expected to distinguish a wrong completion from the right ones.
 
-    It cannot if the wrong one has the same form and another answer, which is in a column that the reward does not ask
-    for: form, length and style are all that it judges.
+    It cannot if the wrong completion has the same format but another answer, and the answer is in a column that the
+    reward does not read. Such a reward judges only format, length and style.
     """
     asked_columns = subject.columns_read | subject.columns_forgotten
     columns = subject.examples[number].columns

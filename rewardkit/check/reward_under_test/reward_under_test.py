@@ -1,4 +1,4 @@
-"""The reward under test with its examples; it scores any completion.
+"""The reward under test, which scores any completion for any of its examples.
 
 ``subject.see([Trial("<answer>42</answer>", 0)])`` scores a completion for the first example. If the reward raises, the
 exception is part of the result, a `TrialResult`.
@@ -24,8 +24,15 @@ from rewardkit.batch.table import ScoreTable
 from rewardkit.check.declarations import Declarations
 from rewardkit.check.examples import Example
 from rewardkit.check.findings import Law
-from rewardkit.check.reward_under_test.trials import Trial, TrialResult, seen_in, seen_of, text_of, token_ids
-from rewardkit.check.reward_under_test.vocabulary import Mined, mined, only_zipped, parameters_of, uses_argument
+from rewardkit.check.reward_under_test.trials import (
+    Trial,
+    TrialResult,
+    result_in_row,
+    result_of_error,
+    text_of,
+    token_ids,
+)
+from rewardkit.check.reward_under_test.vocabulary import Mined, mine_reward, only_zipped, parameters_of, uses_argument
 from rewardkit.check.variants.episodes.stage import Stage
 from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailure
 from rewardkit.progress.progress import Progress
@@ -37,17 +44,17 @@ if TYPE_CHECKING:
     from rewardkit.check.reading.aims import Aim
     from rewardkit.check.reading.smells import Smells
 
-# Arguments: the columns that a function asks for, and those among them that its code uses.
+# Arguments: the columns that a function has as parameters, and those that its code uses.
 
 
 _OF_FORM = re.compile(
     r"form|style|tag|xml|struct|length|long|short|think|strict|soft|repet|lang|tone|layout", re.IGNORECASE
 )
-"""Names of functions that judge the form of an answer."""
+"""Names of functions that judge the format of an answer."""
 
 
 def columns_of(binding: Binding, code: Mined, names: set[str]) -> set[str]:
-    """Return the columns among `names` that a function names or uses; `code` has the names that its code mentions."""
+    """Return the columns among `names` that a function uses; `code` holds the names that its code mentions."""
     function = binding.original
     if not binding.foreign:
         named = {column.source: column.name for column in binding.columns}
@@ -64,48 +71,52 @@ def columns_of(binding: Binding, code: Mined, names: set[str]) -> set[str]:
 
 
 def named_arguments(function: Any, names: set[str]) -> set[str]:
-    """Return the known columns that are arguments of a function and used in its code."""
+    """Return the columns among `names` that are parameters of a function and used in its code."""
     return {name for name in parameters_of(function) or () if name in names and uses_argument(function, name)}
 
 
 def is_argument(function: Any, name: str) -> bool:
-    """Whether a function asks for a column; one of form may just zip it, as it was copied from a reward of answers."""
+    """Return whether a function needs a column as a parameter.
+
+    A format reward that only zips the column does not need it: its code was copied from a reward that judges
+    answers.
+    """
     is_of_form = _OF_FORM.search(getattr(function, "__name__", ""))
     return name in (parameters_of(function) or ()) and not (is_of_form and only_zipped(function, name))
 
 
 _NO_LAW = Law("", lambda subject: iter(()))
 NOWHERE = Stage()
-"""Without an environment or tools, calls have the results that their completion says."""
+"""The default stage: without an environment or tools, calls have the results written in the completion."""
 
 _OF_PROMPTS = ("prompt", "prompts")
 _SLOW = 1.0
-"""Seconds after which a completion is evidence that long completions take too long. Any limit: a budget of 40 s would
-be spent on a few of them."""
+"""A batch that takes more seconds than this shows that long completions take too long. Arbitrary: a few such
+completions would use up a budget of 40 s."""
 
 
 class OutOfTime(BaseException):
-    """A law has no time left. Not an Exception, which a law may handle."""
+    """Raised when a law has no time left. Not an Exception, because a law may catch those."""
 
 
 class RewardUnderTest:
-    """A reward under test.
+    """A reward with its examples, whose scores are cached and timed.
 
     Args:
-        reward: the tree.
+        reward: the reward tree.
         examples: the examples, at least one.
-        plain: whether it is a trainer's reward function.
-        seed: the seed of everything drawn.
-        declarations: the declarations of its author.
-        whole: the sum of all rewards of the run, if this is one of several.
-        stage: the place where the calls of a completion run.
-        part: its name, if it is an addend of a sum that is checked by itself.
-        imports: statements that import the reward as ``reward``; empty if they are not known.
+        plain: whether the reward is a trainer's reward function.
+        seed: the seed for everything drawn at random.
+        declarations: the declarations of the author.
+        whole: the sum of all rewards of the run, if this reward is one of several.
+        stage: the environment or tools that run the calls of a completion.
+        part: the name of the reward if it is an addend of a sum, checked by itself.
+        imports: statements that import the reward as ``reward``; empty if the reward cannot be located.
 
     Attributes:
-        law: the law that is checked now.
-        covered: whether this law saw a wrong completion that this reward pays and the sum of all rewards does not.
-        slow: a completion that took long while this law was checked, and the seconds.
+        law: the law that is being checked.
+        covered: whether, for this law, this reward accepted a wrong completion that the sum of all rewards rejects.
+        slow: a completion that took long while this law was checked, with the time in seconds; None if there is none.
     """
 
     def __init__(
@@ -133,7 +144,7 @@ class RewardUnderTest:
         self._memory: dict[Any, Any] = {}
         self._avoided: set[tuple[Any, ...]] = set()
         self._watch: Callable[[Sequence[Trial] | None], None] = _unwatched
-        self._known: dict[tuple[Any, ...], TrialResult] = {}
+        self._results: dict[tuple[Any, ...], TrialResult] = {}
         self._seconds = 0.0
         self._scored = 0
         self._reached: dict[str, int] = {}
@@ -147,7 +158,7 @@ class RewardUnderTest:
         self.imports = imports
 
     def addend(self, reward: Reward, *, name: str = "", declarations: Declarations | None = None) -> RewardUnderTest:
-        """Return a part of this reward as a subject, with the same examples; the whole judges beside it."""
+        """Return an addend as a reward under test with the same examples; this reward becomes its `whole`."""
         return RewardUnderTest(
             reward,
             self.examples,
@@ -160,39 +171,39 @@ class RewardUnderTest:
         )
 
     def resume(self, results: Mapping[str, int]) -> None:
-        """Let laws go on after so many kinds of completions, which they have tried."""
+        """Let laws continue after the kinds of completions already tried; `results` maps a law to their number."""
         self._reached.update(results)
 
     def reached(self, law: str) -> int:
-        """Return the number of kinds of completions that a law has tried already."""
+        """Return how many kinds of completions a law has already tried."""
         return self._reached.get(law, 0)
 
     def skip_longer(self, size: int) -> None:
-        """Do not score longer completions from now on: the reward is known to be slow, and other laws need the time."""
-        # At least 200: right completions must still be scored.
+        """From now on, skip completions longer than `size`: the reward is slow, and other laws need the time."""
+        # Arbitrary: at least 200 characters, so that right completions are still scored.
         self._longest = min(self._longest, max(size, 200))
 
     def avoid(self, trials: Iterable[Trial]) -> None:
-        """Do not score these completions again, for any example: the reward hung or died on one of them."""
+        """Never score these completions again, for any example, because the reward hung or died on one of them."""
         self._avoided.update(_key(trial)[:-1] for trial in trials)
 
     @property
     def longest(self) -> int:
-        """The length of the longest completions that are scored; 0 for any length."""
+        """The length of the longest completions that are still scored; 0 for any length."""
         return int(self._longest) if math.isfinite(self._longest) else 0
 
     def skips(self, trial: Trial) -> bool:
-        """Whether a completion is too long for a reward that is known to be slow."""
+        """Return whether a completion is skipped because it is too long for a slow reward."""
         return len(text_of(trial.completion)) > self._longest
 
     @property
     def lost(self) -> bool:
-        """Whether the reward hung or died on a completion."""
+        """Whether the reward has hung or died on a completion."""
         return bool(self._avoided)
 
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
-        """Inside the block, raise `OutOfTime` instead of scoring once the time is over."""
+        """Inside the ``with`` block, raise `OutOfTime` instead of scoring once the time is up."""
         limited = [subject for subject in (self, self.whole) if subject is not None]
         for subject in limited:
             subject._stop = time.monotonic() + seconds
@@ -211,18 +222,18 @@ class RewardUnderTest:
 
     @cached_property
     def mined(self) -> Mined:
-        return mined(self.reward)
+        return mine_reward(self.reward)
 
     @cached_property
     def aims(self) -> list[Aim]:
-        """The attempts that the source of the reward's functions suggests."""
+        """The texts and cells to try that the source of the reward's functions suggests."""
         from rewardkit.check.reading.aims import aims
 
         return aims(self.reward)
 
     @cached_property
     def smells(self) -> Smells:
-        """The patterns in the source of the reward's functions that may go wrong."""
+        """The patterns in the source of the reward's functions that may fail."""
         from rewardkit.check.reading.smells import smells
 
         return smells(self.reward)
@@ -241,7 +252,7 @@ class RewardUnderTest:
 
     @cached_property
     def columns_read(self) -> frozenset[str]:
-        """The columns that its functions name and use."""
+        """The columns that the reward's functions use."""
         read: set[str] = set()
         for _, binding in self.bindings:
             read |= columns_of(binding, self.mined, {name for example in self.examples for name in example.columns})
@@ -249,7 +260,7 @@ class RewardUnderTest:
 
     @cached_property
     def columns_named(self) -> frozenset[str]:
-        """The columns read that are named arguments."""
+        """The columns read that are named parameters."""
         named: set[str] = set()
         column_names = {name for example in self.examples for name in example.columns}
         for _, binding in self.bindings:
@@ -260,7 +271,7 @@ class RewardUnderTest:
 
     @cached_property
     def columns_forgotten(self) -> frozenset[str]:
-        """The columns that a function asks for as an argument and never reads, unless other rewards also judge."""
+        """The columns that a function has as a parameter but never reads; empty if the run has other rewards."""
         if self.whole is not None:
             return frozenset()
         column_names = {name for example in self.examples for name in example.columns}
@@ -274,7 +285,7 @@ class RewardUnderTest:
 
     @cached_property
     def reads_prompts(self) -> bool:
-        """Whether one of its functions uses the prompt, or all columns at once."""
+        """Whether one of the reward's functions uses the prompt, or all columns at once."""
         for _, binding in self.bindings:
             if not binding.foreign and binding.reads("prompt", "example"):
                 return True
@@ -284,14 +295,16 @@ class RewardUnderTest:
 
     @cached_property
     def scope(self) -> str:
-        """The declared rows that the reward needs to score one completion: ``"sample"``, ``"group"`` or ``"batch"``."""
-        scopes = {binding.scope for _, binding in self.bindings if not binding.foreign} | {_together(self.reward)}
+        """The rows that the reward needs to score one completion, as declared: ``"sample"``, ``"group"`` or
+        ``"batch"``.
+        """
+        scopes = {binding.scope for _, binding in self.bindings if not binding.foreign} | {_deepest_scope(self.reward)}
         return next((scope for scope in ("batch", "group") if scope in scopes), "sample")
 
     def score_in_groups(self) -> None:
-        """From now on, score each tried completion together with the given completions of its example."""
+        """From now on, score each trial together with the given completions of its example."""
         self.__dict__["scope"] = "group"
-        self._known.clear()
+        self._results.clear()
         self._memory.clear()
 
     @cached_property
@@ -300,7 +313,7 @@ class RewardUnderTest:
         return all(binding.deterministic for _, binding in self.bindings)
 
     def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return the result of `make`, called once per key."""
+        """Return the result of `make`, which is called only once per key."""
         if key not in self._memory:
             self._memory[key] = make()
         return self._memory[key]
@@ -314,31 +327,31 @@ class RewardUnderTest:
     # Scores
 
     def see(self, trials: Iterable[Trial], *, fresh: bool = False) -> list[TrialResult]:
-        """Score each trial, once unless `fresh`."""
+        """Return the score of each trial; a known score is reused unless `fresh`."""
         listed = list(trials)
         keys = [_key(trial) for trial in listed]
-        missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._known}
+        missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._results}
         for key in [key for key in missing if key[:-1] in self._avoided]:
             del missing[key]
-            self._known[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward hung or died on it")
+            self._results[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward hung or died on it")
         for key in [key for key, trial in missing.items() if self.skips(trial)]:
             del missing[key]
-            self._known[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward is slow, and it is long")
+            self._results[key] = TrialResult(math.nan, Outcome.SKIPPED, "the reward is slow, and it is long")
         new_scores = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
         for key, score in new_scores.items():
-            self._known.setdefault(key, score)
-        return [new_scores[key] if key in new_scores else self._known[key] for key in keys]
+            self._results.setdefault(key, score)
+        return [new_scores[key] if key in new_scores else self._results[key] for key in keys]
 
     def value(self, completion: Any, example: int = 0, columns: Mapping[str, Any] | None = None) -> float:
-        """Return the total of one completion; NaN if there is none."""
+        """Return the total of one completion; NaN if it has none."""
         return self.see([Trial(completion, example, columns)])[0].value
 
     def _score(self, trials: list[Trial]) -> list[TrialResult]:
         if self.scope != "sample" or self.plain:
             return [self._alone(trial) for trial in trials]
         scores: list[TrialResult] = []
-        # Any size: large enough for rewards that are fast in batches, small enough that one broken completion costs
-        # little.
+        # Arbitrary batch size: large enough for rewards that are fast in batches, small enough that one broken
+        # completion costs little.
         for start in range(0, len(trials), 32):
             scores += self._together(trials[start : start + 32])
         return scores
@@ -348,23 +361,23 @@ class RewardUnderTest:
             return [self._alone(trials[0])]
         try:
             table = self.table(trials)
-        except Exception:  # one of them caused it: score each by itself
+        except Exception:  # one of the trials caused it: score each by itself
             return [self._alone(trial) for trial in trials]
-        return [seen_in(table, row) for row in range(len(trials))]
+        return [result_in_row(table, row) for row in range(len(trials))]
 
     def _alone(self, trial: Trial) -> TrialResult:
-        """Score one completion; if the reward compares, after the given completions of the example."""
+        """Score one completion; if the reward compares completions, put it after the given ones of its example."""
         neighbors = self.beside(trial.example) if self.scope != "sample" else []
         try:
             table = self.table([*(replace(trial, completion=completion) for completion in neighbors), trial])
         except (BindingError, CoercionError):
             raise
         except (RewardBug, RewardFailure) as error:
-            return seen_of(error)
-        return seen_in(table, len(table) - 1)
+            return result_of_error(error)
+        return result_in_row(table, len(table) - 1)
 
     def beside(self, example: int) -> list[Any]:
-        """Return the completions that form a group with a tried one, if the reward compares."""
+        """Return the completions that form a group with a trial if the reward compares completions."""
         row = self.examples[example]
         return [*row.good[:2], *row.bad[:2]] or [self.formed("."), self.formed("No.")]
 
@@ -416,7 +429,7 @@ class RewardUnderTest:
         )
 
     def measure(self) -> None:
-        """Measure the cost of a completion; the first call does not count, since it may load a model."""
+        """Measure the cost of scoring a completion; the first call does not count, since it may load a model."""
         trials = [Trial(self.beside(number)[0], number) for number in range(len(self.examples))][:2]
         self.see(trials)
         times: list[float] = []
@@ -428,29 +441,29 @@ class RewardUnderTest:
 
     @property
     def cost(self) -> float:
-        """Seconds per scored completion so far."""
+        """The mean seconds per scored completion."""
         return self._seconds / self._scored if self._scored else 0.0
 
     def affordable(self, count: int, share: float = 0.25) -> int:
-        """Return the number of the `count` completions that fit into a `share` of the time left; at least 8."""
+        """Return how many of `count` completions fit into a `share` of the time left; at least 8."""
         if self.cost == 0.0:
             return count
-        # At least 8, or a law would say nothing.
+        # Arbitrary: with fewer than 8, a law would say nothing.
         return max(8, min(count, int(self.left * share / self.cost)))
 
     @property
     def left(self) -> float:
-        """Seconds until the budget is spent."""
-        # An hour: a budget may be infinite, and shares of it must not be.
+        """The seconds until the budget is spent."""
+        # At most an hour: a budget may be infinite, but shares of it must not be.
         return max(0.0, min(self.deadline - time.monotonic(), 3600.0))
 
     def formed(self, text: str) -> Any:
-        """Return a text in the form of the given completions."""
+        """Return a text in the format of the given completions: as text or as chat messages."""
         return [{"role": "assistant", "content": text}] if self.conversational else text
 
 
 def _row(prompt: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row as a trainer passes it to ``reset``."""
+    """Return a row in the format in which a trainer passes it to ``reset``."""
     return {**({} if prompt is None else {"prompt": prompt}), **columns}
 
 
@@ -458,10 +471,10 @@ def _unwatched(trials: Sequence[Trial] | None) -> None:
     """Do nothing: the default callback."""
 
 
-def _together(reward: Reward) -> str:
+def _deepest_scope(reward: Reward) -> str:
     deepest: str = reward.facts.together
     for child in reward.children:
-        below = _together(child)
+        below = _deepest_scope(child)
         deepest = below if (deepest, below) != ("batch", "group") and below != "sample" else deepest
     return deepest
 

@@ -1,7 +1,7 @@
-"""Sensitivity: the parts of a right completion on which its score depends, found by trying.
+"""Sensitivity: the parts of a right completion that its score depends on, found by experiment.
 
-In ``"12 + 30 make 42.\\n#### 42"`` only the last number matters to a reward that reads what comes after ``####``, and
-``"####42"`` is its essence: the shortest text found that is still paid like the right completion.
+In ``"12 + 30 make 42.\\n#### 42"`` only the last number matters to a reward that reads the text after ``####``. The
+essence of the completion is ``"####42"``, the shortest text found that still scores as high.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 # Shrinker: find a shorter text that still shows a fault.
 
 
-def shrunk(text: str, shows: Callable[[str], bool], *, seconds: float = 2.0, keep: str = "") -> str:
+def shrink_text(text: str, shows: Callable[[str], bool], *, seconds: float = 2.0, keep: str = "") -> str:
     """Return the shortest text found within `seconds` for which `shows` is true, as it is for `text`.
 
-    Pieces are cut out, from halves down to single characters; then characters that cannot be typed are replaced.
+    First, pieces are cut out, from halves down to single characters. Then, characters that cannot be typed are
+    replaced.
 
     Args:
         text: the text to shrink.
-        shows: whether a text shows the fault.
+        shows: returns whether a text shows the fault.
         seconds: time limit.
         keep: a part of the text that must not change.
     """
@@ -66,8 +67,9 @@ def _shorter(text: str) -> Iterator[str]:
 # Letters of any script, without digits and underscores.
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST = 120
-"""Parts of a completion that are tried. Any limit: each is one more completion to score."""
-# Any limits, in characters and seconds: each part that is tried is one more completion to score.
+"""The most parts of a completion to try. Arbitrary: each is one more completion to score."""
+# The longest completion, in characters, and the time limit for shrinking, in seconds. Arbitrary: each text tried is one
+# more completion to score.
 _LONGEST = 2_000
 _SECONDS = 1.0
 
@@ -77,7 +79,7 @@ class Part:
     """A number or a word of a right completion.
 
     Attributes:
-        span: its place.
+        span: the position of the part in the text.
         text: the text of the part.
         kind: the kind of part.
     """
@@ -96,7 +98,7 @@ def parts_of(text: str) -> list[Part]:
 
 
 def essential_parts(subject: RewardUnderTest, right: Judged) -> list[Part]:
-    """Return the parts without which a right completion is not paid in full: another part of its kind is refused."""
+    """Return the parts of a right completion that matter: if one is replaced by an unrelated part, the score drops."""
 
     def made() -> list[Part]:
         if len(right.anatomy.text) > _LONGEST:
@@ -113,7 +115,7 @@ def essential_parts(subject: RewardUnderTest, right: Judged) -> list[Part]:
 
 
 def essence(subject: RewardUnderTest, right: Judged) -> str:
-    """Return the shortest text found that is paid like the right completion."""
+    """Return the shortest text found that scores as high as the right completion."""
 
     def made() -> str:
         text = right.anatomy.text
@@ -123,29 +125,29 @@ def essence(subject: RewardUnderTest, right: Judged) -> str:
         def still(shorter: str) -> bool:
             return right.paid(subject.see([right.trial(shorter)])[0])
 
-        return shrunk(text, still, seconds=min(_SECONDS, subject.left / 8))
+        return shrink_text(text, still, seconds=min(_SECONDS, subject.left / 8))
 
     shortest_text: str = subject.remembered(("essence", right.example, right.anatomy.text), made)
     return shortest_text
 
 
 def with_part(right: Judged, part: Part, other: str) -> str:
-    """Return the text of a right completion with another part."""
+    """Return the text of a right completion with `part` replaced by `other`."""
     return replaced(right.anatomy.text, [(part.span, other)])
 
 
 def unrelated(part: Part) -> str:
-    """Return a part of the same kind and length that has nothing to do with it."""
+    """Return an unrelated text of the same kind and length as `part`."""
     if part.kind == "number":
         return re.sub(r"\d", lambda digit: str((int(digit[0]) + 4) % 9 + 1), part.text)
     letters = "qxz" if part.text[:1].lower() != "q" else "xzq"
-    # Rare letters: no language has words of them.
+    # Use rare letters, which form no words in any language.
     filler = "".join(letters[index % 3] for index in range(len(part.text)))
     return filler.upper() if part.text.isupper() else filler.capitalize() if part.text[:1].isupper() else filler
 
 
 def atoms_of(value: Any) -> list[str]:
-    """Return the texts and numbers in a cell, through lists and objects, including keys."""
+    """Return all texts and numbers in a cell, as texts, including keys and nested values."""
     if isinstance(value, dict):
         return [atom for pair in value.items() for member in pair for atom in atoms_of(member)]
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -1,4 +1,4 @@
-"""The sweep: completions that most laws look at, scored once and shared."""
+"""The sweep: completions that most laws use, scored once and shared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rewardkit.check.variants.broken_texts import broken
 from rewardkit.check.variants.wild_texts import SHAPES, TEXTS
 from rewardkit.check.variants.wrong_answers import wrong_answers
 
-# Reach: the completions that the model and the trainer of the given data can produce.
+# Reach: the completions that a model and trainer can produce from the given data.
 
 
 _NEEDS_TOOLS = ("content None, a tool call", "a tool's answer at the end", "several turns")
@@ -21,7 +21,7 @@ _NEEDS_PARTS = ("content in parts", "an image", "an empty list of parts")
 
 
 def reachable_shapes(subject: RewardUnderTest) -> dict[str, Any]:
-    """Return the message shapes, by description, that the trainer of the given data passes."""
+    """Return the message shapes, by description, that a trainer passes for the given data."""
     if not _has_messages(subject):
         return {}
     names = (*(_NEEDS_TOOLS if _has_tools(subject) else ()), *(_NEEDS_PARTS if _has_parts(subject) else ()))
@@ -29,12 +29,12 @@ def reachable_shapes(subject: RewardUnderTest) -> dict[str, Any]:
 
 
 def reachable_text(text: str) -> bool:
-    """Whether a tokenizer can decode to `text`: lone surrogates are half characters."""
+    """Return whether a tokenizer can produce `text`; it cannot produce lone surrogates, which are half characters."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def unreachable(subject: RewardUnderTest) -> Iterator[tuple[Trial, str]]:
-    """Yield completions that no run on the given data has, each with a description."""
+    """Yield completions that cannot occur in a run on the given data, each with a description."""
     if _has_messages(subject) or not subject.plain:
         reachable_names = reachable_shapes(subject)
         for name, shape in SHAPES.items():
@@ -51,7 +51,7 @@ def _has_messages(subject: RewardUnderTest) -> bool:
 
 def _has_tools(subject: RewardUnderTest) -> bool:
     messages = list(_messages(subject))
-    several = any(len(completion) > 1 for completion in _given(subject) if isinstance(completion, list))
+    several = any(len(completion) > 1 for completion in _given_completions(subject) if isinstance(completion, list))
     called = any(message.get("tool_calls") or message.get("role") == "tool" for message in messages)
     return several or called or any("tools" in example.columns for example in subject.examples)
 
@@ -62,27 +62,27 @@ def _has_parts(subject: RewardUnderTest) -> bool:
 
 def _messages(subject: RewardUnderTest) -> Iterator[Mapping[str, Any]]:
     """Yield all messages of the given prompts and completions."""
-    for conversation in (*_given(subject), *(example.prompt for example in subject.examples)):
+    for conversation in (*_given_completions(subject), *(example.prompt for example in subject.examples)):
         if isinstance(conversation, list):
             yield from (message for message in conversation if isinstance(message, Mapping))
 
 
-def _given(subject: RewardUnderTest) -> list[Any]:
+def _given_completions(subject: RewardUnderTest) -> list[Any]:
     return [completion for example in subject.examples for completion in (*example.good, *example.bad)]
 
 
 _EXAMPLES = 4
-"""All completions are tried for this many examples; for the rest, only the given ones. Any number: what a reward does
-wrong seldom depends on the row."""
+"""The number of examples for which the whole sweep is tried; for the others, only the given completions are. Arbitrary:
+faults of a reward seldom depend on the row."""
 
 
 _SHARE = 0.1
-"""The sweep may take this share of the time left. Any share: all laws use what it finds, and most try completions of
-their own."""
+"""The share of the time left that the sweep may take. Arbitrary: all laws use its scores, but most also try other
+completions."""
 
 
 def anatomies(subject: RewardUnderTest, example: int) -> list[ParsedCompletion]:
-    """Return the anatomies of an example's right completions, each with the gold answer that changes the score."""
+    """Parse an example's right completions; as the gold answer, choose the column that affects the score."""
     parsed_completions: list[ParsedCompletion] = subject.remembered(
         ("anatomies", example), lambda: [_anatomy(subject, example, good) for good in subject.examples[example].good]
     )
@@ -90,10 +90,10 @@ def anatomies(subject: RewardUnderTest, example: int) -> list[ParsedCompletion]:
 
 
 def _anatomy(subject: RewardUnderTest, example: int, completion: Any) -> ParsedCompletion:
-    """Return the parts of a right completion: of the columns whose value it contains, only the first that matters.
+    """Parse a right completion; of the columns whose value it contains, choose the first that affects the score.
 
-    If none does, the reward may ignore its gold answers: then the one that is marked as the answer. A value in passing,
-    such as a number of the prompt, is not an answer.
+    If none does, the reward may ignore gold answers; then choose a column whose value is marked as the answer. A value
+    that occurs in passing, such as a number from the prompt, is not an answer.
     """
     columns = subject.examples[example].columns
     candidates = anatomies_of(text_of(completion), columns, subject.columns_read, answered=True)
@@ -108,7 +108,7 @@ def _anatomy(subject: RewardUnderTest, example: int, completion: Any) -> ParsedC
 
 
 def _matters(subject: RewardUnderTest, trial: Trial, anatomy: ParsedCompletion) -> bool:
-    """Whether other answers in place of the gold answer change the score."""
+    """Return whether the score changes if another answer replaces the gold answer."""
     wrong = [candidate.text for candidate in wrong_answers(anatomy.gold) if candidate.honest][:3]
     trials = [replace(trial, completion=with_text(trial.completion, anatomy.saying(text))) for text in wrong]
     right, *scores = subject.see([trial, *trials])
@@ -125,19 +125,19 @@ def given(subject: RewardUnderTest) -> list[Trial]:
 
 
 def sweep(subject: RewardUnderTest) -> list[Trial]:
-    """Return given completions, wild ones, and broken right ones, the most useful first."""
+    """Return the given completions, wild ones, and broken right ones, the most useful first."""
     trials: list[Trial] = subject.remembered("sweep", lambda: list(_unique(_sweep(subject))))
     return trials[: subject.affordable(len(trials), share=_SHARE)]
 
 
-def swept(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
+def score_sweep(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult]]:
     """Return the sweep with its scores."""
     trials = sweep(subject)
     return list(zip(trials, subject.see(trials), strict=True))
 
 
 def beyond_reach(subject: RewardUnderTest) -> list[tuple[Trial, TrialResult, str]]:
-    """Return completions that no run on the given data has, with their scores and descriptions."""
+    """Return completions that cannot occur in a run on the given data, with their scores and descriptions."""
     trials = list(unreachable(subject))
     scores = subject.see([trial for trial, _ in trials])
     return [(trial, score, name) for (trial, name), score in zip(trials, scores, strict=True)]

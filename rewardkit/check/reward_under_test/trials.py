@@ -1,7 +1,7 @@
-"""Trial and Seen: a completion to try, and its result.
+"""Trial, a completion to try, and TrialResult, its result.
 
 ``Trial("<answer>42</answer>", 0)`` is a completion for the first example. `text_of` and `with_text` read and replace
-the text of a completion in any form.
+the text of a completion in any format.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rewardkit.batch.score import Outcome
 from rewardkit.batch.table import ScoreTable
 from rewardkit.errors import RewardBug, RewardFailure
 
-# Words of more than six letters are several tokens, as in most vocabularies.
+# Words of more than six letters become several tokens, as in most vocabularies.
 _PIECE = re.compile(r"\w{1,6}|[^\w\s]|\s{4}")
 EQUAL = 1e-9
-"""Scores that differ by less are equal. As in gates: sums of floats in another order differ by less."""
+"""Scores that differ by no more than this are equal, as in gates: sums of floats in another order differ by less."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One completion for one example, whose columns and prompt may be replaced."""
+    """A completion to score for one example; `columns` overrides columns or the prompt of the example."""
 
     completion: Any
     example: int = 0
@@ -40,15 +40,15 @@ class TrialResult:
     """The result of scoring a trial.
 
     Attributes:
-        value: the total; NaN if there is none.
+        value: the total; NaN if the completion has none.
         outcome: the outcome of the total.
-        reason: why there is no total, or the exception.
-        component: the component that caused it.
-        components: raw values by name.
-        terms: shares of the total by name.
-        notes: the notes by component.
-        parts: the parts of the components' scores, by ``component.part``.
-        trace: the traceback, if the reward raised.
+        reason: why there is no total, or the exception that was raised.
+        component: the component that caused the outcome.
+        components: the raw value of each component, by name.
+        terms: the share of each term in the total, by name.
+        notes: the note of each component, by name.
+        parts: the parts of component scores, by ``component.part``.
+        trace: the traceback if the reward raised an exception.
     """
 
     value: float
@@ -79,7 +79,7 @@ class TrialResult:
         return None if math.isnan(self.value) else self.value
 
     def same(self, other: TrialResult, tolerance: float = EQUAL) -> bool:
-        """Whether both have the same outcome and total."""
+        """Return whether both results have the same outcome and total."""
         if self.outcome is not other.outcome:
             return False
         if math.isnan(self.value) or math.isnan(other.value):
@@ -88,17 +88,17 @@ class TrialResult:
 
 
 def text_of(completion: Any) -> str:
-    """Return the text of a completion in any form."""
+    """Return the text of a completion in any format."""
     return completion_text(completion)
 
 
 def with_text(completion: Any, text: str) -> Any:
-    """Return the completion with another text."""
+    """Return the completion with its text replaced by `text`."""
     if isinstance(completion, str):
         return text
     messages = [dict(message) for message in completion] if isinstance(completion, list) else []
     if any(message.get("tool_calls") or message.get("role") == "tool" for message in messages):
-        return [{"role": "assistant", "content": text}]  # a call that remains would be paid
+        return [{"role": "assistant", "content": text}]  # a remaining call would still score
     for message in reversed(messages):
         if message.get("role", "assistant") == "assistant":
             message["content"] = text
@@ -107,18 +107,18 @@ def with_text(completion: Any, text: str) -> Any:
 
 
 def token_ids(completion: Any) -> list[int]:
-    """Return fake token ids: one per word or mark, equal for equal words."""
+    """Return fake token ids: one per word piece or mark, equal for equal pieces."""
     return list(map(_token_id, _PIECE.findall(text_of(completion)[:200_000])))
 
 
 @lru_cache(maxsize=1 << 16)
 def _token_id(piece: str) -> int:
-    # Below 50,000, as the ids of small vocabularies are.
+    # Below 50,000, like the ids of small vocabularies.
     return zlib.crc32(piece.encode(errors="surrogatepass")) % 50_000
 
 
-def seen_in(table: ScoreTable, row: int) -> TrialResult:
-    """Return the result in one row of a table."""
+def result_in_row(table: ScoreTable, row: int) -> TrialResult:
+    """Return the result in one row of a score table."""
     values = {name: float(column.values[row]) for name, column in table.components.items()}
     notes = {name: column.notes[row] for name, column in table.components.items() if row in column.notes}
     terms = {name: float(term[row]) for name, term in table.terms.items()}
@@ -142,8 +142,8 @@ def seen_in(table: ScoreTable, row: int) -> TrialResult:
     return TrialResult(total, Outcome.SCORED, components=values, terms=terms, notes=notes, parts=parts)
 
 
-def seen_of(error: RewardBug | RewardFailure) -> TrialResult:
-    """Return the result for a reward without a lower bound that raised."""
+def result_of_error(error: RewardBug | RewardFailure) -> TrialResult:
+    """Return the result for an exception from a reward that has no lower bound."""
     first = str(error).splitlines()[0]
     name = re.match(r"reward '([^']*)' ", first)
     outcome = Outcome.FAILED if "could not be computed" in first else Outcome.ERRORED

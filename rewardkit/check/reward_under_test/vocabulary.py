@@ -1,6 +1,6 @@
-r"""Vocabulary: the texts that a reward's code mentions, to make completions from.
+r"""Vocabulary: the texts that a reward's code mentions, which are used to build completions.
 
-A function with ``re.compile(r"<answer>(.*?)</answer>")`` and the constant ``"####"`` is tried with answers in these
+A function with ``re.compile(r"<answer>(.*?)</answer>")`` and the constant ``"####"`` is tried with answers inside these
 tags and after these hashes, without any configuration.
 """
 
@@ -22,11 +22,11 @@ from rewardkit.text.extractors import Tagged
 from rewardkit.tree.reward import Reward
 from rewardkit.tree.trl_function import OtherColumns
 
-# Source: facts from the source code of a function that its bytecode lacks.
+# Source: facts about a function that only its source code shows, not its bytecode.
 
 
 def only_zipped(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function only iterates over its argument `name`, together with others, and never reads the items.
+    """Return whether a function only zips its argument `name` with others in a loop, and never reads the items.
 
     ``for completion, gold in zip(completions, target): ...`` is copied from reward to reward, even if no line reads
     ``gold``. False if there is no source.
@@ -50,7 +50,7 @@ def _loops(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _items_of(target: ast.expr, source: ast.expr, name: str) -> Iterator[str | None]:
-    """Yield the variable that takes the items of `name` in ``for a, b in zip(x, name)``; None if there is none."""
+    """Yield the loop variable for the items of `name`, ``b`` in ``for a, b in zip(x, name)``; None if there is none."""
     if not isinstance(source, ast.Call) or not isinstance(source.func, ast.Name):
         return
     if source.func.id == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2 and source.args:
@@ -64,8 +64,8 @@ def _items_of(target: ast.expr, source: ast.expr, name: str) -> Iterator[str | N
 
 
 _CALL = "__call__"
-# Any limits of what is read in the code: functions that call functions, characters of a text, and texts. Longer texts
-# are messages.
+# Limits on what is read in the code: the depth of calls, the characters of a text, and the number of texts. Arbitrary:
+# longer texts are messages.
 _DEPTH = 4
 _LONGEST = 80
 _MOST = 60
@@ -73,7 +73,7 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class Mined:
-    """The words and numbers that the code of a reward mentions.
+    """The texts, patterns and names that the code of a reward mentions.
 
     Attributes:
         texts: string constants of at most 80 characters, without docstrings.
@@ -87,33 +87,33 @@ class Mined:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Words in the patterns, and short texts."""
-        # Three letters: shorter runs are flags and classes.
+        """The words in the patterns, and all short texts."""
+        # At least three letters: shorter runs are flags and character classes.
         pattern_words = [word for pattern in self.patterns for word in re.findall(r"(?<!\\)[A-Za-z]{3,30}", pattern)]
         return tuple(dict.fromkeys([*pattern_words, *(text.strip() for text in self.texts if len(text) <= 40)]))
 
     @property
     def has_dots(self) -> bool:
-        """Whether a pattern has a repeated ``.``, which stops at line breaks without re.DOTALL."""
+        """Whether a pattern contains a repeated ``.``, which stops at line breaks without re.DOTALL."""
         # ".*", but not "\.*".
         return any(re.search(r"(?<!\\)\.[*+{]", text) for text in (*self.patterns, *self.texts))
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Names of XML-like tags in the texts and patterns."""
+        """The names of XML-like tags in the texts and patterns."""
         names = (
             name for text in (*self.patterns, *self.texts) for name in re.findall(r"</?([A-Za-z_]\w{0,30})>", text)
         )
         return tuple(dict.fromkeys(names))
 
 
-def mined(reward: Reward) -> Mined:
-    """Collect the words and numbers that the functions and primitives of a tree mention."""
+def mine_reward(reward: Reward) -> Mined:
+    """Return the texts, patterns and names that the functions and primitives of a reward mention."""
     texts: dict[str, None] = {}
     patterns: dict[str, None] = {}
     names: set[str] = set()
     visited: set[int] = set()
-    for kind, text in _found(reward, _DEPTH, visited):
+    for kind, text in _mine_value(reward, _DEPTH, visited):
         if kind == "name":
             names.add(text)
         elif kind == "pattern":
@@ -124,7 +124,7 @@ def mined(reward: Reward) -> Mined:
     return Mined(tuple(texts)[:_MOST], tuple(patterns)[:_MOST], frozenset(names))
 
 
-def _found(value: Any, depth: int, visited: set[int]) -> Iterator[tuple[str, str]]:
+def _mine_value(value: Any, depth: int, visited: set[int]) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield "text", value
         return
@@ -135,59 +135,59 @@ def _found(value: Any, depth: int, visited: set[int]) -> Iterator[tuple[str, str
     if depth < 0 or id(value) in visited or isinstance(value, (int, float, bytes, type(None))):
         return
     visited.add(id(value))
-    if isinstance(value, Reward) and value.facts.binding is not None:  # its options are rewardkit's own words
+    if isinstance(value, Reward) and value.facts.binding is not None:  # its options are rewardkit's words
         binding = value.facts.binding
         for part in (binding.original, *(parameter.view for parameter in binding.parameters)):
-            yield from _found(part, depth, visited)
+            yield from _mine_value(part, depth, visited)
     elif isinstance(value, (Tags, Tagged)):
         for pair in value.pairs if isinstance(value, Tags) else (value.marks,):
             yield from (("text", pair.opening), ("text", pair.closing))
     elif isinstance(value, functools.partial):
         for part in (value.func, *value.args, *value.keywords.values()):
-            yield from _found(part, depth, visited)
+            yield from _mine_value(part, depth, visited)
     elif inspect.ismethod(value):
-        yield from _found(value.__func__, depth, visited)
-        yield from _found(value.__self__, depth, visited)
+        yield from _mine_value(value.__func__, depth, visited)
+        yield from _mine_value(value.__self__, depth, visited)
     elif inspect.isfunction(value):
-        yield from _of_function(value, depth, visited)
+        yield from _mine_function(value, depth, visited)
     elif isinstance(value, (list, tuple, set, frozenset)):
         for item in list(value)[:_MOST]:
-            yield from _found(item, depth - 1, visited)
+            yield from _mine_value(item, depth - 1, visited)
     elif isinstance(value, Mapping):
         for key, item in list(value.items())[:_MOST]:
-            yield from _found(key, depth - 1, visited)
-            yield from _found(item, depth - 1, visited)
+            yield from _mine_value(key, depth - 1, visited)
+            yield from _mine_value(item, depth - 1, visited)
     elif is_dataclass(value) and not isinstance(value, type):
         below = depth if isinstance(value, Reward) else depth - 1
         for field in fields(value):
-            yield from _found(getattr(value, field.name, None), below, visited)
-        yield from _found(getattr(type(value), _CALL, None), depth - 1, visited)
+            yield from _mine_value(getattr(value, field.name, None), below, visited)
+        yield from _mine_value(getattr(type(value), _CALL, None), depth - 1, visited)
     elif callable(value) and not isinstance(value, type) and not inspect.isbuiltin(value):
-        yield from _found(vars(value) if hasattr(value, "__dict__") else None, depth - 1, visited)
+        yield from _mine_value(vars(value) if hasattr(value, "__dict__") else None, depth - 1, visited)
         for name, method in vars(type(value)).items():
             if inspect.isfunction(method) and (name == _CALL or not name.startswith("__")):
-                yield from _found(method, depth - 1, visited)
-        yield from _found(getattr(type(value), _CALL, None), depth - 1, visited)
+                yield from _mine_value(method, depth - 1, visited)
+        yield from _mine_value(getattr(type(value), _CALL, None), depth - 1, visited)
 
 
-def _of_function(function: Callable[..., Any], depth: int, visited: set[int]) -> Iterator[tuple[str, str]]:
+def _mine_function(function: Callable[..., Any], depth: int, visited: set[int]) -> Iterator[tuple[str, str]]:
     if (function.__module__ or "").split(".")[0] in ("rewardkit", "re", "json", "typing"):
         return
     yield from _names_and_constants(function.__code__, function.__doc__)
     reached = function.__globals__
     for name in _globals_of(function.__code__):
         if name in reached and not inspect.ismodule(reached[name]):
-            yield from _found(reached[name], depth - 1, visited)
+            yield from _mine_value(reached[name], depth - 1, visited)
     for cell in function.__closure__ or ():
         try:
-            yield from _found(cell.cell_contents, depth - 1, visited)
+            yield from _mine_value(cell.cell_contents, depth - 1, visited)
         except ValueError:  # not assigned yet
             continue
     for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-        yield from _found(default, depth - 1, visited)
+        yield from _mine_value(default, depth - 1, visited)
     wrapped = getattr(function, "__wrapped__", None)
     if wrapped is not None:
-        yield from _found(wrapped, depth - 1, visited)
+        yield from _mine_value(wrapped, depth - 1, visited)
 
 
 def _names_and_constants(code: CodeType, doc: str | None) -> Iterator[tuple[str, str]]:
@@ -212,8 +212,8 @@ def _globals_of(code: CodeType) -> Iterator[str]:
 
 
 def _is_pattern(text: str) -> bool:
-    """Whether a constant looks like a regular expression."""
-    # "\d", ".*", "(?", "[^": text that is hardly anything but a pattern.
+    """Return whether a constant looks like a regular expression."""
+    # "\d", ".*", "(?", "[^": text that is almost certainly a pattern.
     if not re.search(r"\\[dswbDSWB.]|[*+?]\)|\(\?|\[\^|\.\*|\]\+", text):
         return False
     try:
@@ -224,14 +224,14 @@ def _is_pattern(text: str) -> bool:
 
 
 def code_of(function: Any) -> CodeType | None:
-    """Return the code of a function, or of an object's ``__call__``."""
+    """Return the code object of a function, or of an object's ``__call__``; None if there is none."""
     target = inspect.unwrap(getattr(function, "func", function))
     code = getattr(target, "__code__", None) or getattr(getattr(type(target), _CALL, None), "__code__", None)
     return code if isinstance(code, CodeType) else None
 
 
 def parameters_of(function: Any) -> Mapping[str, inspect.Parameter] | None:
-    """Return the parameters of a function by name; None if it has no signature, as some builtins."""
+    """Return the parameters of a function by name; None if it has no signature, like some builtins."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -239,7 +239,7 @@ def parameters_of(function: Any) -> Mapping[str, inspect.Parameter] | None:
 
 
 def uses_argument(function: Callable[..., Any], name: str) -> bool:
-    """Whether the code of `function` reads its argument `name`; True if unknown.
+    """Return whether the code of `function` reads its argument `name`; True if unknown.
 
     ``for completion, gold in zip(completions, target)`` does not read ``target`` if nothing reads ``gold``.
     """
@@ -252,7 +252,7 @@ def uses_argument(function: Callable[..., Any], name: str) -> bool:
     if only_zipped(function, name):
         return False
     if code.co_flags & inspect.CO_VARKEYWORDS and name not in code.co_varnames:
-        return True  # it passes on its arguments
+        return True  # the function passes its arguments on
     for instruction in dis.get_instructions(code):
         if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "COPY_FREE")):
             read = instruction.argval

@@ -1,7 +1,7 @@
-"""The whole: all rewards of a run together, so that none of them is blamed for a property that another one judges.
+"""The whole: all rewards of a run together, so that no reward is blamed for a property that another one judges.
 
-A format reward pays wrong answers, and a reward for fields pays wrong values. In a list with a reward that judges
-answers, that is as it should be: the sum tells them apart.
+A format reward accepts wrong answers, and a reward for fields accepts wrong values. In a list with a reward that judges
+answers, that is fine: the sum distinguishes right from wrong.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from rewardkit.batch.score import Outcome
 from rewardkit.check.reward_under_test.judgment import Judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import anatomies
-from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, seen_in, text_of, with_text
+from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, result_in_row, text_of, with_text
 from rewardkit.errors import RewardKitError
 
-# Together: score completions as one batch, and find out whether a function compares those of a prompt.
+# Together: score completions as one batch, and find out whether a function compares completions of a prompt.
 
 
 def scored_together(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[TrialResult] | str:
@@ -24,11 +24,11 @@ def scored_together(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[T
         table = subject.table(trials)
     except RewardKitError as error:
         return str(error).splitlines()[0]
-    return [seen_in(table, row) for row in range(len(trials))]
+    return [result_in_row(table, row) for row in range(len(trials))]
 
 
-def settle(subject: RewardUnderTest) -> None:
-    """Find out whether a trainer's function compares the completions of a prompt; it cannot declare it."""
+def detect_scope(subject: RewardUnderTest) -> None:
+    """Find out whether a trainer's function compares the completions of a prompt, since it cannot declare that."""
     if not subject.plain or subject.scope != "sample":
         return
     groups = groups_of(subject)
@@ -37,66 +37,67 @@ def settle(subject: RewardUnderTest) -> None:
     alone = [[subject.see([trial], fresh=True)[0] for trial in group] for group in groups]
     together = [scored_together(subject, group) for group in groups]
     if all(
-        isinstance(result, list) and same(result, separate) for result, separate in zip(together, alone, strict=True)
+        isinstance(result, list) and same_scores(result, separate)
+        for result, separate in zip(together, alone, strict=True)
     ):
         return
-    again = [scored_together(subject, group) for group in groups]
+    second_results = [scored_together(subject, group) for group in groups]
     if any(
-        isinstance(first, str) or isinstance(second, str) or not same(first, second)
-        for first, second in zip(together, again, strict=True)
+        isinstance(first, str) or isinstance(second, str) or not same_scores(first, second)
+        for first, second in zip(together, second_results, strict=True)
     ):
         return  # not deterministic
-    if len(groups) > 1 and not _flat(alone):
-        # Longer than the others, so that a reward that looks at the longest of all changes.
+    if len(groups) > 1 and not _scores_are_constant(alone):
+        # Longer than the others, so that the scores change if a reward looks at the longest completion of the batch.
         long = Trial(subject.formed("word " * 300), groups[-1][0].example)
-        everything = scored_together(subject, [*(trial for group in groups for trial in group), long])
+        combined_results = scored_together(subject, [*(trial for group in groups for trial in group), long])
         expected = [result for group in together[:-1] if isinstance(group, list) for result in group]
-        if isinstance(everything, str) or not same(everything[: len(expected)], expected):
+        if isinstance(combined_results, str) or not same_scores(combined_results[: len(expected)], expected):
             return
     subject.score_in_groups()
 
 
-def _flat(alone: Sequence[Sequence[TrialResult]]) -> bool:
-    """Whether a completion by itself always earns the same: then the function compares, be it all prompts at once."""
+def _scores_are_constant(alone: Sequence[Sequence[TrialResult]]) -> bool:
+    """Return whether all completions score the same by themselves; if so, the function compares completions."""
     return all(score.same(scores[0]) for scores in alone for score in scores)
 
 
 def groups_of(subject: RewardUnderTest) -> list[list[Trial]]:
-    """Return a group per example, as a trainer makes them: the given completions and a few others."""
+    """Return one group per example, as a trainer would form it: the given completions and a few others."""
     groups = []
     for number, example in enumerate(subject.examples[:4]):
         texts = [*example.good[:2], *example.bad[:2], subject.formed("word"), subject.formed("")]
         group = [Trial(text, number) for text in texts]
-        group += grown(subject, [Trial(text, number) for text in example.good[:1]])
+        group += prepend_words(subject, [Trial(text, number) for text in example.good[:1]])
         if all(score.outcome in (Outcome.SCORED, Outcome.ABSTAINED) for score in subject.see(group)):
             groups.append(group)
     return groups
 
 
-def same(scores: Sequence[TrialResult], other_scores: Sequence[TrialResult]) -> bool:
+def same_scores(scores: Sequence[TrialResult], other_scores: Sequence[TrialResult]) -> bool:
     return len(scores) == len(other_scores) and first_difference(scores, other_scores) is None
 
 
 def first_difference(scores: Sequence[TrialResult], other_scores: Sequence[TrialResult]) -> int | None:
-    """Return the first row that differs; `other_scores` may be longer."""
+    """Return the first row whose scores differ, or None; `other_scores` may be longer."""
     return next((row for row, score in enumerate(scores) if not score.same(other_scores[row], 1e-6)), None)
 
 
-def grown(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Trial]:
-    """Put a few words in front of each completion."""
+def prepend_words(subject: RewardUnderTest, trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials with a few words in front of each completion."""
     return [
-        # Any words: they make each completion another one.
+        # Arbitrary words, which make each completion a different one.
         Trial(with_text(trial.completion, f"{'Let me see. ' * 5}{text_of(trial.completion)}"), trial.example)
         for trial in trials
     ]
 
 
 COVERED = "the other rewards judge that"
-"""Why a law was skipped if the component pays wrong completions, but the sum of all rewards tells them apart."""
+"""The reason for skipping a law if the component accepts wrong completions, but the sum of all rewards rejects them."""
 
 
 def tells_apart(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
-    """Whether the sum of all rewards of the run pays the right completion more; False if it has no other rewards."""
+    """Return whether the sum of all rewards scores `right` above `wrong`; False if there are no other rewards."""
     is_distinguished = _distinguished(subject, right, wrong)
     subject.covered = subject.covered or is_distinguished
     return is_distinguished
@@ -106,13 +107,13 @@ def _distinguished(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool
     combined = subject.whole
     if combined is None or combined.lost:
         return False
-    combined.remembered("settled", lambda: settle(combined))
+    combined.remembered("settled", lambda: detect_scope(combined))
     best, other = combined.see([right, wrong])
-    return _less(other, best)
+    return _earns_less(other, best)
 
 
 def refused_by_others(subject: RewardUnderTest, base: Trial, changed: Trial) -> bool:
-    """Whether the sum of all rewards of the run pays a changed completion no more than its base; False without one."""
+    """Return whether the sum of all rewards scores `changed` no higher than `base`; False if there are no others."""
     combined = subject.whole
     if combined is None or combined.lost:
         return False
@@ -123,12 +124,12 @@ def refused_by_others(subject: RewardUnderTest, base: Trial, changed: Trial) -> 
 
 
 def covered(subject: RewardUnderTest, right: Judged | Trial, wrong: Trial) -> bool:
-    """Whether the reward is seen to judge only a part of the answer, and the sum judges the wrong completion."""
+    """Return whether the reward judges only a part of the answer, and the sum of all rewards rejects `wrong`."""
     return judges_a_part(subject) and tells_apart(subject, Trial(right.completion, right.example), wrong)
 
 
 def judges_a_part(subject: RewardUnderTest) -> bool:
-    """Whether the reward is one of several and is seen to leave a part of the judgment to the others."""
+    """Return whether the reward is one of several and shows a sign of leaving a part of the judgment to the others."""
     if subject.whole is None:
         return False
     is_partial: bool = subject.remembered("partial", lambda: any(_partly(subject)))
@@ -136,7 +137,7 @@ def judges_a_part(subject: RewardUnderTest) -> bool:
 
 
 def _partly(subject: RewardUnderTest) -> Iterator[bool]:
-    """Yield True for each sign that the reward leaves a part of the judgment to others."""
+    """Yield, for each possible sign that the reward leaves a part of the judgment to others, whether it applies."""
     for number, example in enumerate(subject.examples):
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
             yield bool(anatomy.gold) and anatomy.column not in subject.columns_read
@@ -148,8 +149,8 @@ def _partly(subject: RewardUnderTest) -> Iterator[bool]:
 
 def _pays(subject: RewardUnderTest, right: Trial, wrong: Trial) -> bool:
     best, other = subject.see([right, wrong])
-    return best.scored and other.scored and not _less(other, best) and _distinguished(subject, right, wrong)
+    return best.scored and other.scored and not _earns_less(other, best) and _distinguished(subject, right, wrong)
 
 
-def _less(other: TrialResult, best: TrialResult) -> bool:
+def _earns_less(other: TrialResult, best: TrialResult) -> bool:
     return other.scored and best.scored and other.value < best.value - EQUAL * max(1.0, abs(best.value))

@@ -1,1 +1,1 @@
-"""Running the laws in a child process, and their output."""
+"""Run the laws in a child process, and capture what the reward prints."""

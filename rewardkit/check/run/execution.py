@@ -1,4 +1,4 @@
-"""Execution: run law by law in a forked child. If the child is lost, that is a finding, and a new child continues."""
+"""Execution: run the laws one by one in a forked child; if the child is lost, report a finding and start a new one."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ from rewardkit.check.laws import find
 from rewardkit.check.laws.base import OVER, Skip, Unfinished, finding
 from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, text_of, with_text
-from rewardkit.check.reward_under_test.whole import settle
-from rewardkit.check.run.isolation import Lost, Note, can_isolate, isolated
-from rewardkit.check.run.output import Output, diverted
+from rewardkit.check.reward_under_test.whole import detect_scope
+from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
+from rewardkit.check.run.output import Output, divert_output
 from rewardkit.errors import RewardKitError
 
 OnProgress = Callable[[str, int, int], None]
-"""Called with the name of the law that starts, its number, and the number of laws."""
+"""Called when a law starts, with the name and number of the law and the number of laws."""
 
 _SHOWN = 200
-"""If a reward ends the process on a completion with more characters, a shorter one is tried. Any limit: longer ones are
-no use in an error."""
+"""If a reward ends the process on a completion with more characters than this, a shorter one is tried. Arbitrary: a
+longer one does not help in an error message."""
 _STALLED = 1.0
-"""Patience in seconds once a reward has hung. Further completions that hang are skipped, without a finding."""
+"""The seconds that one completion may take once a reward has hung. Arbitrary: further completions that hang are
+skipped, without a finding."""
 _LOSSES = 16
-"""A law is tried again without the completion on which the child was lost, until this many are known."""
+"""If the child is lost on a completion, the law runs again without that completion, up to this many times.
+Arbitrary."""
 _WORTH = 1.0
-"""Seconds that must be left for unfinished laws to continue. Any number: less is spent on starting a child."""
+"""The seconds that must be left for unfinished laws to continue. Arbitrary: starting a child alone takes almost as
+long."""
 _SHARE = 0.5
-"""One law may take this share of the time left. Any share that leaves time for the laws behind it."""
+"""The share of the time left that one law may take. Arbitrary: leaves time for the laws after it."""
 _OF_TIME = "time_linear"
-"""The law that is broken if the reward hangs on a completion, or takes long."""
+"""The law that is broken if the reward hangs or takes long on a completion."""
 
 
 def run_laws(
@@ -47,17 +50,17 @@ def run_laws(
     on_progress: OnProgress,
     output: Output,
 ) -> Generator[LawResult, None, None]:
-    """Yield the result of each law as it arrives. An unfinished law continues in the time that the others left.
+    """Yield the result of each law as it arrives; unfinished laws then continue in the time that is left.
 
     Args:
         subject: the reward under test.
         laws: the laws, in the order in which they run.
         patience: seconds that one completion may take.
-        isolate: run them in a child process, if the system allows it.
+        isolate: run the laws in a child process if the system allows it.
         on_progress: called as each law starts.
-        output: gets the output of the reward.
+        output: receives the output of the reward.
     """
-    run = _isolated if isolate and can_isolate() else _here
+    run = _run_in_children if isolate and can_isolate() else _run_in_process
     cut: dict[str, LawResult] = {}
     for result in run(subject, laws, patience, on_progress, output):
         if result.longest:
@@ -75,27 +78,30 @@ def run_laws(
         yield replace(merged, tries=tries, seconds=seconds)
 
 
-def _here(
+def _run_in_process(
     subject: RewardUnderTest, laws: Sequence[Law], patience: float, on_progress: OnProgress, output: Output
 ) -> Generator[LawResult, None, None]:
     """Run the laws in this process."""
-    with diverted(output.hear):
+    with divert_output(output.hear):
         _prepare(subject)
     for number, law in enumerate(laws):
         on_progress(law.name, number, len(laws))
-        with diverted(output.hear):
+        with divert_output(output.hear):
             result = run_law(law, subject)
         yield result
 
 
 def _prepare(subject: RewardUnderTest) -> None:
-    """Learn how long a completion takes, so that the laws of a slow reward try fewer of them."""
+    """Measure the time per completion, and find out whether the reward compares completions.
+
+    The laws try fewer completions on a slow reward.
+    """
     subject.measure()
-    settle(subject)
+    detect_scope(subject)
 
 
 def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
-    """Return the result of one law, run in this process."""
+    """Run one law in this process and return the result."""
     before, started = subject.tries, time.monotonic()
     findings: list[Finding] = []
     asides: list[Finding] = []
@@ -105,7 +111,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
         if subject.left <= 0:
             raise Unfinished(OVER)
         with subject.limited(subject.left * (1.0 if subject.reached(law.name) else _SHARE)):
-            for fault in _found(law, subject):
+            for fault in _law_findings(law, subject):
                 (asides if fault.unreachable or fault.of_data else findings).append(fault)
                 first = first or (subject.tries - before if findings else 0)
     except Skip as skip:
@@ -116,7 +122,7 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
         outcome, reason = "unfinished", OVER
     except RewardKitError:
         raise
-    except Exception as error:  # a bug of the law, not of the reward
+    except Exception as error:  # a bug in the law, not in the reward
         frame = traceback.extract_tb(error.__traceback__)[-1]
         outcome = "unfinished"
         reason = f"the law itself failed ({type(error).__name__}: {error}, {frame.name}:{frame.lineno})"
@@ -136,8 +142,8 @@ def run_law(law: Law, subject: RewardUnderTest) -> LawResult:
     )
 
 
-def _found(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
-    """Yield the findings of a law, and the timing of its long completions."""
+def _law_findings(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
+    """Yield the findings of a law, then a finding if one of its completions took long to score."""
     subject.law, subject.slow, subject.covered = law, None, False
     try:
         yield from law.check(subject)
@@ -149,20 +155,20 @@ def _found(law: Law, subject: RewardUnderTest) -> Iterator[Finding]:
         yield from took_long(subject)
 
 
-def _isolated(
+def _run_in_children(
     subject: RewardUnderTest, laws: Sequence[Law], patience: float, on_progress: OnProgress, output: Output
 ) -> Generator[LawResult, None, None]:
-    """Run the laws in child processes, one after the other until all laws are done."""
+    """Run the laws in a child process, starting a new child whenever one is lost, until all laws are done."""
     note = Note()
     subject.watch(note.write)
-    # Starts of sandboxes and models take seconds.
+    # Sandboxes and models take seconds to start.
     patience *= 8.0 if any(binding.expensive for _, binding in subject.bindings) else 1.0
     extra = subject.left
     law_index, settles, hangs = 0, True, False
     losses: list[Finding | None] = []
     while law_index < len(laws):
-        work, left = _work(subject, laws[law_index:], settles), subject.left
-        for message in isolated(work, note, patience, left, output.hear, quiet=left * _SHARE):
+        work, left = _child_work(subject, laws[law_index:], settles), subject.left
+        for message in run_in_child(work, note, patience, left, output.hear, quiet=left * _SHARE):
             if isinstance(message, str):
                 on_progress(message, law_index, len(laws))
             elif isinstance(message, RewardKitError):
@@ -172,7 +178,7 @@ def _isolated(
                 started = note.since or time.monotonic()
                 trial, reason = _culprit(subject, message, patience, output)
                 if trial is not None:
-                    losses.append(None if message.hung and hangs else _loss(subject, trial, message, reason))
+                    losses.append(None if message.hung and hangs else _loss_finding(subject, trial, message, reason))
                     example = subject.examples[trial.example]
                     completions = [*example.good, *example.bad]
                     subject.avoid(
@@ -181,7 +187,7 @@ def _isolated(
                             *(lost_trial for lost_trial in message.trials if lost_trial.completion not in completions),
                         ]
                     )
-                # The time that a stall takes is not taken from the other laws, up to the budget once more.
+                # Do not take the time of a stall from the other laws, up to the budget once more.
                 spent = min(extra, time.monotonic() - started)
                 extra -= spent
                 subject.deadline += spent
@@ -190,32 +196,34 @@ def _isolated(
                     reason = f"the reward hangs on {len(losses)} of its completions"
                 if trial is None or len(losses) == _LOSSES or (message.hung and laws[law_index].name == _OF_TIME):
                     name, why = laws[law_index].name, laws[law_index].why
-                    yield _with_losses(LawResult(name, "unfinished", reason=reason, why=why), losses)
+                    yield _add_losses(LawResult(name, "unfinished", reason=reason, why=why), losses)
                     law_index, losses = law_index + 1, []
             elif isinstance(message, LawResult):
-                yield _with_losses(message, losses)
+                yield _add_losses(message, losses)
                 law_index, losses = law_index + 1, []
         note.write(None)
 
 
-def _with_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResult:
-    """Return the result of a law with the completions on which its child was lost, as one finding for each kind."""
+def _add_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResult:
+    """Add the completions on which the child was lost to the result of a law, as one finding per kind of loss."""
     findings = [loss for loss in losses if loss is not None]
     for name in dict.fromkeys(loss.law for loss in findings):
-        alike = [loss for loss in findings if loss.law == name]
-        first = min(alike, key=lambda loss: len(repr(loss.completion)))
-        more = len(alike) - 1 + (losses.count(None) if name == _OF_TIME else 0)
-        if more:
-            first = replace(first, why=f"{first.why}; so did {more} more of the completions tried")
+        same_law = [loss for loss in findings if loss.law == name]
+        first = min(same_law, key=lambda loss: len(repr(loss.completion)))
+        other_count = len(same_law) - 1 + (losses.count(None) if name == _OF_TIME else 0)
+        if other_count:
+            first = replace(first, why=f"{first.why}; so did {other_count} more of the completions tried")
         result = replace(result, outcome="broken", findings=(*result.findings, first))
     return result
 
 
-def _work(subject: RewardUnderTest, laws: Sequence[Law], settles: bool) -> Callable[[Callable[[Any], None]], None]:
-    """Return the child's work: send the name of each law, then its result."""
+def _child_work(
+    subject: RewardUnderTest, laws: Sequence[Law], settles: bool
+) -> Callable[[Callable[[Any], None]], None]:
+    """Return the function to run in the child, which sends the name of each law, then the result."""
 
     def work(send: Callable[[Any], None]) -> None:
-        # Otherwise Hypothesis writes files into the working directory.
+        # Without this, Hypothesis would write files into the working directory.
         os.environ.setdefault(
             "HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "rewardkit-hypothesis")
         )
@@ -231,8 +239,8 @@ def _work(subject: RewardUnderTest, laws: Sequence[Law], settles: bool) -> Calla
     return work
 
 
-def _loss(subject: RewardUnderTest, trial: Trial, lost: Lost, reason: str) -> Finding:
-    """Return the finding about a completion on which a child was lost."""
+def _loss_finding(subject: RewardUnderTest, trial: Trial, lost: Lost, reason: str) -> Finding:
+    """Return the finding for a completion on which a child was lost."""
     matters = (
         "A policy finds the completion that takes minutes to score, and every process of the run waits for it."
         if lost.hung
@@ -243,34 +251,34 @@ def _loss(subject: RewardUnderTest, trial: Trial, lost: Lost, reason: str) -> Fi
 
 
 def _culprit(subject: RewardUnderTest, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:
-    """Return the completion on which the reward is lost, and the reason."""
+    """Return the completion on which the reward hangs or dies (None if unknown), and the reason."""
     if not lost.trials:
         return None, lost.reason
     if lost.hung and len(lost.trials) == 1:
         return lost.trials[0], lost.reason
     for trial in sorted(lost.trials, key=lambda candidate: len(repr(candidate.completion))):
-        again = _alone(subject, trial, patience, output)
+        again = _score_in_child(subject, trial, patience, output)
         if again is None:
             continue
         text = text_of(trial.completion)
         if len(text) > _SHOWN and not again.hung:
             for shorter in (text[:_SHOWN], text[-_SHOWN:]):
                 small = replace(trial, completion=with_text(trial.completion, shorter))
-                if _alone(subject, small, patience, output) is not None:
+                if _score_in_child(subject, small, patience, output) is not None:
                     return small, again.reason
         return trial, again.reason
     return None, f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did alone"
 
 
-def _alone(subject: RewardUnderTest, trial: Trial, patience: float, output: Output) -> Lost | None:
-    """Score one completion in a child; return the cause if the child was lost, or None."""
+def _score_in_child(subject: RewardUnderTest, trial: Trial, patience: float, output: Output) -> Lost | None:
+    """Score one completion in a child; return a `Lost` if the child was lost, else None."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:
         subject.watch(note.write)
         subject.see([trial], fresh=True)
 
-    for message in isolated(work, note, patience, patience, output.hear):
+    for message in run_in_child(work, note, patience, patience, output.hear):
         if isinstance(message, Lost) and message.trials:
             return message
     return None

@@ -1,9 +1,9 @@
 """Isolation: run laws in a child process, so that a reward that hangs or kills the process is a finding.
 
-The child is a fork, so it has the reward with its closures. It writes the next completions to score to shared memory,
-so the parent knows where it hung. Its output goes to a pipe, which the parent reads. It leads its own session, which is
-killed as a whole, with all processes that the reward started. Ctrl-C reaches only this process, which then ends the
-child.
+The child is a fork, so it has the reward with all closures. Before it scores completions, it writes them to shared
+memory, so that the parent knows where it hung. Its output goes to a pipe that the parent reads. The child leads its own
+session, which is killed as a whole, including all processes that the reward started. Ctrl-C reaches only the parent,
+which then ends the child.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from rewardkit.check.run.output import Heard, speak_to
 from rewardkit.workers.limits import end_with_parent, limit_memory
 
 _NOTED = 1 << 20
-"""Maximum size of a note in bytes. Any limit: a note says what is being scored."""
+"""The maximum size of a note, in bytes. Arbitrary: a note only holds the completions being scored."""
 _HEADER = struct.Struct("dI")
 _LENGTH = struct.Struct("Q")
 _CAME_BACK = "the child has sent everything"
 _MOST_AT_THE_END = 1 << 24
-"""Maximum number of bytes of output read after the child ended: something that it started may still print. Any
-limit."""
+"""The most bytes of output to read after the child has ended, since a process that it started may still print.
+Arbitrary."""
 _MEMORY = 3 << 30
-"""Memory that the child may allocate beyond that of this process, in bytes. Any limit that spares the machine: rewards
-with models need gigabytes."""
+"""The memory that the child may allocate beyond that of this process, in bytes. Arbitrary: protects the machine, but
+rewards with models need gigabytes."""
 
 
 @dataclass(frozen=True)
 class Lost:
-    """The child was lost: it hung or died.
+    """A message that the child was lost, that is, hung or died.
 
     Attributes:
-        trials: the trials that it was scoring; empty if it was doing something else.
-        reason: the cause of its end.
+        trials: the trials that the child was scoring; empty if it was doing something else.
+        reason: why the child was lost, in words.
     """
 
     trials: tuple[Trial, ...]
@@ -55,12 +55,12 @@ class Lost:
 
     @property
     def hung(self) -> bool:
-        """Whether scoring took too long; otherwise the process ended."""
+        """Whether scoring took too long; if not, the process ended."""
         return self.reason.startswith("took")
 
 
 class Note:
-    """The trials that the child is scoring, and their start time, in memory shared by both processes."""
+    """The trials that the child is scoring, and their start time, in memory shared by child and parent."""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, _NOTED)
@@ -73,12 +73,12 @@ class Note:
 
     @property
     def since(self) -> float:
-        """The start time; 0.0 if nothing is being scored."""
+        """The time at which scoring started; 0.0 if nothing is being scored."""
         started: float = _HEADER.unpack(self._shared[: _HEADER.size])[0]
         return started
 
     def read(self) -> tuple[float, tuple[Trial, ...]]:
-        """Return the start time and the trials."""
+        """Return the start time and the trials being scored."""
         since, length = _HEADER.unpack(self._shared[: _HEADER.size])
         if not length:
             return since, ()
@@ -96,11 +96,11 @@ def _packed(trials: Sequence[Trial]) -> bytes:
 
 
 def can_isolate() -> bool:
-    """Whether this system can fork."""
+    """Return whether this system can fork."""
     return hasattr(os, "fork") and sys.platform != "emscripten"
 
 
-def isolated(
+def run_in_child(
     work: Callable[[Callable[[Any], None]], None],
     note: Note,
     patience: float,
@@ -108,23 +108,23 @@ def isolated(
     on_output: Heard = lambda data: None,
     quiet: float = math.inf,
 ) -> Iterator[Any]:
-    """Run `work` in a forked child and yield its messages; at the end, a `Lost` if the child hung or died.
+    """Run `work` in a forked child and yield the messages it sends, and finally a `Lost` if the child hung or died.
 
     Args:
-        work: called in the child with a function that sends a picklable object.
-        note: a record of the trials that the child is scoring.
-        patience: time limit for one completion in seconds; a batch of 32 may take twice as long.
-        limit: time limit for all work in seconds.
-        on_output: gets everything that the child prints.
-        quiet: time limit between two of the things that it sends, in seconds.
+        work: called in the child with a function that sends a picklable object to the parent.
+        note: the shared record of the trials that the child is scoring.
+        patience: time limit for one completion, in seconds; a batch of 32 may take twice as long.
+        limit: time limit for all work, in seconds.
+        on_output: called with everything that the child prints.
+        quiet: time limit between two messages, in seconds.
     """
     reading, writing = os.pipe()
     hearing, speaking = os.pipe()
-    ending, living = os.pipe()  # the kernel closes it even if this process is killed
+    ending, living = os.pipe()  # the kernel closes this pipe even if the parent is killed
     sys.stdout.flush()
     sys.stderr.flush()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # about forks with threads: the child uses none of them
+        warnings.simplefilter("ignore", DeprecationWarning)  # about forking with threads, none of which the child uses
         process = os.fork()
     if process == 0:
         for descriptor in (reading, hearing, living):
@@ -134,7 +134,9 @@ def isolated(
     try:
         for descriptor in (writing, speaking, ending):
             os.close(descriptor)
-        yield from _received(reading, hearing, child, note, patience, time.monotonic() + limit, on_output, quiet)
+        yield from _receive_messages(
+            reading, hearing, child, note, patience, time.monotonic() + limit, on_output, quiet
+        )
     finally:
         child.end()
         _hear_the_rest(hearing, on_output)
@@ -143,14 +145,14 @@ def isolated(
 
 
 class _Child:
-    """A forked process with its session, until it is reaped."""
+    """A forked child process and its session, until the child is reaped."""
 
     def __init__(self, process: int) -> None:
         self._process = process
         self._status: int | None = None
 
     def status(self) -> int | None:
-        """Return the exit status; None while it runs."""
+        """Return the exit status of the child; None while it runs."""
         if self._status is None:
             ended, status = os.waitpid(self._process, os.WNOHANG)
             if ended:
@@ -161,11 +163,11 @@ class _Child:
     def end(self) -> None:
         if self.status() is None:
             self._end_session()
-            os.kill(self._process, signal.SIGKILL)  # it may not lead a session yet
+            os.kill(self._process, signal.SIGKILL)  # the child may not lead a session yet
             _, self._status = os.waitpid(self._process, 0)
 
     def _end_session(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # no process is left; macOS counts zombies
+        with suppress(ProcessLookupError, PermissionError):  # no process may be left; macOS counts zombies
             os.killpg(self._process, signal.SIGKILL)
 
 
@@ -180,7 +182,7 @@ def _hear_the_rest(hearing: int, on_output: Heard) -> None:
 
 
 def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, ending: int, speaking: int) -> None:
-    """Run `work`, then end this process in any case."""
+    """Run `work` in the child, then end the child in any case."""
     stderr_copy, errors = os.dup(2), sys.stderr
     try:
         speak_to(speaking)
@@ -206,11 +208,11 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
         os.dup2(stderr_copy, 2)
         traceback.print_exc(file=errors)
     finally:
-        # Without the cleanup at exit, which belongs to the process that was forked.
+        # Skip the cleanup at exit, which belongs to the parent.
         os._exit(0)
 
 
-def _received(
+def _receive_messages(
     reading: int,
     hearing: int,
     child: _Child,
@@ -224,7 +226,7 @@ def _received(
     last = time.monotonic()
     opened = [reading, hearing]
     while True:
-        # Twenty looks a second, at the clock and at what the child has written.
+        # Check the clock and the pipes twenty times a second.
         ready, _, _ = select.select(opened, [], [], 0.05)
         if hearing in ready:
             printed = os.read(hearing, 1 << 16)
@@ -247,26 +249,26 @@ def _received(
                 yield payload
             last = time.monotonic()
             continue
-        if child.status() is not None:  # a process that it started may still hold the pipe open
+        if child.status() is not None:  # a process started by the child may still hold the pipe open
             if select.select([reading], [], [], 0)[0]:
                 continue
             break
         since, now = note.since, time.monotonic()
         if since and now - since > patience:
             trials = note.read()[1]
-            # More for large batches: 32 are scored at a time.
+            # Allow more time for large batches: up to 32 are scored at a time.
             if now - since > patience * (1 + len(trials) / 32):
                 yield Lost(trials, f"took more than {patience:g} s")
                 return
         if now > min(deadline, last + quiet) + patience:
             yield Lost((), "ran out of time")
             return
-    while (status := child.status()) is None:  # it closed the pipe, so it is about to end
+    while (status := child.status()) is None:  # the child closed the pipe, so it is about to end
         time.sleep(0.01)
-    yield Lost(note.read()[1], f"ended the whole process ({_ending(status)})")
+    yield Lost(note.read()[1], f"ended the whole process ({_exit_reason(status)})")
 
 
-def _ending(status: int) -> str:
+def _exit_reason(status: int) -> str:
     if not os.WIFSIGNALED(status):
         return "it exited"
     number = os.WTERMSIG(status)

@@ -1,6 +1,6 @@
-"""Output that a reward prints while it is checked: counted and sampled instead of shown.
+"""The output that a reward prints while it is checked, which is counted and sampled instead of shown.
 
-A reward that prints one line per completion would print a million of them in a check.
+A reward that prints one line per completion would print a million lines in a check.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 Heard = Callable[[bytes], None]
-"""Called with each piece of output."""
+"""A function called with each piece of output."""
 
 _KEPT = 4_000
-"""Bytes of the output kept as its sample."""
+"""The bytes at the beginning of the output to keep for the sample. Arbitrary: enough for a few lines."""
 _SAMPLED = 3
-"""Any number of lines that shows what is printed."""
+"""The most lines in the sample. Arbitrary: a few lines show what is printed."""
 _CHUNK = 1 << 16
 
 
@@ -29,8 +29,8 @@ class Printed:
 
     Attributes:
         lines: the number of lines.
-        size: the size in bytes.
-        sample: its first lines.
+        size: the size of the output, in bytes.
+        sample: the first lines of the output.
     """
 
     lines: int
@@ -42,47 +42,47 @@ class Printed:
         return f"{many} ({_amount(self.size)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold."""
+        """Return the counts and the sample as plain JSON values."""
         return {"lines": self.lines, "bytes": self.size, "sample": list(self.sample)}
 
 
 class Output:
-    """Collect output: count all of it, keep the beginning."""
+    """A collector of output that counts everything and keeps the beginning."""
 
     def __init__(self) -> None:
         self._lines = 0
         self._size = 0
-        self._kept = b""
+        self._head = b""
         self._last = b""
 
     def hear(self, data: bytes) -> None:
         self._lines += data.count(b"\n")
         self._size += len(data)
-        self._kept += data[: _KEPT - len(self._kept)]
+        self._head += data[: _KEPT - len(self._head)]
         self._last = data[-1:] or self._last
 
     @property
     def printed(self) -> Printed | None:
-        """Everything heard so far; None if the reward was silent."""
+        """A summary of the output so far; None if the reward printed nothing."""
         if not self._size:
             return None
-        lines = [line.strip() for line in self._kept.decode(errors="backslashreplace").splitlines()]
+        lines = [line.strip() for line in self._head.decode(errors="backslashreplace").splitlines()]
         return Printed(
             self._lines + (self._last != b"\n"), self._size, tuple([line for line in lines if line][:_SAMPLED])
         )
 
 
 def speak_to(descriptor: int) -> None:
-    """From now on, send everything that this process and its children print to a file descriptor."""
+    """From now on, redirect everything that this process and its children print to a file descriptor."""
     for number, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(descriptor, number)
-        # Notebooks and pytest put their own objects here, which do not write to 1 and 2.
+        # Notebooks and pytest replace these streams with objects that do not write to 1 and 2.
         setattr(sys, name, _stream(number))
 
 
 @contextmanager
-def diverted(on_output: Heard) -> Iterator[None]:
-    """Pass the output of this process inside the block to `on_output`, once the block ends."""
+def divert_output(on_output: Heard) -> Iterator[None]:
+    """Capture the output of this process inside the ``with`` block, and pass it to `on_output` when the block ends."""
     before = sys.stdout, sys.stderr
     with suppress(Exception):
         for stream in before:
@@ -117,7 +117,7 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _amount(size: int) -> str:
-    # Below it, "0 kB" would say nothing.
+    # For small sizes, "0 kB" would say nothing.
     if size < 1_000:
         return f"{size} bytes"
     return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:,.1f} MB"

@@ -1,4 +1,4 @@
-"""Selection: choose laws by object or by name: ``selected(laws=["total", "exploits"])``."""
+"""Selection: choose laws by object or by name, as in ``selected(laws=["total", "exploits"])``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 
 
 def _exploits(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A hack that the catalog finds in seconds, a policy finds in days, and is paid for from then on."""
+    """A policy finds in days the hack that the catalog finds in seconds, and exploits it from then on."""
     from rewardkit.check.exploits import CATALOG
     from rewardkit.check.exploits.attempts import try_hacks
 
@@ -20,7 +20,7 @@ def _exploits(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _search(subject: RewardUnderTest) -> Iterator[Finding]:
-    """An exploit that a search finds in seconds, a policy finds in an hour."""
+    """A policy finds in an hour the exploit that a search finds in seconds."""
     from rewardkit.check.exploits import CATALOG
     from rewardkit.check.exploits.search import search
 
@@ -28,25 +28,25 @@ def _search(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _replay(file: str | Path) -> Callable[[RewardUnderTest], Iterator[Finding]]:
-    """Return the check that tries the exploits in a file again."""
+    """Return the check of a law that tries the exploits in a file again."""
     from rewardkit.check.exploits.regressions import replay
     from rewardkit.scoring.regressions import load
 
     cases = load(file)
 
     def regressions(subject: RewardUnderTest) -> Iterator[Finding]:
-        """An exploit found once will be found again, unless the reward is fixed."""
+        """An exploit that was found once will be found again unless the reward is fixed."""
         return replay(subject, cases)
 
     return regressions
 
 
 OF_EXPLOITS = ("regressions", "exploits", "search")
-"""The laws that try to get paid without doing the task."""
+"""The names of the laws that try to score without doing the task."""
 
 
 def laws_of_exploits(regressions: str | Path | None = None) -> dict[str, Law]:
-    """Return the laws that try to get paid without doing the task, by name.
+    """Return, by name, the laws that try to score without doing the task.
 
     Args:
         regressions: the file of known exploits, if there is one.
@@ -61,7 +61,7 @@ def laws_of_exploits(regressions: str | Path | None = None) -> dict[str, Law]:
 
 
 def fast_laws() -> tuple[str, ...]:
-    """Return the names of the laws of the quick check: those that find most ordinary bugs and measure nothing."""
+    """Return the names of the laws in the quick check, which find most ordinary bugs and measure nothing."""
     return tuple(law.name for law in selected() if law.fast)
 
 
@@ -71,7 +71,7 @@ def selected(
     without: Iterable[Law | str] = (),
     regressions: str | Path | None = None,
 ) -> tuple[Law, ...]:
-    """Return the chosen laws: as they are named, or all in the order in which they run.
+    """Return the chosen laws in the given order, or all laws in the order in which they run.
 
     Args:
         laws: laws or their names; all laws by default.
@@ -79,7 +79,7 @@ def selected(
         regressions: the file of known exploits.
 
     Raises:
-        RewardDefinitionError: there is no law of that name.
+        RewardDefinitionError: a law does not exist.
     """
     tricks = laws_of_exploits(regressions)
     left_out = {law if law in OF_EXPLOITS else _law(law, tricks).name for law in _listed(without, "without")}
@@ -91,7 +91,7 @@ def selected(
 
 
 def _law(law: Law | str, tricks: dict[str, Law]) -> Law:
-    """Return a law by its name; `tricks` are those that have no family."""
+    """Return a law, found by name if `law` is a name; `tricks` are the laws for exploits."""
     if isinstance(law, Law):
         return law
     chosen = tricks.get(law) or (find(law) if isinstance(law, str) else None)

@@ -1,6 +1,6 @@
 """Targets: the rewards that ``rewardkit check rewards.py`` and ``pytest --rewardkit rewards.py`` check or leave out.
 
-Without a name, each candidate of the module is bound to its examples or left out with the reason.
+If a target has no reward name, each candidate in the module is bound to its examples, or left out with a reason.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from rewardkit.check.labels import bound_with
 from rewardkit.check.reward_under_test.bound_reward import BoundReward
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult
-from rewardkit.check.run.isolation import Note, can_isolate, isolated
+from rewardkit.check.run.isolation import Note, can_isolate, run_in_child
 from rewardkit.errors import BindingError, NoExamples, RewardDefinitionError, RewardKitError
 from rewardkit.tree.loading import WHAT, Loaded, survey
 
 _CHAT = [{"prompt": [{"role": "user", "content": "..."}]}]
 """The examples of a function that reads chat messages and no columns."""
 _PATIENCE = 8.0
-"""Seconds for the one call that tells a helper from a reward, and whether a column is missing. As `rk.check` waits for
-one completion by default."""
+"""The seconds for the one call that distinguishes a helper from a reward and shows whether a column is missing. The
+same as the default of `check_reward` for one completion."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class LeftOut:
     """A candidate that is not checked.
 
     Attributes:
-        name: the name of its variable.
-        reason: why it is not checked.
-        certain: whether it is a reward beyond doubt that should have been checked.
-        columns: the columns that it reads, if it is left out because there are no examples.
+        name: the name of the candidate's variable.
+        reason: why the candidate is not checked.
+        certain: whether the candidate is certainly a reward, which should have been checked.
+        columns: the columns that the candidate reads, if it is left out for lack of examples.
     """
 
     name: str
@@ -52,8 +52,8 @@ class Targets:
     Attributes:
         target: the target as given.
         bound: the rewards to check.
-        kinds: the kind of each of them; empty if it was asked for by name.
-        left_out: the other candidates.
+        kinds: the kind of each reward in `bound`; an empty string if the target names the reward.
+        left_out: the candidates that are not checked.
     """
 
     target: str
@@ -62,7 +62,7 @@ class Targets:
     left_out: tuple[LeftOut, ...] = ()
 
     def __str__(self) -> str:
-        """List the candidates, with the definition of a candidate."""
+        """Return a list of the candidates, followed by the definition of a candidate."""
         rows = [(candidate.name, kind) for candidate, kind in zip(self.bound, self.kinds, strict=True)]
         rows += [(candidate.name, f"left out: {candidate.reason}") for candidate in self.left_out]
         width = max(len(name) for name, _ in rows)
@@ -72,7 +72,7 @@ class Targets:
 
 
 def stub_of(left_out: Sequence[LeftOut]) -> list[str]:
-    """Return lines to paste into a module whose rewards lack examples."""
+    """Return lines to paste into a module whose rewards lack examples; an empty list if none do."""
     lacking = [candidate for candidate in left_out if candidate.columns]
     if not lacking:
         return []
@@ -97,7 +97,7 @@ def targets_of(target: str, **options: Any) -> Targets:
 
     Raises:
         RewardDefinitionError: nothing can be checked; the message says why.
-        BindingError: the examples lack a column of the reward that `target` names.
+        BindingError: `target` names a reward, and the examples lack a column that it reads.
     """
     candidates = survey(target)
     if not candidates[0].kind:
@@ -106,7 +106,7 @@ def targets_of(target: str, **options: Any) -> Targets:
     left_out = [LeftOut(candidate.name, candidate.left_out) for candidate in candidates if candidate.left_out]
     for candidate in candidates:
         if not candidate.left_out:
-            bound_reward = _bound(candidate, options)
+            bound_reward = _bind_candidate(candidate, options)
             if isinstance(bound_reward, LeftOut):
                 left_out.append(bound_reward)
             else:
@@ -127,8 +127,8 @@ def targets_of(target: str, **options: Any) -> Targets:
     )
 
 
-def _bound(candidate: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
-    doubtful = candidate.kind == "function of one completion"
+def _bind_candidate(candidate: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
+    is_doubtful = candidate.kind == "function of one completion"
     chat = False
     try:
         bound_reward = bound_with(candidate, **options)
@@ -141,12 +141,12 @@ def _bound(candidate: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftO
     except NoExamples as error:
         detail = ", ".join(error.columns) or "columns"
         return LeftOut(
-            candidate.name, f"it reads {detail}, but has no examples", certain=not doubtful, columns=error.columns
+            candidate.name, f"it reads {detail}, but has no examples", certain=not is_doubtful, columns=error.columns
         )
     except BindingError as error:
-        return LeftOut(candidate.name, str(error), certain=not doubtful)
+        return LeftOut(candidate.name, str(error), certain=not is_doubtful)
     except RewardDefinitionError as error:
-        if not doubtful:
+        if not is_doubtful:
             raise
         return LeftOut(candidate.name, str(error))
     if "function" not in candidate.kind or not can_isolate():
@@ -156,22 +156,25 @@ def _bound(candidate: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftO
         bound_reward = replace(bound_reward, options={**bound_reward.options, "examples": _CHAT})
         score = _first_score(_subject(bound_reward))
     detail = score.reason if score is not None else ""
-    # The wording of Python for a missing key, here the column that the function reads.
-    missing = re.match(r"raised KeyError: '(\w+)'", detail)
-    if missing and not any(missing[1] in example.columns for example in subject.examples):
-        reason = f"it asks for the column {missing[1]!r}, which the examples lack"
-        return LeftOut(candidate.name, reason, certain=not doubtful)
-    # A TRL function that returns no list has a bug; one that returns texts is a helper.
-    helps = detail.startswith("returned") and ("not a number" if doubtful else "(str)") in detail
-    if helps and "return" not in getattr(candidate.reward, "__annotations__", {}):
-        return LeftOut(candidate.name, f"it {detail.split(', not')[0]}, not {'a score' if doubtful else 'scores'}")
+    # Python's message for a missing key; here, the key is a column that the function reads.
+    missing_key = re.match(r"raised KeyError: '(\w+)'", detail)
+    if missing_key and not any(missing_key[1] in example.columns for example in subject.examples):
+        reason = f"it asks for the column {missing_key[1]!r}, which the examples lack"
+        return LeftOut(candidate.name, reason, certain=not is_doubtful)
+    # A TRL function that does not return a list has a bug, but one that returns texts is a helper.
+    is_helper = detail.startswith("returned") and ("not a number" if is_doubtful else "(str)") in detail
+    if is_helper and "return" not in getattr(candidate.reward, "__annotations__", {}):
+        return LeftOut(candidate.name, f"it {detail.split(', not')[0]}, not {'a score' if is_doubtful else 'scores'}")
     return bound_reward
 
 
 def _with_others(
     candidate: Loaded, bound_reward: BoundReward, bound: Sequence[tuple[Loaded, BoundReward]]
 ) -> BoundReward:
-    """Tell a TRL function of the others in its module that have the same examples: a trainer adds them."""
+    """Declare the other TRL functions of a module as `other_rewards`, since a trainer adds all of them.
+
+    Only functions with the same examples and completions are declared.
+    """
     declared = bound_reward.options.get("declarations", Declarations())
     if candidate.kind != "TRL function" or declared.other_rewards:
         return bound_reward
@@ -195,7 +198,7 @@ def _subject(bound_reward: BoundReward) -> RewardUnderTest:
 
 
 def _first_score(subject: RewardUnderTest) -> TrialResult | None:
-    """Score one completion in a child process; None if that does not end."""
+    """Score one completion in a child process; return None if there is no score in time."""
     completion = [*subject.examples[0].good, subject.formed("42")][0]
 
     def work(send: Callable[[Any], None]) -> None:
@@ -204,13 +207,13 @@ def _first_score(subject: RewardUnderTest) -> TrialResult | None:
         except RewardKitError:
             send(None)  # the check will report it
 
-    for message in isolated(work, Note(), _PATIENCE, _PATIENCE):
+    for message in run_in_child(work, Note(), _PATIENCE, _PATIENCE):
         return message if isinstance(message, TrialResult) else None
     return None
 
 
 def _without_components(bound_reward: BoundReward, rewards: Sequence[Any]) -> BoundReward:
-    """Do not check the items of a list twice."""
+    """Turn off the check of components if all items of a list are also checked by themselves."""
     items = bound_reward.reward if isinstance(bound_reward.reward, (list, tuple)) else ()
     is_checked = all(any(item is reward for reward in rewards) for item in items)
     return (

@@ -1,1 +1,1 @@
-"""Completions made from others: right ones in other forms, wrong, broken and wild ones."""
+"""Completions made from other completions: right ones in other formats, and wrong, broken and wild ones."""

@@ -1,6 +1,7 @@
 """Broken texts: a right completion with one thing wrong, for the laws and for `strategies.completions`.
 
-For ``<answer>42</answer>`` with the gold answer ``42``: ``<answer>42``, ``<answer></answer>``, ``<answer>86</answer>``.
+For ``<answer>42</answer>`` with the gold answer ``42``, these include ``<answer>42``, ``<answer></answer>`` and
+``<answer>86</answer>``.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ Path = tuple[str | int, ...]
 
 
 def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
-    """Yield `value` with one thing changed: parts missing first, then wrong values, then parts too many.
+    """Yield versions of `value` with one change: first missing parts, then wrong values, then extra parts.
 
     Args:
         value: a JSON value.
-        schema: a JSON schema; its numbers and enumerated texts are among the wrong values.
+        schema: a JSON schema, whose numbers and enumerated texts are used for the wrong values.
     """
     numbers, texts = _literals(schema)
     spots = list(_spots(value, ()))
@@ -39,7 +40,7 @@ def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
                 with_leaf(value, path, {name: part[name] for name in part if name != removed}) for removed in part
             )
     for path, part in spots:
-        for other in _unlike(part, numbers, texts):
+        for other in _other_values(part, numbers, texts):
             if other != part or isinstance(other, bool) is not isinstance(part, bool):
                 yield with_leaf(value, path, other)
     for path, part in spots:
@@ -53,58 +54,60 @@ def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
             yield with_leaf(value, path, [])
 
 
-def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
-    """Yield other values in place of `part`, values of the same type last."""
+def _other_values(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
+    """Yield replacements for `part`; those of the same type come last."""
     replacements: list[Any] = [None, "x", 0, [], {}, True]
     for other in replacements:
         if type(other) is not type(part):
             yield other
     if isinstance(part, (int, float)) and not isinstance(part, bool):
         yield from (number + step for number in numbers for step in (-1, 1))
-        # Beyond 32 bits, half, and nearly the largest float.
+        # Negative, large, fractional, and near the largest float.
         yield from (-1, -(10**9), 10**9, 0.5, 1e300)
     if isinstance(part, str):
         yield from ("", "?", f"{part}?", f"?{part}", part.swapcase())
-        # Longer than a number in the schema allows; at most 1,000, as a schema may allow millions.
+        # Longer than a number in the schema allows, but at most 1,000 characters, since a schema may allow millions.
         yield from ("x" * min(number + 1, 1_000) for number in numbers if isinstance(number, int) and number >= 0)
         yield from texts
 
 
 def _literals(root: Any) -> tuple[list[Any], list[str]]:
-    """Return the numbers in a schema, and variants of its enumerated texts."""
+    """Return the numbers in a schema, and wrong variants of its enumerated texts."""
     numbers: dict[Any, None] = {}
     texts: dict[str, None] = {}
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
+    queue = [root]
+    while queue:
+        node = queue.pop()
         if isinstance(node, (int, float)) and not isinstance(node, bool):
             numbers.setdefault(node)
         if isinstance(node, dict):
             choices = node["enum"] if isinstance(node.get("enum"), list) else ()
             texts.update((choice, None) for choice in choices if isinstance(choice, str))
-            waiting += node.values()
+            queue += node.values()
         elif isinstance(node, list):
-            waiting += node
+            queue += node
+    # Arbitrary limits: each number and each text makes more wrong values.
     return list(numbers)[:12], [f"{text}?" for text in list(texts)[:6]]
 
 
 def _spots(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     yield path, value
     below: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    # Arbitrary limit: an object may have thousands of keys.
     for key, part in list(below)[:12]:
         yield from _spots(part, (*path, key))
 
 
-# Any limits: completions with a changed document, and changed numbers, of which the last ones are the answer. Each of
-# them is one more completion for all laws.
+# Arbitrary limits on completions with a changed document or a changed number; the last numbers are the answer. Each is
+# one more completion for all laws.
 _MOST_DOCUMENTS = 60
 _MOST_NUMBERS = 6
 _NUMBERS = ("nan", "inf", "1e999", "0", "-1", "²", "99999999999", "1" + "0" * 400)
-"""In place of each number of a right completion."""
+"""The texts that replace each number of a right completion."""
 
 
 def near_misses(anatomy: ParsedCompletion) -> Iterator[str]:
-    """Yield a right completion with a tag violated, no answer, or a wrong answer."""
+    """Yield versions of a right completion with a tag violation, no answer, or a wrong answer."""
     if anatomy.blocks:
         yield from violations(blocks_of(anatomy), anchored=False)
     yield anatomy.with_region("")
@@ -129,7 +132,7 @@ def broken(anatomy: ParsedCompletion, mined: Mined, bad: Sequence[str] = ()) -> 
     for match in list(re.finditer(r"\d+(?:\.\d+)?", text))[-_MOST_NUMBERS:]:
         yield from (text[: match.start()] + other + text[match.end() :] for other in _NUMBERS)
     for wild in TEXTS.values():
-        # Any limit: longer ones are tried by themselves, and once is enough.
+        # Arbitrary limit: longer texts are tried by themselves, and once is enough.
         if len(wild) <= 400:
             yield anatomy.with_region(wild)
             if anatomy.places and anatomy.region != anatomy.places[-1]:
@@ -143,7 +146,7 @@ def broken(anatomy: ParsedCompletion, mined: Mined, bad: Sequence[str] = ()) -> 
 
 
 def blocks_of(anatomy: ParsedCompletion) -> Blocks:
-    """Return the tags of a completion with their bodies."""
+    """Return the tags of a completion, with their bodies and the texts around them."""
     text, ends = anatomy.text, [0, *(block.whole.end for block in anatomy.blocks)]
     starts = [*(block.whole.start for block in anatomy.blocks), len(text)]
     return Blocks(
@@ -154,7 +157,7 @@ def blocks_of(anatomy: ParsedCompletion) -> Blocks:
 
 
 def _other_documents(text: str) -> Iterator[str]:
-    """Yield the text with one value of its JSON object changed."""
+    """Yield versions of the text with one change in its JSON object."""
     start = text.find("{")
     if start < 0:
         return
@@ -167,13 +170,13 @@ def _other_documents(text: str) -> Iterator[str]:
 
 
 def _other_sums(body: str) -> Iterator[str]:
-    """Yield other sums of the numbers in an expression: some divide by zero, one is a tower of powers."""
+    """Yield other expressions of the same numbers: some divide by zero, and one is a tower of powers."""
     numbers = re.findall(r"\d+", body)
-    # Countdown tasks; six numbers would have 720 orders.
+    # Countdown tasks have three to five numbers here; six would have 720 orders.
     if not 3 <= len(numbers) <= 5 or not re.fullmatch(r"[\d\s+*/().-]+", body):
         return
     yield " ** ".join(sorted(numbers, key=int))
-    # 24 orders: all of four numbers.
+    # Four numbers have 24 orders.
     for first, second, third, *rest in islice(permutations(numbers), 24):
         more = "".join(f" + {number}" for number in rest)
         yield f"{first} / ({second} - {third}){more}"

@@ -1,6 +1,6 @@
-"""Dresses: a right completion in other clothes, as another model would write it.
+"""Format variants: a right completion in other formats, as another model would write it.
 
-``<answer>42</answer>`` may have its answer on a separate line, and a remark or a code block after it.
+For example, ``<answer>42</answer>`` may have its answer on a separate line, or a remark or a code block after it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _PRICED = re.compile(r"\s*[$€£¥]\s*(-?\d[\d,]*(?:\.\d+)?)\s*|\s*(-?\d[\d,]*(
 
 @dataclass(frozen=True)
 class FormatVariant:
-    """A right completion in other clothes.
+    """A right completion in another format.
 
     Attributes:
-        name: the format in words.
+        name: a description of the format.
         text: the text of the completion.
-        control: another text that must be paid for the dress to count; empty for none.
+        control: another text that must get the full score for the variant to count; empty for none.
         hint: the likely cause, or how to fix it.
-        any_cost: whether any loss of a twentieth or more is a fault; otherwise only the loss of everything.
-        partly: whether only the loss of a part is a fault: the loss of everything may be meant.
-        unreachable: why the model of the given data does not write it; empty if it does.
+        any_cost: whether the loss of a twentieth of the score or more is a fault; otherwise only the loss of all of it.
+        partly: whether only a partial loss is a fault: a total loss may be meant.
+        unreachable: the reason why the model of the given data does not write the variant; empty if it does.
     """
 
     name: str
@@ -44,8 +44,8 @@ class FormatVariant:
     unreachable: str = ""
 
 
-def dresses(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
-    """Yield a right completion as others would write it."""
+def make_format_variants(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
+    """Yield the format variants of a right completion, as other models would write it."""
     anatomy = right.anatomy
     yield from _broken_lines(anatomy)
     if "\n" in anatomy.text and "\r" not in anatomy.text:
@@ -64,14 +64,14 @@ def dresses(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVariant]:
 
 
 def _trimmed(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the completion without white space at its end, as most models end."""
+    """Yield the completion without white space at its end, as most models write it."""
     text = anatomy.text.rstrip()
     if text and text != anatomy.text:
         yield FormatVariant("without white space at its end", text, any_cost=True)
 
 
 def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the completion with much text before or after it, if the code cuts texts."""
+    """Yield the completion with a long text before or after it, if the reward's code cuts texts."""
     text = anatomy.text.rstrip()
     for cut in subject.smells.cuts:
         many = " ".join([_REMARK] * (cut // len(_REMARK) + 2))
@@ -81,10 +81,10 @@ def _with_more(subject: RewardUnderTest, anatomy: ParsedCompletion) -> Iterator[
 
 
 def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the completion with a unit with an exponent after its number, if a unit without one is paid."""
+    """Yield the completion with a unit such as m^2 after its number; the control has a unit without an exponent."""
     number, gold_span = as_number(anatomy.gold), anatomy.places[-1] if anatomy.places else Span(0, 0)
     head, tail = anatomy.text[: gold_span.end], anatomy.text[gold_span.end :]
-    # Any limit: a longer text behind the answer is no unit.
+    # Arbitrary limit: a longer text after the answer is not a unit.
     if number is None or anatomy.marked or len(tail) > 30 or not tail.strip():
         return
     hint = "a digit of the unit is read as the answer"
@@ -93,7 +93,7 @@ def _other_units(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 
 
 def _other_articles(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
-    """Yield the answer with an article more or less, if the code deals with articles."""
+    """Yield the completion with an article added to its answer, or removed from it."""
     gold = anatomy.gold
     # "The Beatles" without its article.
     bare = re.sub(r"(?i)^(?:the|an?) ", "", gold)
@@ -105,7 +105,7 @@ def _other_articles(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 
 
 def _reads_numbers(subject: RewardUnderTest) -> bool:
-    """Whether the code of a reward has to do with numbers: it calls ``float``, or has a pattern with digits."""
+    """Return whether the reward's code deals with numbers: it calls, say, ``float``, or has a pattern with digits."""
     mined = subject.mined
     return bool(mined.names & _NUMERIC) or any(
         "\\d" in text or "0-9" in text for text in (*mined.patterns, *mined.texts)
@@ -117,12 +117,14 @@ def _broken_lines(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
     text, region, block = anatomy.text, anatomy.region, anatomy.thinking
     thought = block.body if block is not None else Span(0, region.start)
     body = thought.of(text)
-    # Between words: a break there changes nothing.
+    # A space between words: a line break there does not change the meaning.
     space = re.search(r"(?<=[\w.,;:)]) (?=[\w(])", body)
     if space is not None and "\n" not in body.strip():
         broken = f"{body[: space.start()]}\n{body[space.end() :]}"
-        where = "with a line break in its thinking" if block is not None else "with a line break before its answer"
-        yield FormatVariant(where, replaced(text, [(thought, broken)]), hint=DOTALL, any_cost=block is not None)
+        description = (
+            "with a line break in its thinking" if block is not None else "with a line break before its answer"
+        )
+        yield FormatVariant(description, replaced(text, [(thought, broken)]), hint=DOTALL, any_cost=block is not None)
     marked_text = region.of(text)
     if region.kind.startswith("tag ") and marked_text.strip() and marked_text == marked_text.strip("\n"):
         lines, spaces = (anatomy.with_region(f"{mark}{marked_text.strip()}{mark}") for mark in "\n ")
@@ -136,16 +138,18 @@ def _prefilled(subject: RewardUnderTest, right: Judged) -> Iterator[FormatVarian
         return
     opening = text[block.whole.start : block.body.start]
     prompt = prompt_text(subject.examples[right.example].prompt).rstrip()
-    beyond = "" if prompt.endswith(opening) else f"no {opening}, as after a chat template that ends with it"
+    unreachable_reason = "" if prompt.endswith(opening) else f"no {opening}, as after a chat template that ends with it"
     yield FormatVariant(
-        f"after a prompt that ends with {opening}", text[block.body.start :].lstrip("\n"), unreachable=beyond
+        f"after a prompt that ends with {opening}",
+        text[block.body.start :].lstrip("\n"),
+        unreachable=unreachable_reason,
     )
 
 
 def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[FormatVariant]:
-    """Yield the completion with its number without the comma or the unit of the gold answer, or with a comma.
+    """Yield the completion with a comma in its number, or without the comma or the unit of the gold answer.
 
-    A reward whose code reads no numbers compares texts: to it, a unit is a part of the answer. A comma never is.
+    A reward whose code reads no numbers compares texts. For it, a unit is part of the answer, but a comma never is.
     """
     number, written = as_number(anatomy.gold), str(anatomy.value)
     priced = _PRICED.fullmatch(written)
@@ -157,7 +161,7 @@ def _other_numbers(anatomy: ParsedCompletion, reads_numbers: bool) -> Iterator[F
             anatomy.with_region(marked_text.replace(written.strip(), priced[1] or priced[2])),
             hint=hint,
         )
-    # 2024 is written without a comma.
+    # Years such as 2024 are written without a comma.
     is_year = number is not None and 1000 <= number < 2100
     if number is None or abs(number) < 1000 or is_year or re.search(r"[^\d,.\-]", anatomy.gold):
         return

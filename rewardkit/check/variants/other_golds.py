@@ -1,8 +1,8 @@
 r"""Other golds: more values that a gold column may have, with right and wrong answers for each.
 
-For ``answer="42"`` there are ``"0"`` and ``"7"``, which rows like the examples certainly have, and ``"-305"`` or
-``"0.25"``, which they may have; for ``"B"`` the other letters; for ``{"qty": 3}`` objects with other values of the same
-types.
+For ``answer="42"``, there are ``"0"`` and ``"7"``, which rows like the examples certainly have, and ``"-305"`` or
+``"0.25"``, which they may have. For ``"B"``, there are the other letters, and for ``{"qty": 3}``, objects with other
+values of the same types.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _TINY = ("1.6e-19",)
 _WORDS = ("yes", "no"), ("true", "false"), ("positive", "negative")
 _ORDINARY = ("Quartz", "Lisbon")
 _SPECIAL = ("C++", "f(x)", "3.5 [draft]")
-"""Texts that, read as patterns, do not match themselves."""
+"""Texts that do not match themselves if they are read as patterns."""
 _SCRIPTS = (("北京", "上海"), ("Москва", "Киев"))
 _FORMULAS = ((r"\frac{3}{4}", r"\frac{3}{5}"), (r"\sqrt{2}", r"\sqrt{3}"))
 _TIMES = (("12:40", "12:40 pm", "12:40 am"), ("00:15", "12:15 am", "12:15 pm"), ("09:05", "9:05 am", "9:05 pm"))
 _MOST_LEAVES = 6
-"""Any limit: each leaf of a gold document is one more row."""
+"""The most leaves of a gold document to change. Arbitrary: each leaf is one more row."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Gold:
 
     Attributes:
         value: the value of the column.
-        written: the answer that writes it in a completion.
-        wrong: answers that are certainly wrong for it.
-        certain: whether rows like the examples certainly have it, so that the reward must know it.
+        written: the answer as a completion writes it.
+        wrong: answers that are certainly wrong if this value is the gold answer.
+        certain: whether rows like the examples certainly have the value, so that the reward must handle it.
     """
 
     value: Any
@@ -53,12 +53,12 @@ class Gold:
 def other_golds(
     anatomy: ParsedCompletion, column_values: Sequence[Any], *, in_patterns: bool = False, stripped: Sequence[str] = ()
 ) -> Iterator[Gold]:
-    """Yield other values in place of the gold answer of a right completion; none if the place is not certain.
+    """Yield other values in place of the gold answer of a right completion; none if its position is uncertain.
 
     Args:
         anatomy: the parsed completion.
         column_values: the values of the column in all examples.
-        in_patterns: whether the code makes regular expressions of the column.
+        in_patterns: whether the code makes regular expressions from the column.
         stripped: sets of letters that the code strips from the ends of texts.
     """
     value, written = anatomy.value, anatomy.gold.strip()
@@ -75,7 +75,7 @@ def other_golds(
 
 
 def _cell(value: Any, written: str, other: str) -> Any:
-    """Return the cell of a column in which `other` is in place of `written`; None if that cannot be done."""
+    """Return the cell `value` with `other` in place of `written`; None if that cannot be done."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int) and re.fullmatch(r"[A-Z]", written):
@@ -88,7 +88,7 @@ def _cell(value: Any, written: str, other: str) -> Any:
         return [other] if written in map(str, value) else None
     if not isinstance(value, str):
         return None
-    # A time of day, which a completion may write in another way.
+    # A time of day, which the completion may write in another format.
     if value.strip() == written or re.fullmatch(r"\d{1,2}:\d{2}", value.strip()):
         return other
     # The answer at the end of a whole solution, as in GSM8K and MATH.
@@ -99,7 +99,7 @@ def _cell(value: Any, written: str, other: str) -> Any:
 def _answers(
     anatomy: ParsedCompletion, column_values: Sequence[Any], in_patterns: bool, stripped: Sequence[str]
 ) -> Iterator[Gold]:
-    """Yield texts for a gold answer that is not a document."""
+    """Yield other gold answers if the given one is not a document."""
     value, written = anatomy.value, anatomy.gold.strip()
     in_text = isinstance(value, str)
     if re.fullmatch(r"\d{1,2}:\d{2}", str(value).strip()) and re.search(r"(?i)[ap]\.?m", anatomy.text):
@@ -125,13 +125,13 @@ def _answers(
 
 
 def _letter(value: Any) -> str:
-    """Return the letter of an option, which may be given by its index."""
+    """Return the letter of an option, which a column may give as an index."""
     is_index = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 26
     return chr(ord("A") + value) if is_index else str(value)
 
 
 def _numbers(column_values: Sequence[Any], in_text: bool, written: str) -> Iterator[Gold]:
-    """Yield integers with as many digits as the examples have, then negative, tiny and broken numbers."""
+    """Yield integers with no more digits than the examples have, then negative, large, fractional and tiny numbers."""
     numbers = [number for number in map(as_number, column_values) if number is not None]
     most = max((len(str(abs(int(number)))) for number in numbers), default=1)
     broken = any(number != number.to_integral_value() for number in numbers)
@@ -139,17 +139,17 @@ def _numbers(column_values: Sequence[Any], in_text: bool, written: str) -> Itera
     if any(number < 0 for number in numbers):
         certain += [f"-{numeral}" for numeral in certain if numeral != "0"]
     is_tiny = any(number and abs(number) < Decimal("1e-3") for number in numbers)
-    beyond = (*_BEYOND, *(_DECIMALS if in_text or broken else ()), *(_TINY if is_tiny else ()))
-    for numeral in (*certain, *beyond):
+    uncertain = (*_BEYOND, *(_DECIMALS if in_text or broken else ()), *(_TINY if is_tiny else ()))
+    for numeral in (*certain, *uncertain):
         if numeral != written:
             yield Gold(numeral, numeral, tuple(_wrong(Decimal(numeral), signed=numeral in certain)), numeral in certain)
 
 
 def _wrong(number: Decimal, *, signed: bool) -> Iterator[str]:
-    """Yield numbers that no tolerance takes for another one, with another sign if signs occur."""
+    """Yield numbers that no tolerance accepts in place of `number`, and the opposite number if `signed`."""
     if abs(number) < Decimal("1e-6") and number:
         yield from (f"{number * factor:E}" for factor in (10, 3))
-    # Ten times 0 is 0, and a tolerance of 1 takes 1 for 2.
+    # Ten times 0 is 0, and a tolerance of 1 accepts 2 for 1.
     elif abs(number) < 20:
         yield from (format((number + far).normalize(), "f") for far in (20250, -20250))
     else:
@@ -179,7 +179,7 @@ def _texts(
 
 
 def _documents(document: Any) -> Iterator[Any]:
-    """Yield documents with one other value each, of the same type: another one, and the one that counts as false."""
+    """Yield documents with one value replaced by a different value of its type, or by the false one, such as 0."""
     for path, value in [*leaves(document)][:_MOST_LEAVES]:
         yield with_leaf(document, path, other_value(value))
         nothing = type(value)() if isinstance(value, (bool, int, float)) else None
@@ -188,7 +188,7 @@ def _documents(document: Any) -> Iterator[Any]:
 
 
 def _document(value: Any) -> Any:
-    """Return an object with at least one key, given as such or as JSON text; None for everything else."""
+    """Return an object with at least one key, given as an object or as JSON text; None for everything else."""
     if isinstance(value, str) and value.lstrip()[:1] == "{":
         value = parsed_json(value)
     return value if isinstance(value, dict) and value else None

@@ -12,20 +12,20 @@ from typing import Any
 
 from rewardkit.check.completion.parsed_completion import Span, replaced
 
-# A block of SQL, or one that names no language.
+# A fenced block of SQL, or one without a language.
 _FENCE = re.compile(r"```(?:sql|sqlite)?[ \t]*\n(.*?)\n?```", re.DOTALL | re.IGNORECASE)
 # From "select" or "with" to the end.
 _QUERY = re.compile(r"(?is)\b(?:select|with)\b.+")
 # The name after CREATE TABLE, quoted or not.
 _TABLE = re.compile(r"(?i)create\s+table\s+(?:if\s+not\s+exists\s+)?[\"`\[]?(\w+)")
-# Any limits of a query: steps of SQLite's machine, and rows. A faulty join may take forever.
+# Arbitrary limits of a query: steps of SQLite's virtual machine, and rows. A faulty join may run forever.
 _STEPS = 200_000
 _MOST_ROWS = 1_000
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query with its place in a completion, and the script that creates its database."""
+    """An SQL query, its position in a completion, and the script that creates its database."""
 
     text: str
     span: Span
@@ -37,22 +37,22 @@ class Query:
 
     @property
     def tables(self) -> list[str]:
-        """The names of the tables."""
+        """The names of the tables in the database."""
         return list(dict.fromkeys(_TABLE.findall(self.script)))
 
     def saying(self, query: str) -> str:
-        """Return the completion with another query."""
+        """Return the completion with `query` in place of the right query."""
         return replaced(self.text, [(self.span, query)])
 
     def wrong_queries(self) -> Iterator[str]:
-        """Yield queries that give other rows than the right one."""
+        """Yield queries that return other rows than the right query."""
         right = self._rows(self.source)
         for query in (
             f"SELECT * FROM ({self.source}) UNION ALL SELECT * FROM ({self.source})",
             f"SELECT * FROM ({self.source}) LIMIT 1",
             f"SELECT * FROM ({self.source}) WHERE 0",
             f"SELECT *, 1 FROM ({self.source})",
-            # Rows that are there twice: a frequent mistake.
+            # Duplicate rows: a frequent mistake.
             re.sub(r"(?i)\bdistinct\b", "", self.source, count=1),
             *(f"SELECT * FROM {table}" for table in self.tables[:2]),
             *(f"DELETE FROM {table}" for table in self.tables[:1]),
@@ -62,7 +62,7 @@ class Query:
                 yield query
 
     def _rows(self, query: str) -> list[tuple[Any, ...]] | None:
-        """Return the rows that a query gives, or None if it fails."""
+        """Return the rows of a query, or None if the query fails."""
         steps = iter(range(_STEPS // 1_000))
         try:
             with closing(sqlite3.connect(":memory:")) as database:
@@ -74,7 +74,7 @@ class Query:
 
 
 def query_in(text: str, columns: Mapping[str, Any]) -> Query | None:
-    """Return the query in a completion; None without one, or without a column that creates tables."""
+    """Return the query in a completion; None if it has no query, or if no column creates tables."""
     script = next((value for value in columns.values() if isinstance(value, str) and _TABLE.search(value)), "")
     if not script:
         return None

@@ -1,7 +1,7 @@
-"""Siblings: the parts of a right completion that are of one kind, such as its calls, bullets, or the items of a list.
+"""Siblings: parts of a right completion that are of the same kind, such as its calls, bullets or list items.
 
-``"Ranking: D2 > D4 > D3"`` has three siblings with ``" > "`` between them. One can be left out, repeated, or put in the
-place of another.
+``"Ranking: D2 > D4 > D3"`` has three siblings with ``" > "`` between them. A sibling can be left out, repeated, or put
+in place of another one.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 
 from rewardkit.check.completion.parsed_completion import THINKING, ParsedCompletion, Span, replaced
 
-# A whole block of code, on lines of its own.
+# A whole block of code, on separate lines.
 _FENCE = re.compile(r"^```[^\n`]*\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)
-# "- red" or "2. red", with further lines if they are indented.
+# "- red" or "2. red", with any indented lines that follow.
 _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])[ \t]+(?:.+(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
 _JOINTS = (" > ", " -> ", " → ", "; ", " | ", ", ")
-# Any limits: longer items are sentences, and a list of more is tried with its first ones.
+# Arbitrary limits: longer items are sentences, and longer lists are skipped.
 _LONGEST_ITEM = 60
 _MOST = 12
 
 
 @dataclass(frozen=True)
 class Siblings:
-    """Parts of one kind, in order.
+    """The parts of a completion that are of one kind, in order.
 
     Attributes:
         text: the text of the completion.
@@ -42,12 +42,12 @@ class Siblings:
         return len(self.spans)
 
     def part(self, index: int) -> str:
-        """Return the text of a part."""
+        """Return the text of the part at `index`."""
         return self.spans[index].of(self.text)
 
     @property
     def joint(self) -> str:
-        """The text between the first two parts."""
+        """The separator of the parts, which is the text between the first two."""
         if self.kind == "mention":
             return " "
         if len(self.spans) > 1:
@@ -55,7 +55,7 @@ class Siblings:
         return "\n"
 
     def without(self, index: int) -> str:
-        """Return the completion without a part, and without the text between it and its neighbor."""
+        """Return the completion without the part at `index`, and without the separator next to that part."""
         span = self.spans[index]
         if self.kind == "mention":
             return replaced(self.text, [(span, "")])
@@ -66,22 +66,22 @@ class Siblings:
         return replaced(self.text, [(gap, "")])
 
     def without_all(self) -> str:
-        """Return the completion without all parts and the text between them."""
+        """Return the completion without any of the parts, and without the text between them."""
         if self.kind == "mention":
             return replaced(self.text, [(span, "") for span in self.spans])
         return replaced(self.text, [(Span(self.spans[0].start, self.spans[-1].end), "")])
 
     def instead(self, index: int, other: str) -> str:
-        """Return the completion with another text for a part."""
+        """Return the completion with `other` in place of the part at `index`."""
         return replaced(self.text, [(self.spans[index], other)])
 
     def with_more(self, *parts: str) -> str:
-        """Return the completion with more parts after the last one."""
+        """Return the completion with more `parts` after the last one."""
         end = self.spans[-1].end
         return self.text[:end] + "".join(self.joint + part for part in parts) + self.text[end:]
 
     def without_but_more(self, index: int, *parts: str) -> str:
-        """Return the completion without a part, and with others after the last one."""
+        """Return the completion without the part at `index`, and with more `parts` after the last one."""
         other_spans = tuple(span for other, span in enumerate(self.spans) if other != index)
         shorter = self.without(index)
         lost = len(self.text) - len(shorter)
@@ -99,16 +99,16 @@ def siblings_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
 
     Args:
         anatomy: the parsed completion.
-        columns: values of columns; the items of lists are siblings if the completion mentions each of them.
+        columns: the values of columns; the items of a list are siblings if the completion mentions each of them once.
     """
     text = anatomy.text
     start = anatomy.thinking.whole.end if anatomy.thinking else 0
     names = dict.fromkeys(block.name for block in anatomy.blocks if block.name.lower() not in THINKING)
     for name in names:
         kind = "call" if "call" in name.lower() or "function" in name.lower() else "block"
-        yield from _made(text, kind, [block.whole for block in anatomy.blocks if block.name == name])
+        yield from _make_siblings(text, kind, [block.whole for block in anatomy.blocks if block.name == name])
     for kind, pattern in (("fence", _FENCE), ("bullet", _BULLET)):
-        yield from _made(text, kind, [Span(*match.span()) for match in pattern.finditer(text, start)])
+        yield from _make_siblings(text, kind, [Span(*match.span()) for match in pattern.finditer(text, start)])
     yield from _items(anatomy)
     for value in columns:
         if (
@@ -119,13 +119,13 @@ def siblings_in(anatomy: ParsedCompletion, columns: Sequence[Any] = ()) -> Itera
             yield from _mentions(text, start, value)
 
 
-def _made(text: str, kind: str, spans: Sequence[Span]) -> Iterator[Siblings]:
+def _make_siblings(text: str, kind: str, spans: Sequence[Span]) -> Iterator[Siblings]:
     if 0 < len(spans) <= _MOST:
         yield Siblings(text, kind, tuple(spans))
 
 
 def _items(anatomy: ParsedCompletion) -> Iterator[Siblings]:
-    """Yield the items of the marked answer, or of the last line after a colon."""
+    """Yield the items of the marked answer, or those after the colon of the last line."""
     text, region = anatomy.text, anatomy.region
     if not anatomy.marked:
         # "Colors: red, blue" at the end: a label of up to 40 characters.
@@ -145,12 +145,12 @@ def _items(anatomy: ParsedCompletion) -> Iterator[Siblings]:
             for part in parts:
                 spans.append(Span(position, position + len(part)))
                 position += len(part) + len(joint)
-            yield from _made(text, "item", spans)
+            yield from _make_siblings(text, "item", spans)
             return
 
 
 def _mentions(text: str, start: int, items: Sequence[str]) -> Iterator[Siblings]:
-    """Yield the places where a text mentions each item of a list, once."""
+    """Yield the mentions of the items of a list, if the text mentions each item exactly once."""
     spans = []
     for item in items:
         matches = [
@@ -163,4 +163,4 @@ def _mentions(text: str, start: int, items: Sequence[str]) -> Iterator[Siblings]
         spans += matches
     spans.sort(key=lambda span: span.start)
     if all(earlier.end <= other.start for earlier, other in pairwise(spans)):
-        yield from _made(text, "mention", spans)
+        yield from _make_siblings(text, "mention", spans)

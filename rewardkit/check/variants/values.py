@@ -1,4 +1,4 @@
-r"""Values: the exact value of a number in a text, in any notation: ``1 1/2``, ``\frac{3}{2}``, ``1½``."""
+r"""Values: the exact value of a number in a text, in notations such as ``1 1/2``, ``\frac{3}{2}`` and ``1½``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
 
-# "\frac{3}{5}", with a sign before it if no number is there.
+# "\frac{3}{5}", with a sign before it unless a number comes before the sign.
 _LATEX = re.compile(r"((?<![\w)}])[-+\u2212])?\\[dt]?frac\s*\{\s*(-?\d{1,9})\s*\}\s*\{\s*(\d{1,9})\s*\}")
 # "1 1/2", "3/4", "1,234.5" and "50%"; not the parts of "1.2.3" or "v2".
 _WRITTEN = re.compile(
@@ -15,11 +15,11 @@ _WRITTEN = re.compile(
     r"|(?<![\w./])[-+\u2212]?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,18}(?:\.\d{1,18})?)(?P<percent>\s?%)?(?![\w]|\.\d)"
 )
 _LONGEST = 10_000
-"""Any limit: long texts are read for each pair that is compared, and answers are at their end or short."""
+"""The most characters to read. Arbitrary: a text is read for each pair that is compared, and answers are short."""
 
 
 def values_in(text: str) -> Iterator[Fraction]:
-    """Yield the numbers in a text; one with a percent sign as written, and divided by 100."""
+    """Yield the numbers in a text; a number with a percent sign is also divided by 100."""
     for match in _WRITTEN.finditer(_plain(text[:_LONGEST])):
         sign = -1 if match.group()[0] in "-\u2212" else 1
         if match["over"]:
@@ -33,14 +33,14 @@ def values_in(text: str) -> Iterator[Fraction]:
 
 
 def value_of(text: str) -> Fraction | None:
-    """Return the value of a text that is a number, or None."""
+    """Return the value of a text that is a number; None for other texts."""
     plain = _plain(text[:_LONGEST]).strip().strip("$").strip()
     match = _WRITTEN.fullmatch(plain)
     return next(values_in(plain), None) if match is not None and not match["percent"] else None
 
 
 def _plain(text: str) -> str:
-    """Return a text with LaTeX fractions, fraction characters and LaTeX commas in plain notation."""
+    """Return `text` with its LaTeX fractions, fraction characters and LaTeX commas in plain notation."""
     text = "".join(map(_character, text)).replace("{,}", ",").replace("\u2044", "/")
     return _LATEX.sub(r" \1\2/\3 ", text)
 

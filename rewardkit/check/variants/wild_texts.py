@@ -1,6 +1,6 @@
-"""Wild texts: the output of degenerated policies and of adversaries, by description.
+"""Wild texts: the output of degenerate policies and of adversaries, each with a description.
 
-The laws of growth make long texts from pieces themselves.
+Longer texts, made from repeated pieces, are in the laws of growth.
 """
 
 from __future__ import annotations

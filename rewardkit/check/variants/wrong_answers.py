@@ -1,7 +1,7 @@
 """Wrong answers: answers that are certainly not the gold answer, for any tolerance or normalization of a sound reward.
 
-``wrong_answers("42")`` has ``420`` and ``-42`` (beyond any tolerance), ``4`` (a digit of it), ``1428`` (it inside a
-longer number), ``nan`` (which every comparison misses), an empty answer, and placeholders.
+``wrong_answers("42")`` has ``420`` and ``-42`` (beyond any tolerance), ``4`` (the first digit), ``1428`` (``42`` inside
+a longer number), ``nan`` (which every comparison misses), an empty answer, and placeholders.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Wrong:
 
     Attributes:
         text: the answer.
-        family: the family of the hack.
+        family: the family of exploits to which the answer belongs.
         kind: a short description.
-        honest: whether a model may give it in good faith.
+        honest: whether a model may give the answer in good faith.
     """
 
     text: str
@@ -44,12 +44,12 @@ class Wrong:
 
 
 def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> list[Wrong]:
-    """Return answers that are not `gold`, those in good faith first.
+    """Return answers that are certainly not `gold`; those in good faith come first.
 
     Args:
         gold: the right answer as a completion writes it.
-        value: the value of its column.
-        others: gold answers of other examples.
+        value: the value of the gold column.
+        others: the gold answers of other examples.
     """
     answers: dict[str, Wrong] = {}
     if not gold.strip():
@@ -84,19 +84,19 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
     for other in other_golds:
         if not _overlap(other, gold):
             yield Wrong(other, "wrong", "the gold answer of another example", honest=True)
-    # A mark between letters or digits, as in "a.b" and "12-13": as a pattern, a point matches anything.
+    # A mark between letters or digits, as in "a.b" and "12-13": in a pattern, a period matches any character.
     if number is None and gold[:1] not in "[{(" and re.search(r"\w[^\w\s]\w", gold):
         yield Wrong(re.sub(r"(?<=\w)[^\w\s](?=\w)", "x", gold), "pattern", "its marks replaced by letters")
     # "12 34" becomes "123 4": the same digits, which a reward that removes spaces cannot tell apart.
-    moved = re.sub(r"(?<![\w.])(\d+) (\d)(\d+)(?![\w.])", r"\1\2 \3", gold, count=1)
-    moved = moved if moved != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
-    if moved != gold:
-        yield Wrong(moved, "disguise", "a digit moved to its neighbor")
+    shifted = re.sub(r"(?<![\w.])(\d+) (\d)(\d+)(?![\w.])", r"\1\2 \3", gold, count=1)
+    shifted = shifted if shifted != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
+    if shifted != gold:
+        yield Wrong(shifted, "disguise", "a digit moved to its neighbor")
     # "x < 3" becomes "x > 3".
-    turned = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
-    if turned != gold:
-        yield Wrong(turned, "disguise", _TURNED)
-    if not re.search(r"\\boxed\{|####", gold):  # the answer is only a part of it
+    reversed_comparison = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
+    if reversed_comparison != gold:
+        yield Wrong(reversed_comparison, "disguise", _TURNED)
+    if not re.search(r"\\boxed\{|####", gold):  # the answer is only part of such a text
         yield from _wrong_literals(gold)
     lines = gold.splitlines()
     if len(lines) > 1 and "```" not in gold:
@@ -109,20 +109,27 @@ def _wrong(gold: str, value: Any, other_golds: tuple[str, ...]) -> Iterator[Wron
 
 def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     digits = re.sub(r"\D", "", gold)
-    # Each digit becomes another one, and none becomes 0, which could be left out at the beginning.
+    # Each digit becomes another one, and none becomes 0, because a leading 0 could be left out.
     shifted = "".join(str((int(digit) + 4) % 9 + 1) for digit in digits)
-    same = ("1" if digits[:1] >= "5" else "9") + shifted[1:]
+    same_length = ("1" if digits[:1] >= "5" else "9") + shifted[1:]
     point = gold.find(".")
-    moved = f"{same[: -len(gold) + point + 1]}.{same[-(len(gold) - point - 1) :]}" if point > 0 else same
+    moved = (
+        f"{same_length[: -len(gold) + point + 1]}.{same_length[-(len(gold) - point - 1) :]}"
+        if point > 0
+        else same_length
+    )
     yield Wrong(
-        moved if as_number(moved) is not None else same, "wrong", "another number of the same length", honest=True
+        moved if as_number(moved) is not None else same_length,
+        "wrong",
+        "another number of the same length",
+        honest=True,
     )
     if "%" not in f"{gold}{value}":
         for factor in (Decimal(100), Decimal("0.01"), Decimal(1000)):
             yield Wrong(
                 format((number * factor).normalize(), "f"), "wrong", "the gold answer times a power of ten", honest=True
             )
-    # Several ways of being far: another length, near a multiple, the other sign, and beyond any tolerance.
+    # Far away in several ways: another length, near a multiple, the other sign, and beyond any tolerance.
     far = [number * 10 + 7, number * 3 + 1000, -number - 1000 if number == 0 else -number, number + 10**12]
     for other in far:
         yield Wrong(format(other.normalize(), "f"), "wrong", "a number far away", honest=True)
@@ -159,18 +166,19 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
         yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
         if gold[1].isalnum():  # the C of "C. elegans" may be the letter of an option
             yield Wrong(gold[0], "prefix", "the first letter")
-    # A word; three letters backwards may be another right one.
+    # A word of four letters or more: a shorter one spelled backward may be another right answer.
     if re.fullmatch(r"[^\W\d_]{4,}", gold):
         yield Wrong(gold[::-1], "disguise", "its letters in another order")
     words = gold.split()
-    # The first word of fewer may be right by chance.
+    # With fewer words, the first one may be right by chance.
     if len(words) >= 4:
         yield Wrong(words[0], "prefix", "the first word")
 
 
 def _wrong_literals(gold: str) -> Iterator[Wrong]:
-    """Change one of several numbers, a quoted text, or 1 to True, in a text, a query or a list."""
+    """Yield a text, query or list with one number or quoted text changed, or with True for 1 or False for 0."""
     numbers = list(re.finditer(r"(?<![\w.])\d+(?![\w.])", gold))
+    # Arbitrary limit: each number makes one more wrong answer.
     for match in numbers[:3] if len(numbers) > 1 or re.search(r"[A-Za-z]{3}", gold) else ():
         other = str((int(match[0][0]) + 3) % 9 + 1) + match[0][1:]
         yield Wrong(gold[: match.start()] + other + gold[match.end() :], "disguise", "another number in it")
@@ -192,10 +200,10 @@ def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
     wrong = [lines[0], *("wrong" for _ in lines[1:])]
     yield Wrong("\n".join(wrong), "prefix", "a right first line, the rest wrong")
     yield Wrong("\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a right last line, the rest wrong")
-    # The mark of an item, or nothing: a wrong item must look like the others.
+    # The bullet of the last line, or nothing: a wrong item must look like the others.
     bullet = re.match(r"\s*(?:[-*•]|\d+[.)])\s+|", lines[-1])
-    strange = f"{bullet[0] if bullet else ''}wrong"
-    yield Wrong("\n".join([*lines, strange, strange]), "superset", "extra lines")
+    wrong_item = f"{bullet[0] if bullet else ''}wrong"
+    yield Wrong("\n".join([*lines, wrong_item, wrong_item]), "superset", "extra lines")
 
 
 def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
@@ -208,29 +216,29 @@ def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
 
     numeric = all(as_number(item) is not None for item in items)
     numbers = [number for number in map(as_number, items) if number is not None]
-    # Beyond all items, if they are small; else a number that no task has.
+    # Beyond all items, if they are small; otherwise an arbitrary number that hardly any task has.
     far = int(max(map(abs, numbers), default=Decimal(0))) + 1 if max(map(abs, numbers), default=0) < 20 else 7001
-    strange = [
+    other_items = [
         str(far + (2 if far < 7001 else 13) * index) if numeric else f"item{index}" for index in range(len(items))
     ]
-    yield Wrong(written(strange), "wrong", "a list of other items", honest=True)
-    yield Wrong(written(strange[:1]), "wrong", "one other item", honest=True)
+    yield Wrong(written(other_items), "wrong", "a list of other items", honest=True)
+    yield Wrong(written(other_items[:1]), "wrong", "one other item", honest=True)
     yield Wrong(written(items[:1]), "prefix", "the first item alone")
     yield Wrong(written(items[:-1]), "prefix", "all items but the last")
     yield Wrong(written(items[1:]), "prefix", "all items but the first")
-    yield Wrong(written([*items[:-1], strange[-1]]), "wrong", "another last item")
-    yield Wrong(written([strange[0], *items[1:]]), "wrong", "another first item")
-    yield Wrong(written([items[0], *strange[1:]]), "prefix", "a right first item, the rest wrong")
-    yield Wrong(written([*items, *strange, *strange]), "superset", "extra items")
+    yield Wrong(written([*items[:-1], other_items[-1]]), "wrong", "another last item")
+    yield Wrong(written([other_items[0], *items[1:]]), "wrong", "another first item")
+    yield Wrong(written([items[0], *other_items[1:]]), "prefix", "a right first item, the rest wrong")
+    yield Wrong(written([*items, *other_items, *other_items]), "superset", "extra items")
     yield Wrong(written(items[:1] * len(items)), "repetition", "the first item repeated")
 
 
 def _joint(gold: str, items: list[str]) -> str:
-    """Return the separator of the items: ``" > "`` in ``"b > a"``."""
+    """Return the separator of the items, such as ``" > "`` in ``"b > a"``."""
     first, second = gold.find(items[0]), gold.find(items[1])
     if 0 <= first < second:
         between = gold[first + len(items[0]) : second].strip("\"'")
-        # " and ", ", ": longer texts are no separators.
+        # " and ", ", ": longer texts are not separators.
         if 0 < len(between) <= 6:
             return between
     return next((mark for mark in (", ", "\n", "; ", ",", " ") if mark in gold), ", ")
@@ -244,6 +252,7 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
         json.dumps({key: other_value(value) for key, value in parsed.items()}), "wrong", "other values", honest=True
     )
     yield Wrong(json.dumps(dict.fromkeys(parsed)), "placeholder", "null for each value")
+    # Arbitrary limits, here and below: a document may have thousands of keys.
     for key in list(parsed)[:2]:
         if any(value not in _NOTHING for other, value in parsed.items() if other != key):
             yield Wrong(json.dumps({key: parsed[key]}), "prefix", "one right value alone")
@@ -263,18 +272,17 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
 
 
 def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield the values in a document that are neither objects nor lists, each with its path; at most eight per
-    object."""
+    """Yield the values in a document that are neither objects nor lists, with their paths; eight per object at most."""
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if below is None:
         yield path, value
-    # Any limit: a document may have thousands of keys.
+    # Arbitrary limit: a document may have thousands of keys.
     for key, part in islice(below or (), 8):
         yield from leaves(part, (*path, key))
 
 
 def with_leaf(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
-    """Return a document with another value at a path."""
+    """Return the document `value` with `other` at `path`."""
     if not path:
         return other
     changed = copy.copy(value)
@@ -283,17 +291,17 @@ def with_leaf(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
 
 
 def _is_prose(value: Any) -> bool:
-    """Whether it is free text, which a reward may leave to the policy."""
-    # More than three words are a sentence, of which many are right.
+    """Return whether `value` is free text, which a reward may leave to the policy."""
+    # More than three words are a sentence, and many sentences may be right.
     return isinstance(value, str) and len(value.split()) > 3
 
 
 def other_value(value: Any) -> Any:
-    """Return a value of the same type that is certainly different, through objects and lists."""
+    """Return a certainly different value of the same type; in objects and lists, every value changes."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, (int, float)):
-        # Another number for each, 0 included.
+        # A different number for every integer, including 0.
         return value * 10 + 7
     if isinstance(value, list):
         return [other_value(item) for item in value] or ["window"]
@@ -303,7 +311,7 @@ def other_value(value: Any) -> Any:
 
 
 def _items(gold: str, value: Any) -> list[str] | None:
-    """Return the items of a gold answer that is a list."""
+    """Return the items of a gold answer; None if it is not a list."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return [str(item) for item in value]
     if isinstance(value, str) and value[:1] == "[":
@@ -322,7 +330,7 @@ def _cased(word: str, like: str) -> str:
 
 
 def equal(answer: str, other_answer: str) -> bool:
-    """Whether a lenient but sound reward may take two answers for equal."""
+    """Return whether a lenient but sound reward may consider two answers equal."""
     a, b = as_number(answer), as_number(other_answer)
     if a is not None and b is not None:
         return abs(a - b) <= abs(b) / 2  # no sound tolerance is wider
@@ -337,7 +345,7 @@ def equal(answer: str, other_answer: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return only the letters and digits, in lower case."""
+    """Return only the letters and digits of `text`, in lower case."""
     return re.sub(r"[\W_]+", "", text).lower()
 
 

@@ -18,7 +18,7 @@ function step(one, zero) {
   return one.detail ? [line, h("tr", {}, [h("td", { class: "detail", colspan: 3 }, one.detail)])] : [line];
 }
 
-// Dots at about the same place are stacked.
+// Stack dots that are at about the same position.
 function dots(all, other, choose) {
   const stacked = new Map();
   const made = all.map((one) => {

@@ -1,7 +1,7 @@
 // A line above every tab of a run that has a strong alert. It can be dismissed for the session of the browser tab.
 const { h } = Vue;
 
-// Storage may be forbidden: then it is dismissed for this view only.
+// If storage is forbidden, the line is dismissed for this view only.
 function stored(act) {
   try {
     return act(globalThis.sessionStorage);

@@ -3,7 +3,7 @@
 // Emits pick: { low, high, by, how }, where how is "drag", "other" (with Shift), "click", "enter" or "z", and by is the
 // column of the nearest line; and zoom: null after a double-click.
 let echarts = null;
-// Loaded when the first graph becomes visible, because it is a megabyte of code.
+// Load ECharts when the first graph becomes visible, because it is a megabyte of code.
 const loaded = async () => (echarts ??= (await import("nicegui-echart")).echarts);
 
 // Draw only a few graphs per frame, so that the page stays responsive.
@@ -79,8 +79,8 @@ const dotted = (points) =>
       : value,
   );
 
-// The vertical lines at which the reward changed. A label that would overlap the one before it is left out; the
-// tooltip has it.
+// The vertical lines at which the reward changed. A label that would overlap the previous one appears only in the
+// tooltip.
 const LABEL = 60;
 function marked(spec, width, soft) {
   const [low, high] = spec.range;
@@ -96,7 +96,7 @@ function marked(spec, width, soft) {
   });
 }
 
-// The distance of the ticks of a graph of shares that reach above 50 %, so that 100 % is one of them.
+// The distance between ticks in a graph of shares; above 50 %, one of the ticks is at 100 %.
 function shareTicks(spec) {
   const values = spec.lines.flatMap((line) => line.y).filter((value) => value !== null);
   const low = spec.zero ? 0 : Math.min(...values), high = Math.max(...values);
@@ -172,7 +172,7 @@ function options(spec, width) {
   };
 }
 
-// What a screen reader says about a step, and the steps that a cursor can be at.
+// The screen reader text for a step, and the steps at which the cursor can stop.
 const said = (spec, step) =>
   `step ${step.toLocaleString("en-US")}: ` + spec.lines.map((line) => `${line.name} ${number(line.y[spec.steps[line.steps].indexOf(step)], spec.unit)}`).join(", ");
 const stops = (spec) => [...new Set(spec.steps.flat())].filter((x) => x !== null && (spec.range[0] === null || (x >= spec.range[0] && x <= spec.range[1]))).sort((a, b) => a - b);
@@ -253,7 +253,7 @@ export default {
     step(pixel) {
       return this.chart.convertFromPixel({ xAxisIndex: 0 }, pixel);
     },
-    // Highlight what is selected, between two pixels; nothing if there are none.
+    // Highlight the selection between two pixels; without pixels, remove the highlight.
     shade(from, to) {
       const [, drag] = this.$el.children;
       Object.assign(drag.style, from === undefined ? { display: "none" } : { display: "block", left: `${Math.min(from, to)}px`, width: `${Math.max(Math.abs(to - from), 1)}px` });
@@ -261,7 +261,7 @@ export default {
     pick(low, high, how, y) {
       this.$emit("pick", { low, high, how, by: this.nearest((low + high) / 2, y) });
     },
-    // The column of the line that is nearest to a pixel; of the first line if the keyboard is used.
+    // The column of the line nearest to a pixel; with the keyboard, of the first line.
     nearest(x, pixel) {
       let best = null, least = Infinity;
       for (const line of this.spec.lines) {
@@ -272,7 +272,7 @@ export default {
       }
       return best?.by ?? "";
     },
-    // The keyboard: arrows move a cursor, with Shift they select steps.
+    // The keyboard: arrows move a cursor; with Shift, they select steps.
     pressed(event) {
       const steps = this.chart ? stops(this.spec) : [];
       if (!steps.length || event.ctrlKey || event.metaKey || event.altKey) return;

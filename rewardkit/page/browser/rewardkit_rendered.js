@@ -1,4 +1,4 @@
-// A text rendered as Markdown and mathematics, from the tree of nodes that the server made of it.
+// A text rendered as Markdown and mathematics, from the tree of nodes that the server sends.
 import { nodes } from "rewardkit-nodes";
 const { h } = Vue;
 

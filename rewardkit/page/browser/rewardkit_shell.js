@@ -1,6 +1,6 @@
 // The frame of the page: keyboard, history, links, dark mode. It sends the events key, go and went to the server.
 const TYPING = "input, textarea, select, [contenteditable]";
-// Of the letters, only these mean something else with Shift.
+// The only letters that have another meaning with Shift.
 const SHIFTED = new Set(["y", "w", "x", "e"]);
 const MODIFIERS = ["Control", "Meta", "Alt", "AltGraph"];
 const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "r", "y", "w", "x", "e", "1", "2", "3", "4", "5", "6", "7", "0", "g"]);
@@ -75,8 +75,8 @@ export default {
       const field = document.querySelector("input[data-search]");
       if (!field) return;
       event.preventDefault();
-      // The list around the field may be hidden. Show it here, because what is typed next would be taken for commands
-      // while the server does it; then tell the server.
+      // The list around the field may be hidden. Show it right here, then tell the server: until the server shows it,
+      // the next keystrokes would be taken for commands.
       const hidden = field.closest(".alone");
       if (hidden) {
         hidden.classList.remove("alone");

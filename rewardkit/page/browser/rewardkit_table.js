@@ -5,7 +5,7 @@ const { h } = Vue;
 const detail = (row) =>
   row.nodes ? h("div", { class: "rendered", dir: "auto", tabindex: 0 }, nodes(row.nodes)) : h("pre", { class: "text", tabindex: 0 }, row.detail);
 
-// A line without axes; the points are from 0 (left, bottom) to 1.
+// A line without axes; points range from 0 (left, bottom) to 1.
 function sparkline(value) {
   const points = value.points.map(([x, y]) => `${(100 * x).toFixed(1)},${(22 - 20 * y).toFixed(1)}`).join(" ");
   const line = h("polyline", { points, fill: "none", stroke: "currentColor", "stroke-width": 1.5, "vector-effect": "non-scaling-stroke" });
@@ -14,7 +14,7 @@ function sparkline(value) {
   ]);
 }
 
-// What a column without a heading is called by screen readers.
+// The screen reader names of columns without a heading.
 const UNNAMED = { buttons: "Actions", check: "Selected", link: "Link" };
 
 function opened(table, row) {
@@ -93,7 +93,7 @@ function cell(table, row, column) {
 export default {
   props: { columns: Array, rows: Array, sort: String, descending: Boolean, selectable: Boolean, empty: String, selected: Object },
   emits: ["sort", "open", "press", "check"],
-  // The highlighted rows: the name of a button (or any name) -> the key of its row.
+  // The highlighted rows: button name (or any name) -> the key of the row.
   data() {
     return { chosen: this.selected };
   },

@@ -6,13 +6,13 @@ const count = (number) => number.toLocaleString("en-US");
 const pre = (children, together) => h("pre", { class: "text", dir: "ltr", tabindex: 0, "data-together": together }, children);
 const rendered = (tree, together) => h("div", { class: "rendered", dir: "auto", tabindex: 0, "data-together": together }, nodes(tree));
 
-// Says how much of a text is not shown.
+// A line that states how much of a text is shown; nothing if all of it is.
 function cut(text) {
   if (text.characters <= text.shown) return null;
   return h("div", { class: "complaint" }, `The first ${count(text.shown)} of ${count(text.characters)} characters.`);
 }
 
-// A text behind its first line; a text that is only that line is not folded.
+// A text collapsed to its first line; a text of only one line is shown as it is.
 function folded(passage, label, kind) {
   const title = label ? h("span", { class: "role" }, label) : null;
   const short = passage.characters <= 140 && !passage.text.includes("\n");

@@ -1,1 +1,1 @@
-"""One file per tab, the frame around them (`layout`), and the table of tabs (`routes`)."""
+"""One file per tab, the frame around the tabs (`layout`), and the table of tabs (`routes`)."""

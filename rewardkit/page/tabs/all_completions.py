@@ -1,4 +1,4 @@
-"""The table of all completions of a prompt: whole texts, components, a filter, and buttons to compare two of them."""
+"""The table of all completions of a prompt, with whole texts, components, a filter, and buttons to compare two."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from rewardkit.record.queries import completions, excerpts, searchable_texts
 from rewardkit.record.schema import Key
 
 _EXCERPT = 240
-"""The most characters of a text in its row: about two lines."""
+"""The maximum length of the text in a row, in characters: about two lines."""
 
 
 class AllCompletions(PagedTable):
-    """The lower part of the tab *Completions*. Calls `choose` with a side and the row to show there."""
+    """The lower part of the *Completions* tab. Its buttons call `choose` with a side and the row to show there."""
 
     size = 16
     names = ("rows", "order", "rising")
@@ -58,7 +58,7 @@ class AllCompletions(PagedTable):
             self.build_pager()
 
     async def set(self, choice: PromptCompletions | None, sides: dict[str, str]) -> None:
-        """Show the completions of a prompt; `sides` are the keys of the two that are compared."""
+        """Show the completions of a prompt; `sides` holds the keys of the two completions being compared."""
         prompt = self.page.address.get("prompt")
         if prompt != self.prompt:
             self.at = 0
@@ -68,7 +68,7 @@ class AllCompletions(PagedTable):
         await self.refresh()
 
     def mark(self, sides: dict[str, str]) -> None:
-        """Highlight the two completions that are compared."""
+        """Highlight the two completions being compared."""
         self.sides = sides
         self.table.select(sides)
 
@@ -135,7 +135,7 @@ class AllCompletions(PagedTable):
             ui.column("text", "Text", "text"),
             ui.column("advantage", "Advantage", sortable=True),
         ]
-        # Columns of components are as narrow as their contents.
+        # Component columns are only as wide as their content.
         options = {"sortable": True, "swatch": True, "width": "1px"}
         columns += [
             ui.column(
@@ -180,7 +180,7 @@ class AllCompletions(PagedTable):
             await self.choose(button, row)
 
     async def _open(self, name: str) -> None:
-        """Unfold the whole text of a completion below its row, or fold it."""
+        """Expand or collapse the whole text of a completion below its row."""
         key = read_key(name)
         if key is not None:
             self.open ^= {key}

@@ -1,4 +1,4 @@
-"""The tab *Compare*: two runs, or two windows of one run, prompt by prompt."""
+"""The *Compare* tab: two runs, or two windows of one run, prompt by prompt."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ from rewardkit.page.two_runs import (
 from rewardkit.page.watcher import Watched
 from rewardkit.record.queries import LONGEST, completions, prompt_messages
 
-# A completion of each run, for the same prompt: texts side by side, and the scores of both by component.
+# The right side of the tab: one completion from each run for the same prompt, with texts and component scores.
 
 
 _CHIPS = 16
-"""Any limit: more do not fit in a line above the completion."""
+"""The maximum number of chips. Arbitrary: more do not fit on a line above the completion."""
 
 
 class Pair(NamedTuple):
-    """The subject of a comparison: a prompt, by its number on both sides, and a component or the total."""
+    """The subject of a comparison: a component or the total, and the numbers of a prompt on both sides."""
 
     two: TwoRuns
     name: str
@@ -64,7 +64,7 @@ class Pair(NamedTuple):
 
 
 class ComparedTexts:
-    """The right side of the tab *Compare*. Calls `choose` with a side and the key of another completion."""
+    """The right side of the *Compare* tab. Its buttons call `choose` with a side and the key of a completion."""
 
     def __init__(self, page: Page, watched: Watched, choose: Callable[[str, str], Awaitable[None]]) -> None:
         self.page = page
@@ -82,7 +82,7 @@ class ComparedTexts:
         self.scores = ui.box("card scores")
 
     async def show(self, pair: Pair) -> None:
-        """Show a prompt, and by default the middle one of its completions on each side."""
+        """Show a prompt and one completion on each side: the one in the address, or else the middle one by score."""
         self._pair = pair
         if pair.prompts is None:
             for part in (self.prompt.card, self.panes, self.scores):
@@ -106,7 +106,7 @@ class ComparedTexts:
             build_scores(*shown_sides.values())
 
     async def update(self, pair: Pair) -> None:
-        """Show the changes: another completion, or only the scores of the reward on trial."""
+        """Update the view: show another completion, or only refresh the scores of the reward on trial."""
         before = self._pair
         same = before is not None and before[1:] == pair[1:] and pair.two.is_like(before.two)
         if not same or not self.shown:
@@ -116,7 +116,7 @@ class ComparedTexts:
             facts.update()
 
     async def step(self, side_name: str, by: int) -> None:
-        """Show the next or previous completion of a side."""
+        """Show the completion `by` positions further on one side."""
         if side_name in self.shown:
             rows, shown_side = self.rows[side_name], self.shown[side_name]
             at = min(max(rows.index(shown_side.row) + by, 0), len(rows) - 1)
@@ -125,7 +125,7 @@ class ComparedTexts:
     def _read(
         self, pair: Pair, prompts: tuple[int, int]
     ) -> tuple[str | None, dict[str, list[int]], dict[str, Shown], Texts]:
-        """Return the messages of the prompt, and for each side its completions and the one to show."""
+        """Read the prompt's messages, and for both sides their rows, the completion to show, and the texts."""
         rows, shown_sides = {}, {}
         for side_name, side, prompt in zip(PLACES, (pair.two.left, pair.two.right), prompts, strict=True):
             rows[side_name] = side.best_first(pair.name, prompt)
@@ -169,7 +169,7 @@ class ComparedTexts:
 
 
 def _short(value: float) -> str:
-    # Larger numbers would not fit into the cell.
+    # Larger numbers would not fit on a chip.
     return "–" if np.isnan(value) else f"{value:.2f}" if abs(value) < 1e6 else f"{value:.2g}"
 
 
@@ -185,7 +185,7 @@ _TOOLTIP = (
 
 
 class ComparedPrompts(PagedTable):
-    """The left side of the tab *Compare*. Its rows are numbered by their places in `TwoRuns.seen`."""
+    """The left side of the *Compare* tab. Rows are numbered by their position in `TwoRuns.seen`."""
 
     size = 40
     names = ("q", "sort", "rising")
@@ -222,7 +222,7 @@ class ComparedPrompts(PagedTable):
         return self.compared[2]
 
     def chosen(self) -> tuple[int, int] | None:
-        """Return the numbers of the selected prompt on both sides; by default, of the first one in the list."""
+        """Return the numbers of the selected prompt on both sides; by default, of the first prompt in the list."""
         index = self._selected()
         if index is None:
             return None
@@ -230,7 +230,7 @@ class ComparedPrompts(PagedTable):
         return int(self.two.pairing.left[pair]), int(self.two.pairing.right[pair])
 
     def neighbor(self, by: int) -> str | None:
-        """Return the prompt that is `by` places after the selected one."""
+        """Return the id of the prompt `by` positions after the selected one."""
         if not len(self.order):
             return None
         position = self.place()
@@ -251,7 +251,7 @@ class ComparedPrompts(PagedTable):
         }
         if any(condition.name not in columns for condition in query.conditions):
             examples = _examples([prompts.columns[code] for code in codes])
-            columns = {**columns, **examples, **columns}  # example columns hide none of the others
+            columns = {**columns, **examples, **columns}  # example columns must not hide the others
         searches = query.words or query.conditions
         rows, complaints = query.rows([prompts.searched[code] if searches else "" for code in codes], columns)
         if only in _NAMES.values():
@@ -292,7 +292,7 @@ class ComparedPrompts(PagedTable):
         return (*super()._query(), self.compared)
 
     def _selected(self) -> int | None:
-        """Return the selected prompt as a place in `TwoRuns.seen`; by default, the first one in the list."""
+        """Return the selected prompt's position in `TwoRuns.seen`; by default, that of the first prompt in the list."""
         code = self.two.left.scores.code_of.get(self.page.address.get("prompt"), -1)
         indices = np.flatnonzero(self.two.pairing.left[self.two.seen] == code).tolist()
         return next(iter([*indices, *self.order[:1].tolist()]), None)
@@ -331,7 +331,7 @@ def _examples(cells: Sequence[str]) -> dict[str, Column]:
 
 
 def _cell(value: float | None, tone: str | None = None) -> Any:
-    """Return the cell of a number, with its sign if it has a tone."""
+    """Return the table cell of a number; with a `tone`, the number is colored and has a sign."""
     if value is None or np.isnan(value):
         return None
     text = format_number(float(value), sign=tone is not None)
@@ -350,7 +350,7 @@ _INTERVAL = (
 
 
 class Compare(Tab):
-    """The tab *Compare*."""
+    """The *Compare* tab."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
@@ -417,7 +417,7 @@ class Compare(Tab):
 
     @property
     def _name(self) -> str:
-        """The component that is compared."""
+        """The component being compared, or the total."""
         name = self.page.address.get("of", TOTAL)
         return name if self.two is not None and name in self.two.names else TOTAL
 
@@ -452,7 +452,7 @@ class Compare(Tab):
             field.style("width: 96px")
 
     async def _compare(self, *, again: bool = False) -> None:
-        """Compare, and show everything, or only the changes if the choice is the same."""
+        """Compare the two sides and show everything; with `again`, only what has changed since the last call."""
         assert self.other is not None
         address = self.page.address
         left, right = (self.watched, Window.parse(address.get("a"))), (self.other, Window.parse(address.get("b")))
@@ -477,7 +477,7 @@ class Compare(Tab):
 
     @property
     def _names(self) -> tuple[str, str]:
-        """The names of both sides."""
+        """The names of both sides in messages."""
         if self.other is None or self.other.name == self.watched.name:
             return SIDES
         return one_line(self.watched.name, 60), one_line(self.other.name, 60)
@@ -524,7 +524,7 @@ class Compare(Tab):
         return {"key": f"={name}", "cells": cells}
 
     async def _go(self, **changes: str | None) -> None:
-        """Choose other completions; a prompt stays chosen, its completions do not."""
+        """Change the choices in the address; the prompt stays selected, the two completions are reset."""
         await self.page.go(self.page.address.with_state(**{"left": None, "right": None, **changes}))
 
     async def _choose_run(self, name: str) -> None:

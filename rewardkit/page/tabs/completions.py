@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import partial
 
 from rewardkit.page import ui
-from rewardkit.page.advantage import Explained, explained
+from rewardkit.page.advantage import Explained, explain_advantage
 from rewardkit.page.escapes import one_line
 from rewardkit.page.pairs import PromptCompletions
 from rewardkit.page.scores import key_text, read_key
-from rewardkit.page.selection import Selection, carried, columns, parse_steps, spoken
+from rewardkit.page.selection import Selection, columns, keep_selection, parse_steps, spoken
 from rewardkit.page.tabs.all_completions import AllCompletions
 from rewardkit.page.tabs.component_scores import TriedFacts, build_scores
 from rewardkit.page.tabs.labeling import KEYS, LabelBar
@@ -36,7 +36,7 @@ from rewardkit.record.schema import Key
 
 
 class Completions(Tab):
-    """The tab *Completions*."""
+    """The *Completions* tab."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
@@ -117,11 +117,11 @@ class Completions(Tab):
             await self._show_other(left=None, right=None)
 
     def _reveal(self) -> None:
-        """Scroll the list of prompts to the one that is selected."""
+        """Scroll the list of prompts to the selected prompt."""
         self.page.shell.run_method("reveal", ".prompts tr.selected")
 
     def _build_selected(self) -> None:
-        """Show the selected steps, with a link back to the changes in them."""
+        """Show the selected steps, with a link to the *Explain* tab for these steps."""
         address, selection = self.page.address, Selection.of(self.page.address)
         if selection is None:
             return
@@ -132,10 +132,10 @@ class Completions(Tab):
         with ui.box("picked bar-of-tools"):
             ui.button(f"{spoken(selection.steps)}  ×", drop, "on", "Show the completions of all steps")
             name = columns(self.watched.scores).get(selection.by, "Total")
-            ui.link(f"What changed {one_line(name, 40)}", carried(address, address.to("explain")).url)
+            ui.link(f"What changed {one_line(name, 40)}", keep_selection(address, address.to("explain")).url)
 
     async def _labeled(self) -> None:
-        """Show a label that has changed everywhere."""
+        """Update all parts of the tab after a label has changed."""
         self._show_labels()
         await self.prompts.refresh()
         await self.everything.refresh()
@@ -146,7 +146,7 @@ class Completions(Tab):
         self.prompts.labels.refresh()
 
     async def _find_prompt(self) -> None:
-        """Select the prompt of the completion in the address, or else the first prompt of the list."""
+        """Select the prompt of a completion in the address, or else the first prompt in the list."""
         address, scores = self.page.address, self.watched.scores
         rows = [scores.find(read_key(address.get(side))) for side in SIDES]
         named = [scores.prompt_ids[scores.prompt[row]] for row in rows if row is not None]
@@ -165,7 +165,7 @@ class Completions(Tab):
         await self._show_prompt()
 
     async def _choose(self, side: str, row: int, *, step: bool = True) -> None:
-        """Show a completion on one side. If `step`, the browser's back button returns to the one before."""
+        """Show a completion on one side. If `step`, the browser's back button returns to the previous completion."""
         name = key_text(self.watched.scores.key(row))
         if name != self.page.address.get(side):
             await self._show_other(step=step, **{side: name})
@@ -178,7 +178,7 @@ class Completions(Tab):
         await self._show_panes()
 
     async def _move(self, side: str, by: int) -> None:
-        """Show the previous or next completion of the same epoch on one side."""
+        """Show the completion `by` positions further in the same epoch on one side."""
         if self.choice is not None:
             await self._choose(side, self.choice.neighbor(self.rows[side], by), step=False)
 
@@ -189,7 +189,7 @@ class Completions(Tab):
             await self._choose(side, self.choice.best(visit), step=False)
 
     async def _compare(self, side: str, key: str) -> None:
-        """Show a completion of the same group on a side."""
+        """Show the completion with this key, of the same group, on one side."""
         row = self.watched.scores.find(read_key(key))
         if row is not None:
             await self._choose(side, row)
@@ -201,16 +201,16 @@ class Completions(Tab):
             await self._show_prompt()
 
     async def _line_up(self, name: str) -> None:
-        """Line up groups by another component."""
+        """Position the dots of the groups by another component."""
         self.page.note(self.page.address.with_state(group=name))
         await self._show_advantages()
 
     def _unmark(self) -> None:
-        """No longer highlight the phrase of an alert."""
+        """Remove the phrase of an alert from the address."""
         self.page.note(self.page.address.with_state(mark=None))
 
     def _keys(self) -> dict[str, str]:
-        """Return the keys of both completions, which new data does not change."""
+        """Return the keys of both completions; unlike rows, keys stay valid when new data arrives."""
         scores = self.watched.scores if self.choice is None else self.choice.scores
         return {side: key_text(scores.key(row)) for side, row in self.rows.items()}
 
@@ -240,9 +240,9 @@ class Completions(Tab):
     async def _show_panes(self) -> None:
         if self.choice is None:
             return
-        request = self._wanted()
+        request = self._request()
         sides, texts = await asyncio.to_thread(self._read, list(self.rows.values()), self.choice.scores.key)
-        if self.choice is None or request != self._wanted():
+        if self.choice is None or request != self._request():
             return  # the user has selected another one in the meantime
         # New data may have moved the rows.
         sides = [side._replace(row=row) for side, row in zip(sides, self.rows.values(), strict=True)]
@@ -259,11 +259,11 @@ class Completions(Tab):
             build_scores(*sides)
         await self._show_advantages()
 
-    def _wanted(self) -> tuple[str, ...]:
+    def _request(self) -> tuple[str, ...]:
         return self.page.address.get("prompt"), self.page.address.get("view"), *self._keys().values()
 
     def _read(self, rows: list[int], key_of: Callable[[int], Key]) -> tuple[list[Side], Texts]:
-        """Read the texts of both completions."""
+        """Read both completions and prepare their texts."""
         address, keys = self.page.address, list(map(key_of, rows))
         by_key = completions(self.watched.run, address.get("prompt"), list(set(keys)), self.longest)
         sides = [Side(self.watched, row, by_key.get(key, NO_COMPLETION)) for row, key in zip(rows, keys, strict=True)]
@@ -302,15 +302,15 @@ class Completions(Tab):
     async def _show_advantages(self) -> None:
         if self.choice is None:
             return
-        request, rows, by = self._wanted(), list(self.rows.values()), self.page.address.get("group")
-        explanations = await asyncio.to_thread(lambda: [explained(self.watched, row, by=by) for row in rows])
-        if self.choice is not None and request == self._wanted():
+        request, rows, by = self._request(), list(self.rows.values()), self.page.address.get("group")
+        explanations = await asyncio.to_thread(lambda: [explain_advantage(self.watched, row, by=by) for row in rows])
+        if self.choice is not None and request == self._request():
             self.advantages.clear()
             with self.advantages:
                 self._build_advantages(explanations, by)
 
     def _build_advantages(self, explanations: list[Explained], by: str) -> None:
-        """Show the steps to both advantages, and the groups lined up `by` a component or, if empty, the total."""
+        """Show the steps to both advantages, and the groups as dots positioned by component `by` (empty: the total)."""
         components = [name for name in self.watched.components if name in self.watched.scores.components]
         options = {"": "group by total", **{name: f"group by {one_line(name, 40)}" for name in components}}
         with ui.box("table-head"):

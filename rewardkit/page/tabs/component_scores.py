@@ -1,4 +1,4 @@
-"""The scores of two completions by component, with bars and notes."""
+"""The component scores of two completions, with bars and notes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Bounds = dict[str, tuple[float, float]]
 
 
 def bounds_of(watched: Watched) -> Bounds:
-    """Return the range of the bars per component: its declared bounds, or the observed range."""
+    """Return the range of each component's bars: the declared bounds, or else the observed range."""
     return watched.cached("bounds", lambda: _bounds(watched))
 
 
@@ -36,7 +36,7 @@ def format_number(value: float, *, sign: bool = False) -> str:
     """Format a number as ``0.500``, without a minus sign for zero. Large numbers look like ``1e+300``."""
     if np.isnan(value):
         return "–"
-    # Below half of the last decimal that is shown: "-0.000" would look like a penalty.
+    # Round to zero below half of the last decimal shown, because "-0.000" would look like a penalty.
     value = 0.0 if abs(value) < 0.0005 else value
     # Larger numbers would not fit into the cell.
     if abs(value) >= 1e6:
@@ -45,7 +45,7 @@ def format_number(value: float, *, sign: bool = False) -> str:
 
 
 def bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> dict[str, Any] | None:
-    """Return the cell of a score: a number with its bar, or the reason why there is none."""
+    """Return the table cell of a score: a number with a bar, or the outcome if there is no score."""
     if not np.isnan(value):
         tone = "bad" if outcome == "errored" else ""
         return {"text": format_number(value), "share": share_of(value, bounds), "tone": tone}
@@ -54,13 +54,13 @@ def bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> d
 
 
 def observed(values: Floats) -> tuple[float, float]:
-    """Return the range of the values that are known; 0 to 1 if none is."""
+    """Return the range of the finite values; 0 to 1 if there are none."""
     finite = values[np.isfinite(values)]
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
 
 
 def build_scores(*sides: tuple[Watched, int, Completion]) -> None:
-    """Show a row per component: its name, then its score on each side, which may be of different runs."""
+    """Show a row per component: the name, then the score on each side. The sides may be from different runs."""
     names = list(dict.fromkeys(name for watched, _, _ in sides for name in watched.components))
     for name in names:
         if not any(name in watched.scores.components for watched, _, _ in sides):
@@ -90,7 +90,7 @@ def _build_score(watched: Watched, name: str, row: int, color: str, completion: 
         term = scores.terms.get(name)
         if term is not None and not np.isnan(term[row]):
             ui.text(f"adds {format_number(float(term[row]), sign=True)}", "term")
-    # Any limit: a note of a judge is shorter.
+    # Arbitrary limit: a judge's note is shorter.
     notes = [escape(completion.notes.get(name, "")[:4_000])]
     notes += [f"{one_line(part, 40)} {value:.4g}" for part, value in completion.parts.get(name, {}).items()]
     if any(notes):
@@ -111,7 +111,7 @@ def _bounds(watched: Watched) -> Bounds:
 
 
 def tried_columns(watched: Watched) -> list[dict[str, Any]]:
-    """Return the columns of a table of completions; none if no reward is tried."""
+    """Return the additional columns for a table of completions; none without a reward on trial."""
     if watched.trial is None:
         return []
     about_new, about_flip = "new: the total of the reward on trial", "flip: the sign of the advantage changes"
@@ -122,7 +122,7 @@ def tried_columns(watched: Watched) -> list[dict[str, Any]]:
 
 
 def tried_cells(watched: Watched, row: int) -> dict[str, Any]:
-    """Return the cells of a completion in these columns."""
+    """Return a completion's cells for the columns of `tried_columns`."""
     trial, trial_columns = watched.trial, watched.scores.tried
     if trial is None or NEW not in trial_columns:
         return {}
@@ -138,7 +138,7 @@ def tried_cells(watched: Watched, row: int) -> dict[str, Any]:
 
 
 def flip_of(watched: Watched, row: int) -> dict[str, str] | None:
-    """Return a badge for the change of an advantage's sign; None if it does not."""
+    """Return a badge if the reward on trial flips the sign of the advantage, else None."""
     trial_columns = watched.scores.tried
     if FLIP not in trial_columns or trial_columns[FLIP][row] != 1.0:
         return None
@@ -147,7 +147,7 @@ def flip_of(watched: Watched, row: int) -> dict[str, str] | None:
 
 
 class TriedFacts:
-    """The scores that the reward on trial gives a completion."""
+    """A line with a completion's scores under the reward on trial."""
 
     def __init__(self, watched: Watched, row: int) -> None:
         self.watched = watched
@@ -156,7 +156,7 @@ class TriedFacts:
         self.update()
 
     def update(self) -> None:
-        """Show the scores known by now."""
+        """Show the scores that are available so far."""
         trial, trial_columns, row = self.watched.trial, self.watched.scores.tried, self.row
         is_shown = trial is not None and NEW in trial_columns
         self.frame.clear()

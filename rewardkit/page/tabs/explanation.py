@@ -1,4 +1,4 @@
-"""From a jump in a graph to the completions that caused it: those of some steps, over all prompts."""
+"""The *Explain* tab: the completions that caused a jump in a graph, in a range of steps, over all prompts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AIMS = {"steps": "these steps", "before": "the steps before"}
 
 
 class Explanation(Tab):
-    """The tab *Explain*."""
+    """The *Explain* tab."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
@@ -72,7 +72,7 @@ class Explanation(Tab):
             await self.page.show(self.page.address)
             return
         selection = self.selection
-        self._build_chips(selection)  # at once: an earlier click must not replace a later one
+        self._build_chips(selection)  # right away: an earlier click must not overwrite a later one
         spec = await asyncio.to_thread(self._spec)
         if selection != self.selection:
             return  # the user has selected other steps in the meantime
@@ -112,7 +112,7 @@ class Explanation(Tab):
                 ui.text(text, "soft")
 
     def _before(self, selection: Selection) -> str:
-        """Return the steps before as text, without those that the run does not have."""
+        """Return the range of steps to compare with as text, cut to the steps of the run."""
         low, high = selection.before
         first = int(self.watched.scores.step[0])
         return spoken((max(low, first), high)) if high >= first else f"the steps before step {first:,}"
@@ -124,7 +124,7 @@ class Explanation(Tab):
             ui.choices(self.aim, _AIMS, self._aim, "What dragging across the graph selects")
 
     def _say(self, selection: Selection, change: Change) -> None:
-        """State the change, and the part of it that the completions explain."""
+        """Show the change in words, and the parts of it that the completions explain."""
         self.said.clear()
         name = one_line(columns(self.watched.scores).get(selection.by, "Total"), 60)
         with self.said:
@@ -136,7 +136,7 @@ class Explanation(Tab):
                 change.jump, change.total, change.same_prompts, change.new_prompts, change.mix
             )
             verb = "rose" if change.jump > 0 else "fell"
-            # Differences of means that were added in another order.
+            # A tolerance for rounding: means may be summed in another order.
             movement = f"{verb} by {abs(change.jump):,.{digits}f}" if abs(change.jump) > 1e-12 else "stayed the same"
             ui.text(
                 f"{name} {movement}: from {change.before:,.{digits}f} in {self._before(selection)} to "
@@ -195,7 +195,7 @@ class Explanation(Tab):
         self._build_aims()
 
     async def _open(self, key: str) -> None:
-        """Show a completion in the tab *Completions*, with the same selection."""
+        """Show a completion in the *Completions* tab, with the same selection."""
         scores, selection = self.watched.scores, self.selection
         row = scores.find(read_key(key))
         if row is None:
@@ -206,12 +206,12 @@ class Explanation(Tab):
 
 
 def selection_of(page: Page, watched: Watched) -> Selection:
-    """Return the steps that the address selects, or else the newest ones."""
+    """Return the selection in the address, or else the newest steps."""
     return Selection.of(page.address) or Selection.latest(watched.scores, page.address.get("by", "total"))
 
 
 class Contributions(PagedTable):
-    """The completions of the selected steps, numbered as they are in these steps, and the contribution of each."""
+    """The table of the completions in the selected steps, with their contributions; rows are numbered within them."""
 
     size = 20
     names = ("", "order", "turned")
@@ -231,7 +231,7 @@ class Contributions(PagedTable):
         scores, selection = self.watched.scores, selection_of(self.page, self.watched)
         rows, change = selection.changes(scores)
         self.found = selection, rows, change
-        # The usual order of steps is from the first, of contributions in the direction of the change, else falling.
+        # Default order: steps ascending, contributions in the direction of the change, other columns descending.
         if self.sort == "contribution":
             values = change.contributions if change.jump >= 0 else -change.contributions
         elif self.sort == "step":
@@ -298,9 +298,9 @@ def _panel(by: str, watched: Watched, steps: ByStep) -> Panel:
 
 
 def _digits(*values: float) -> int:
-    """Return the number of decimals that shows three digits of the largest of some numbers."""
+    """Return the number of decimals that shows three digits of the largest value."""
     largest = max(map(abs, values))
-    # Twelve: floats have no more digits that mean something.
+    # At most twelve: further digits of a float are not meaningful.
     return min(max(2 - int(np.floor(np.log10(largest))), 0), 12) if largest > 1e-12 else 3
 
 
@@ -309,7 +309,7 @@ def _number(value: float) -> str | None:
 
 
 def _signed(value: float, largest: float) -> dict[str, Any] | None:
-    """Return a bar that starts in the middle, with as many digits as the largest contribution needs."""
+    """Return a cell with a bar that starts in the middle; the largest contribution determines the decimals."""
     if np.isnan(value):
         return None
     half = 0.5 * value / largest if largest > 0 else 0.0

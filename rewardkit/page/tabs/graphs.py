@@ -1,4 +1,4 @@
-"""The graphs of a run, optionally overlaid with other runs. The address contains all choices."""
+"""The *Graphs* tab: the graphs of a run, optionally overlaid with other runs. The address contains all choices."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from rewardkit.page.selection import columns, format_steps, parse_steps
 from rewardkit.page.tabs.layout import Page, Tab, empty_state
 from rewardkit.page.watcher import Watched
 
-# Closer steps near 1, where a curve changes most.
+# Finer steps near 1, where a curve changes most.
 _SMOOTHINGS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _USUAL = 0.6
-"""The default of TensorBoard, whose curves users know."""
+"""The default smoothing, the same as in TensorBoard, whose curves users know."""
 _DRAGS = {"zoom": "zoom", "explain": "explain"}
 _CLICKED = 50
-"""A click selects the visible steps divided by this. Any number: a click means about here."""
+"""A click selects this fraction (1/50) of the visible steps. Arbitrary: a click only marks a rough position."""
 
 
 class Graphs(Tab):
-    """The tab *Graphs*."""
+    """The *Graphs* tab."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
@@ -82,11 +82,11 @@ class Graphs(Tab):
 
     async def _build_others(self) -> None:
         names = [name for name in await asyncio.to_thread(self.page.library.names) if name != self.watched.name]
-        left = [name for name in names if name not in self.others]
-        if left:
+        available = [name for name in names if name not in self.others]
+        if available:
             ui.Choice(
                 "",
-                {"": "Overlay a run …", **{name: one_line(name, 50) for name in left[:300]}},
+                {"": "Overlay a run …", **{name: one_line(name, 50) for name in available[:300]}},
                 self._overlay,
                 "Overlay a run",
             )
@@ -195,7 +195,7 @@ class Graphs(Tab):
         await self._draw()
 
     async def _pick(self, event: dict[str, Any]) -> None:
-        """Zoom into the selected steps, or go to the completions that explain the changes in them."""
+        """Zoom into the selected steps, or go to the *Explain* tab for them."""
         low, high, how = float(event["low"]), float(event["high"]), event["how"]
         if how == "z" or (how in ("drag", "other") and (how == "drag") == (self.drag == "zoom")):
             await self._zoom([low, high])
@@ -235,7 +235,7 @@ class Graphs(Tab):
 
 @dataclass
 class _Graph:
-    """A graph with its legend."""
+    """A graph on the page, with its legend."""
 
     card: ui.element
     chart: ui.Chart
@@ -247,7 +247,7 @@ class _Graph:
         self.label(spec)
 
     def label(self, spec: dict[str, Any]) -> None:
-        """Fill the legend. For several runs, it explains the dashes and the colors."""
+        """Fill the legend; for several runs, it explains the dashes and the colors."""
         entries = [(line["line"], line["color"], line["dash"]) for line in spec["lines"]]
         if any("run" in line for line in spec["lines"]):
             colors = {line["color"]: line["line"] for line in reversed(spec["lines"])}
@@ -271,11 +271,11 @@ class _Graph:
 
 
 def _is_idle(panel: Panel) -> bool:
-    """Return whether this is a metric of the trainer that never changes."""
+    """Return whether `panel` is a trainer metric that never changes."""
     return panel.section == "Trainer" and panel.still
 
 
 def _range(text: str) -> Range | None:
-    """Parse at least two steps such as ``"200-400"``."""
+    """Parse a range of at least two steps, such as ``"200-400"``; None for anything else."""
     steps = parse_steps(text)
     return None if steps is None or steps[0] == steps[1] else (float(steps[0]), float(steps[1]))

@@ -1,4 +1,4 @@
-"""The frame of every page: header, tabs, keyboard, history. The address determines which tab is shown."""
+"""The frame of every page: header, tabs, keyboard, history. The address determines the tab."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from rewardkit.page.addresses import TABS, Address
 from rewardkit.page.alerts import Search
 from rewardkit.page.escapes import one_line
 from rewardkit.page.library import Library
-from rewardkit.page.selection import carried
+from rewardkit.page.selection import keep_selection
 from rewardkit.page.watcher import Watched, Watcher
 
 if TYPE_CHECKING:
     from rewardkit.page.trials import Trial
 
 
-# The line above every tab of a run whose strongest alert is strong: the reward may be gamed.
+# The warning line above every tab of a run with a strong alert: the reward may be gamed.
 
 
 _LOG = logging.getLogger("rewardkit")
 STRONG = 0.8
-"""The strength from which on an alert is shown above every tab: healthy runs rarely have one."""
+"""The minimum strength of an alert to show above every tab: healthy runs rarely have one this strong."""
 
 
 class Alarm:
-    """Searches a run for alerts while its page is shown, and shows the strongest one if it is strong."""
+    """The warning line: searches the run for alerts while its page is open, and shows the strongest if it is strong."""
 
     def __init__(self, watched: Watched) -> None:
         self.watched = watched
@@ -42,7 +42,7 @@ class Alarm:
         self._fill()
 
     async def update(self) -> None:
-        """Search again if there is new data, in a thread."""
+        """If there is new data, search again in a thread."""
         if self._searching or self.search.is_fresh(self.watched):
             return
         self._searching = True
@@ -56,11 +56,11 @@ class Alarm:
         self.line.show("" if strong is None else one_line(strong.title, 160))
 
 
-# The line with the progress of a reward's trial, above every tab of a run.
+# The line above every tab of a run with the progress of a trial of a reward.
 
 
 class TrialStrip:
-    """Progress and problems of a trial; `run` is the name of the run, if it is not that of the page."""
+    """A line with the progress and problems of a trial; `run` is the name of the run, if it is not the page's run."""
 
     def __init__(self, trial: Trial, run: str = "") -> None:
         self.trial = trial
@@ -89,7 +89,7 @@ class TrialStrip:
 
 
 _SECONDS = 1.0
-"""Between two updates of the page. Any number: steps of a training take longer."""
+"""Seconds between two updates of the page. Arbitrary: training steps take longer."""
 _ABOUT = {
     "graphs": "Rewards, weights, lengths and the trainer's metrics by step",
     "completions": "Prompts, and their completions side by side",
@@ -120,7 +120,7 @@ _KEYS = {
 
 
 class Tab(ABC):
-    """The content of the page below the header."""
+    """The content of a page below the header."""
 
     @abstractmethod
     async def build(self) -> None:
@@ -128,15 +128,15 @@ class Tab(ABC):
 
     @abstractmethod
     async def update(self) -> None:
-        """Show new data of the run."""
+        """Show the run's new data."""
 
     async def key(self, key: str, shift: bool) -> None:
-        """Handle a key that the frame does not handle itself."""
+        """Handle a key that the frame does not handle."""
         return
 
 
 class Page:
-    """A page in one browser tab. `open_tab` returns the tab for the current address."""
+    """A page in a browser tab. `open_tab` creates the view for the current address."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class Page:
         self._left: dict[tuple[str | None, str], Address] = {}
         self._going = 0
         self.also: list[Watched] = []
-        """Other runs that the tab shows."""
+        """The other runs that the tab shows."""
         self._shown: list[tuple[int, ...]] = []
         self._built = self._updating = False
 
@@ -185,14 +185,14 @@ class Page:
         self.shell.run_method("push" if step else "replace", address.url)
 
     def to(self, tab: str) -> Address:
-        """Return another tab of this run, as it was left, with the steps that are selected now."""
-        return carried(self.address, self._left.get((self.address.run, tab), self.address.to(tab)))
+        """Return the address of another tab of this run, as the user left it, with the currently selected steps."""
+        return keep_selection(self.address, self._left.get((self.address.run, tab), self.address.to(tab)))
 
     async def show(self, address: Address, *, read: bool = False) -> None:
-        """Show the view at `address`. Shows a message first if the run must be read from disk."""
+        """Show the view at `address`, after a "reading" message if the run must first be read from disk."""
         self.address = self._left[address.run, address.tab] = address
         self._going += 1
-        going, self._built = self._going, False
+        request_number, self._built = self._going, False
         if address.run is not None and self.watcher.opened(address.run) is None and not read:
             self._clear(None)
             with self.content:
@@ -201,7 +201,7 @@ class Page:
             return
         try:
             watched = None if address.run is None else await asyncio.to_thread(self.watcher.get, address.run)
-        except Exception as error:  # otherwise the page would say "Reading the run …" forever
+        except Exception as error:  # without this, the page would say "Reading the run …" forever
             message = str(error)
             if not isinstance(error, RewardKitError):
                 _LOG.exception("Cannot show run %s", address.run)
@@ -210,16 +210,16 @@ class Page:
             with self.content:
                 empty_state("This run cannot be shown", message, back=True)
             return
-        if going != self._going:
+        if request_number != self._going:
             return
         self._clear(watched)
         self.also, stamp = [], (0, 0, 0) if watched is None else watched.stamp
         tab = self.tab = self._open_tab(self, watched)
         with self.content:
             await tab.build()
-        if going != self._going:
+        if request_number != self._going:
             return
-        self._built = True  # an update before would find half a tab
+        self._built = True  # an earlier update would find an unfinished tab
         if self.alarm is not None:
             later(self.content, self.alarm.update())
         self._shown = [stamp, *(run.stamp for run in self.also)]
@@ -256,8 +256,8 @@ class Page:
             self.badge = ui.text("…", "badge")
             with ui.box("tabs", "nav"):
                 for tab, title in TABS.items():
-                    here = "here" if tab == self.address.tab else ""
-                    ui.link(title, self.to(tab).url, here, _ABOUT[tab])
+                    class_name = "here" if tab == self.address.tab else ""
+                    ui.link(title, self.to(tab).url, class_name, _ABOUT[tab])
         ui.box("space")
         ui.button("", lambda: self.shell.run_method("toggle"), "ghost theme", "Switch between dark and light (d)")
         ui.button("?", self.help.open, "ghost", "Keyboard shortcuts (?)")
@@ -323,7 +323,7 @@ class Page:
 
 
 def empty_state(title: str, message: str, example: str = "", *, back: bool = False) -> None:
-    """Show a message in place of missing content, with advice."""
+    """Show a message with advice in place of missing content."""
     with ui.box("empty"):
         ui.text(title, tag="h2")
         ui.text(message, tag="p")
@@ -335,7 +335,7 @@ def empty_state(title: str, message: str, example: str = "", *, back: bool = Fal
 
 
 def later(frame: ui.element, work: Coroutine[Any, Any, None]) -> None:
-    """Do something after the page has been sent, in the context of `frame`."""
+    """Run `work` after the page has been sent, in the context of `frame`."""
     background_tasks.create(_within(frame, work))
 
 

@@ -1,4 +1,4 @@
-"""The output and errors of reward functions, with what calling each component came to, and their notes by kind."""
+"""The *Reward logs* tab: call statistics by component, notes by kind, and the output and errors of rewards."""
 
 from __future__ import annotations
 
@@ -67,29 +67,29 @@ COLUMNS = [
 
 
 def rates(watched: Watched) -> list[dict[str, Any]]:
-    """Return a row of the table for each component."""
+    """Return the rows of the table of calls, one per component."""
     lines = watched.cached("log rates", lambda: log_rates(watched.run))
-    took = watched.cached("latencies", lambda: latencies(watched.run))
+    latencies_by_name = watched.cached("latencies", lambda: latencies(watched.run))
     rows = []
     for name in watched.components:
         codes = watched.scores.outcomes.get(name)
         if codes is not None:
             counts = np.bincount(codes, minlength=len(OUTCOMES) + 1)
-            cells = _cells(watched, name, counts, lines.get(name, {}), took.get(name))
+            cells = _cells(watched, name, counts, lines.get(name, {}), latencies_by_name.get(name))
             rows.append({"key": name, "cells": cells})
     return rows
 
 
-def asked(counts: Any) -> int:
-    """Return the number of completions that a component was asked to score, given the number of each outcome."""
+def count_asked(counts: Any) -> int:
+    """Return the number of completions that a component was asked to score, from its counts by outcome."""
     return int(counts[: len(OUTCOMES)].sum() - counts[OUTCOMES.index("skipped")])
 
 
 def _cells(
-    watched: Watched, name: str, counts: Any, lines: Mapping[str, float], took: Latency | None
+    watched: Watched, name: str, counts: Any, lines: Mapping[str, float], latency: Latency | None
 ) -> dict[str, Any]:
-    calls = asked(counts)
-    slowest = lines.get("slowest") if took is None else took.slowest
+    calls = count_asked(counts)
+    slowest = lines.get("slowest") if latency is None else latency.slowest
     batch = watched.metrics.training.get(f"seconds/{name}")
     return {
         "component": one_line(name, 50),
@@ -97,8 +97,8 @@ def _cells(
         "errors": _rate(int(counts[OUTCOMES.index("errored")]), calls),
         "failures": _rate(int(counts[OUTCOMES.index("failed")]), calls),
         "slow": _rate(int(lines.get("slow", 0)), calls),
-        "median": None if took is None else spoken_seconds(took.median),
-        "most": None if took is None else spoken_seconds(took.most),
+        "median": None if latency is None else spoken_seconds(latency.median),
+        "most": None if latency is None else spoken_seconds(latency.most),
         "slowest": spoken_seconds(slowest) if slowest else None,
         "seconds": None if batch is None else spoken_seconds(float(np.mean(batch[1]))),
         "lines": f"{lines.get('lines', 0):,.0f}",
@@ -114,13 +114,13 @@ def _rate(count: int, calls: int) -> dict[str, Any] | None:
 
 
 def percent(share: float) -> str:
-    """Return a share as a text that is 0 only if there is none: ``0.00004`` is ``"<0.01 %"``."""
-    # "0.00 %" would say that there are none; above a tenth, decimals are noise.
+    """Format a share so that only 0 is shown as zero: ``0.00004`` is ``"<0.01 %"``."""
+    # "0.00 %" would mean none; above 10 %, decimals are noise.
     return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
 def spoken_seconds(seconds: float) -> str:
-    """Return a duration with its unit: ``"45 µs"``, ``"1.2 ms"``, ``"3.4 s"``."""
+    """Format a duration with its unit: ``"45 µs"``, ``"1.2 ms"``, ``"3.4 s"``."""
     for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
         if seconds * scale >= 1.0 or unit == "µs":
             # Two digits are enough to compare durations.
@@ -132,11 +132,11 @@ def spoken_seconds(seconds: float) -> str:
 
 
 def share_over_time(kind: NoteKind, steps: Floats, completions_per_step: Floats, bins: int) -> list[Any]:
-    """Return points for a sparkline, from 0 to 1: the share of completions that have the note, in up to `bins` parts.
+    """Return the points of a sparkline, from 0 to 1: the share of completions with the note, in up to `bins` bins.
 
     Args:
         steps: (s,) all steps of the training, in order.
-        completions_per_step: (s,) the completions that the component was asked to score in each.
+        completions_per_step: (s,) the number of completions that the component was asked to score in each step.
     """
     counts = np.zeros(len(steps))
     indices = np.searchsorted(steps, kind.steps)
@@ -145,7 +145,7 @@ def share_over_time(kind: NoteKind, steps: Floats, completions_per_step: Floats,
     starts = np.unique(np.linspace(0, len(steps), min(bins, len(steps)), endpoint=False).astype(np.int64))
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.nan_to_num(np.add.reduceat(counts, starts) / np.add.reduceat(completions_per_step, starts))
-    # All shares may be 0.
+    # Avoids a division by 0 if all shares are 0.
     top = max(float(shares.max()), 1e-12)
     across: Sequence[float] = np.linspace(0, 1, len(shares)).tolist() if len(shares) > 1 else [0.5]
     return [[x, min(share / top, 1.0)] for x, share in zip(across, shares.tolist(), strict=True)]
@@ -153,8 +153,8 @@ def share_over_time(kind: NoteKind, steps: Floats, completions_per_step: Floats,
 
 Rows = list[dict[str, Any]]
 _NOTES = 12
-"""The kinds that are shown at first. Any number that fits a screen."""
-# Any numbers: completions below a note, and points of a small curve, about one for two pixels.
+"""The number of kinds of notes to show at first. Arbitrary: they fit on a screen."""
+# Arbitrary: the number of completions below a note, and of points of a sparkline, about one for two pixels.
 _NEWEST = 12
 _BINS = 40
 _ABOUT_SHARE = (
@@ -176,7 +176,7 @@ _NEWEST_COLUMNS = [
 
 
 class NoteTally:
-    """The part *Notes* of the tab *Reward logs*."""
+    """The *Notes* section of the *Reward logs* tab."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
@@ -307,7 +307,7 @@ _LINE_COLUMNS = [
 
 
 class Lines(PagedTable):
-    """The lines of the log that match a query, newest first."""
+    """The table of the log lines that match a query, newest first."""
 
     size = 60
     names = ("q", "", "")
@@ -345,7 +345,7 @@ class Lines(PagedTable):
         return [self._row(number, line) for number, line in zip(numbers, lines, strict=False)]
 
     async def filter(self, **filters: str) -> None:
-        """Show the lines of a level or kind."""
+        """Show only the lines of a level or kind."""
         self.filters |= filters
         self.at = 0
         self.open.clear()
@@ -357,7 +357,7 @@ class Lines(PagedTable):
         await super().search(words)
 
     async def toggle(self, key: str) -> None:
-        """Unfold the whole text of a line, or fold it."""
+        """Expand or collapse the whole text of a line."""
         self.open ^= {key}
         await self.show()
 
@@ -389,7 +389,7 @@ class Lines(PagedTable):
 
 
 class Logs(Tab):
-    """The tab *Reward logs*."""
+    """The *Reward logs* tab."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page

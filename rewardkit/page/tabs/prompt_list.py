@@ -27,10 +27,10 @@ from rewardkit.page.watcher import Watched
 
 
 OF_DATA = "column."
-"""Begins the name of a column of the data."""
+"""The prefix for names of data columns."""
 _LOOKED_AT = 200
-"""The number of prompts in which the names of the data's columns are looked for. Any number: prompts of a dataset
-mostly have the same columns."""
+"""The number of prompts to search for names of data columns. Arbitrary: the prompts of a dataset mostly have the same
+columns."""
 _NUMBERS = {
     "length": ("Len", "length: the number of characters"),
     "tokens": ("Tokens", "tokens: the length of the prompt in tokens, as the trainer tokenizes it"),
@@ -59,13 +59,13 @@ _TRIED = {"new": "Mean total of the reward on trial", "flips": "Sign flips"}
 
 
 def usual(watched: Watched) -> list[str]:
-    """Return the columns that are shown besides number and text, if none are chosen."""
+    """Return the default columns, shown next to number and text."""
     shown_columns = ["epochs", "completions", "mean"] if watched.trial is None else ["mean", *_TRIED]
     return [*shown_columns, *(["labels"] if watched.labels is not None else [])]
 
 
 def head(watched: Watched, shown_columns: list[str]) -> list[dict[str, Any]]:
-    """Return number, text and the columns in `shown_columns`, for the table."""
+    """Return the columns of the table: number, text and those in `shown_columns`."""
     columns = [
         ui.column("index", "#", title="In the order in which they were first seen"),
         ui.column("text", "Prompt", "text"),
@@ -83,7 +83,7 @@ def head(watched: Watched, shown_columns: list[str]) -> list[dict[str, Any]]:
 
 
 def choices(watched: Watched, shown_columns: list[str]) -> list[tuple[str, str, bool]]:
-    """Return the columns that can be shown: name, text, whether it is in `shown_columns`."""
+    """Return the columns to choose from: name, text, and whether the column is in `shown_columns`."""
     titles = {name: _worded(watched, text) for name, text in _CHOICES.items()}
     if watched.labels is None:
         del titles["labels"]
@@ -95,7 +95,7 @@ def choices(watched: Watched, shown_columns: list[str]) -> list[tuple[str, str, 
 
 
 def cells(watched: Watched, number: int, shown_columns: list[str]) -> dict[str, Any]:
-    """Return the cells of a prompt."""
+    """Return the table cells of a prompt."""
     prompts, scores = watched.prompts, watched.scores
     cells_by_name: dict[str, Any] = {name: _format(name, values[number]) for name, values in prompts.numbers.items()}
     cells_by_name["text"] = one_line(prompts.questions[number], 300) or "(empty)"
@@ -114,7 +114,7 @@ def cells(watched: Watched, number: int, shown_columns: list[str]) -> dict[str, 
 
 
 def _chip(labels: Labels, rows: list[int]) -> dict[str, str] | None:
-    """Return the number of labeled completions, in the color of the worst one."""
+    """Return a badge with the number of labeled completions, in the color of the worst label; None without labels."""
     label_counts = Counter(labels.by_row[row].label for row in rows if row in labels.by_row)
     if not label_counts:
         return None
@@ -164,7 +164,7 @@ _EMPTY = (
 
 
 class PromptList(PagedTable):
-    """The left side of the tab *Completions*."""
+    """The left side of the *Completions* tab."""
 
     size = 40
     names = ("q", "sort", "down")
@@ -211,7 +211,7 @@ class PromptList(PagedTable):
         return column in ("length", "tokens", "epochs", "completions")
 
     def neighbor(self, by: int) -> str | None:
-        """Return the prompt that is `by` places after the selected one."""
+        """Return the id of the prompt `by` positions after the selected one."""
         if not len(self.order):
             return None
         position = self.place()
@@ -229,8 +229,8 @@ class PromptList(PagedTable):
         searched = prompts.searched if query.words or not set(used) <= columns.keys() else prompts.ids
         rows, complaints = parts.prompts.rows(searched, columns, [*examples, *columns_of_scores(scores, labels)])
         if parts.completions.conditions:
-            with_them, more = prompts_with(self.watched, parts.completions)
-            rows, complaints = rows[with_them[rows]], [*complaints, *more]
+            has_match, more = prompts_with(self.watched, parts.completions)
+            rows, complaints = rows[has_match[rows]], [*complaints, *more]
         rows, values = in_steps(rows, scores, self.page.address), self._sorted_by()
         of_rows = values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows.tolist()]
         return in_order(rows, of_rows, descending=self.descending), [*parts.notes, *complaints]
@@ -248,8 +248,8 @@ class PromptList(PagedTable):
     async def _choose_column(self, name: str, on: bool) -> None:
         chosen = {*self.shown, name} if on else {*self.shown} - {name}
         self.shown = [option for option, _, _ in choices(self.watched, [*chosen]) if option in chosen]
-        written = format_names(self.shown) or "none"
-        self.note(columns=None if self.shown == usual(self.watched) else written)
+        column_names = format_names(self.shown) or "none"
+        self.note(columns=None if self.shown == usual(self.watched) else column_names)
         self.menu.show(choices(self.watched, self.shown))
         await self.show()
 

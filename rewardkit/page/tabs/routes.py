@@ -33,7 +33,7 @@ _TABS: dict[str, Callable[[Page, Watched], Tab]] = {
     "versions": Versions,
 }
 _GRAPHS_SOON = '<script type="module">import("nicegui-echart")</script>'
-"""Loads the megabyte of code that draws graphs, while the page is built and the run is read."""
+"""A script that loads the megabyte of graph code early, while the page is built and the run is read."""
 _NOT_FOUND = """<!doctype html><html lang="en"><title>rewardkit</title>
 <body><h1>Page not found</h1><p><a href="/">All runs</a></p></body></html>"""
 

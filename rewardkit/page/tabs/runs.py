@@ -1,4 +1,4 @@
-"""The list of runs, grouped by their components: state, steps, last rewards. Selected runs can be compared."""
+"""The list of runs, grouped by components: state, steps, last rewards. You can select runs and compare them."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from rewardkit.page.summaries import LAST, Summary
 from rewardkit.page.tabs.component_scores import format_number
 from rewardkit.page.tabs.layout import Page, Tab, empty_state, later
 
-# The tables of the list of runs: one for each set of components, so that its columns mean the same in every row.
+# One table for each set of components, so that a column means the same in every row.
 
 
 Names = tuple[str, ...]
 
-# Any limits of a row: columns for components, and points of its small curve.
+# Arbitrary limits per row: columns for components, and points of the sparkline.
 _COMPONENTS = 5
 _POINTS = 48
 _OF_COMPONENT = "component/"
 _FALLING = ("total", "steps", "completions", "seen")
-"""Columns whose highest value comes first when they are sorted."""
+"""The columns that sort by highest value first."""
 
 
 def grouped(names: Sequence[str], summaries: Mapping[str, Summary]) -> dict[Names, list[str]]:
-    """Return the runs by the names of their components; runs without any, and those not read yet, come last."""
+    """Group the runs by component names; runs without components, or not read yet, come last."""
     groups: dict[Names, list[str]] = {}
     for name in names:
         summary = summaries.get(name)
@@ -46,12 +46,12 @@ def grouped(names: Sequence[str], summaries: Mapping[str, Summary]) -> dict[Name
 
 
 def starts_falling(column: str) -> bool:
-    """Return whether the first click on a column shows its highest value first."""
+    """Return whether the first click on a column sorts by highest value first."""
     return column in _FALLING or column.startswith(_OF_COMPONENT)
 
 
 def in_order(names: Sequence[str], summaries: Mapping[str, Summary], column: str, descending: bool) -> list[str]:
-    """Return the runs sorted by a column. Runs without a value keep their order, at the end."""
+    """Return the runs sorted by a column. Runs without a value come last, in their old order."""
     value = _value_of(column)
     valued = [name for name in names if name in summaries and value(name, summaries[name]) is not None]
     valued.sort(key=lambda name: value(name, summaries[name]), reverse=descending)
@@ -61,23 +61,23 @@ def in_order(names: Sequence[str], summaries: Mapping[str, Summary], column: str
 def _value_of(column: str) -> Callable[[str, Summary], Any]:
     if column.startswith(_OF_COMPONENT):
         component = column.removeprefix(_OF_COMPONENT)
-        return lambda _, summary: _known(dict(summary.components).get(component))
+        return lambda _, summary: _none_if_nan(dict(summary.components).get(component))
     return {
         "state": lambda _, summary: summary.state or "broken",
         "steps": lambda _, summary: summary.last_step,
         "completions": lambda _, summary: summary.completions if not summary.problem else None,
-        "total": lambda _, summary: _known(summary.last_total),
+        "total": lambda _, summary: _none_if_nan(summary.last_total),
         "seen": lambda _, summary: summary.written if summary.written != "never" else None,
     }.get(column, lambda name, _: name)
 
 
-def _known(value: float | None) -> float | None:
+def _none_if_nan(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else value
 
 
 def columns_of(components: Names) -> list[dict[str, Any]]:
-    """Return the columns of the table of the runs with these components."""
-    left = len(components) - _COMPONENTS
+    """Return the columns of the table of runs with these components."""
+    hidden_count = len(components) - _COMPONENTS
     more_title = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
     about_steps = "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19."
     return [
@@ -99,13 +99,13 @@ def columns_of(components: Names) -> list[dict[str, Any]]:
             )
             for name in components[:_COMPONENTS]
         ),
-        *([ui.column("more", f"+{left} more", "soft", title=more_title)] if left > 0 else []),
+        *([ui.column("more", f"+{hidden_count} more", "soft", title=more_title)] if hidden_count > 0 else []),
         ui.column("seen", "Last written", sortable=True),
     ]
 
 
 def row_of(name: str, summary: Summary | None, components: Names, selected: bool) -> dict[str, Any]:
-    """Return the row of a run."""
+    """Return the table row of a run."""
     link = {"text": one_line(name, 80), "href": Address(name, "graphs").url}
     if summary is None:
         return {"key": name, "cells": {"selected": selected, "name": link, "state": {"text": "reading …", "tone": ""}}}
@@ -129,7 +129,7 @@ def row_of(name: str, summary: Summary | None, components: Names, selected: bool
 
 
 def _spark(line: Line) -> dict[str, Any] | None:
-    """Return a curve as points from 0 to 1, and its description in words."""
+    """Return a sparkline: points from 0 to 1, and a description in words."""
     finite = np.isfinite(line.y)
     if finite.sum() < 2:
         return None
@@ -139,12 +139,12 @@ def _spark(line: Line) -> dict[str, Any] | None:
     up = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
     description = f"Total of {len(line.x):,} steps: first {format_number(float(values[0]))}, "
     description += f"last {format_number(float(values[-1]))}, from {format_number(low)} to {format_number(high)}"
-    # Four decimals are less than a pixel.
+    # Four decimals are finer than a pixel.
     return {"points": np.round(np.stack([across, up], axis=1), 4).tolist(), "text": description}
 
 
 def _format_means(means: Mapping[str, float | None], names: Sequence[str]) -> str:
-    """Return names with their means: ``"form 0.120, answer 0.900"``."""
+    """Format names with their means: ``"form 0.120, answer 0.900"``."""
     pairs = [f"{name} {format_number(value)}" for name in names if (value := means.get(name)) is not None]
     return one_line(", ".join(pairs), 80)
 
@@ -162,7 +162,7 @@ trainer = GRPOTrainer(
 
 
 _PAUSE = 0.3
-"""The seconds between two updates of the list while it is read: each one sends all rows."""
+"""The minimum seconds between two updates of the list while runs are being read: each update sends all rows."""
 
 
 class Runs(Tab):
@@ -214,7 +214,7 @@ class Runs(Tab):
             await self._refresh()
 
     async def _refresh(self) -> None:
-        """Read all runs, and show those that are read every now and then."""
+        """Read all runs, and show the progress every now and then."""
         if self._busy:
             return
         self._busy, last_shown = True, 0.0
@@ -280,7 +280,7 @@ class Runs(Tab):
         self.graph.set_visibility(bool(plain))
         if not plain:
             return
-        # As in the tab Graphs.
+        # The same smoothing as the default of the Graphs tab.
         spec = spec_of(plain, [], smoothing=0.6)
         for number, line in enumerate(spec["lines"]):
             line["color"], line["dash"] = series_color(number), "solid"

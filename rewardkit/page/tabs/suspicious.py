@@ -1,4 +1,4 @@
-"""Alerts worth checking, each with its evidence and completions, then observations. An alert is not a verdict."""
+"""The *Suspicious* tab: alerts with evidence and completions, then observations. An alert is not a verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rewardkit.page.tabs.labeling import put_label
 from rewardkit.page.tabs.layout import Page, Tab, empty_state, later
 from rewardkit.page.watcher import Watched
 
-# A completion of an alert as a case for the check of the reward: one click labels it as an exploit.
+# Turn completions of an alert into cases for `rewardkit check`: one click labels a completion as an exploit.
 
 
 _EXPLOIT = "exploit"
@@ -29,7 +29,7 @@ class AlertCheck:
 
     Args:
         rows: the completions, as rows of the scores in memory.
-        note: the note on the label.
+        note: the note to save with the label.
     """
 
     def __init__(self, watched: Watched, rows: Sequence[int], note: str) -> None:
@@ -72,13 +72,13 @@ class AlertCheck:
                 )
 
 
-# From here on alerts are worth a look: in 40 simulated healthy runs there were none of the kind `gold`, and of those
-# with few prompts one in 25 had one of any kind (docs/suspicious.md). Six completions: any number that shows what a
-# alert is about.
+# Alerts of at least this strength are worth a look: in 40 simulated healthy runs there were none of the kind `gold`,
+# and of the runs with few prompts, one in 25 had one of any kind (docs/suspicious.md). Six completions: arbitrary,
+# enough to show what an alert is about.
 _STRONG = 0.5
 _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")
-"""Kinds of alerts whose completions are paid for too little."""
+"""The kinds of alerts whose completions get a high score for too little."""
 _OBSERVATIONS = (
     "Healthy runs show these as often as runs that game their reward, so they have no strength and are not a reason to "
     "doubt the run."
@@ -90,7 +90,7 @@ _ABOUT = (
 
 
 class Suspicious(Tab):
-    """The tab *Suspicious*."""
+    """The *Suspicious* tab."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
@@ -140,8 +140,10 @@ class Suspicious(Tab):
             for alert in alerts if self.all or not strong else strong:
                 self._alert(alert, scores)
             if strong and len(strong) < len(alerts) and not self.all:
-                left = len(alerts) - len(strong)
-                ui.button(f"Show {left} weaker alert{'' if left == 1 else 's'}", self._show_all, "alone")
+                hidden_count = len(alerts) - len(strong)
+                ui.button(
+                    f"Show {hidden_count} weaker alert{'' if hidden_count == 1 else 's'}", self._show_all, "alone"
+                )
             if observations:
                 ui.text("Observations about this run", tag="h2")
                 ui.text(_OBSERVATIONS, "soft", "p")
@@ -167,7 +169,7 @@ class Suspicious(Tab):
             self._evidence(alert, scores)
 
     def _evidence(self, alert: Alert, scores: Scores) -> None:
-        """Link to the graphs and completions that show an alert."""
+        """Show links to the graphs and completions behind an alert."""
         run = self.watched.name
         with ui.box("evidence"):
             first, last = alert.steps
@@ -190,7 +192,7 @@ class Suspicious(Tab):
             AlertCheck(self.watched, rows, f"alert {alert.kind}, strength {alert.strength:.2f}: {alert.title}")
 
     def _rows_now(self, rows: tuple[int, ...], scores: Scores) -> list[int]:
-        """Return the rows in the newest scores: there may be more than those that were searched."""
+        """Return the positions of `rows` in the newest scores, which may have grown since the search."""
         current_rows = (self.watched.scores.find(scores.key(row)) for row in rows)
         return [row for row in current_rows if row is not None]
 

@@ -1,4 +1,4 @@
-"""Tables that are searched, sorted and shown page by page. The address keeps the user's choices."""
+"""Tables with search, sorting and pages. The address keeps the user's choices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rewardkit.page.tabs.layout import Page
 
 
 def in_order(numbers: Integers, values: Column, *, descending: bool) -> Integers:
-    """Return (n,) numbers sorted by their (n,) values; those without a value come last."""
+    """Return `numbers`, (n,), sorted by `values`, (n,); numbers without a value come last."""
     if isinstance(values, np.ndarray):
         keys = -values if descending else values
         return numbers[np.argsort(np.where(np.isnan(keys), np.inf, keys), kind="stable")]
@@ -25,17 +25,17 @@ def in_order(numbers: Integers, values: Column, *, descending: bool) -> Integers
 
 
 class Pager:
-    """Buttons to the previous and the next page, and the position of the current one."""
+    """Buttons for the previous and the next page, and the position of the current page."""
 
     def __init__(self, turn: Callable[[int], Any], classes: str = "pager") -> None:
         with ui.box(classes) as self.frame:
             self._back = ui.button("‹", lambda: turn(-1), "ghost", "Previous page")
-            self._place = ui.text("", "soft")
+            self._position_label = ui.text("", "soft")
             self._on = ui.button("›", lambda: turn(1), "ghost", "Next page")
 
     def show(self, first: int, count: int, total: int, suffix: str = "") -> None:
-        """Say that `count` rows from `first` on are shown, among `total`."""
-        self._place.show(f"{first + min(1, count):,}–{first + count:,} of {total:,}{suffix}")
+        """Show the position: `count` rows from `first` on, out of `total`."""
+        self._position_label.show(f"{first + min(1, count):,}–{first + count:,} of {total:,}{suffix}")
         self._back.props["disabled"] = first == 0
         self._on.props["disabled"] = first + count >= total
 
@@ -44,11 +44,11 @@ class PagedTable(ABC):
     """A table of search results.
 
     Attributes:
-        size: the rows of a page.
-        names: the names in the address of the words, the column to sort by, and the unusual direction.
-        page_name: the name of the page in the address; empty if it does not keep it.
-        order: (n,) the numbers of the rows that were found, sorted.
-        at: the page that is shown, from 0.
+        size: the number of rows per page.
+        names: the address keys for the search words, the sort column, and the reversed direction.
+        page_name: the address key for the page; empty if the address does not keep the page.
+        order: (n,) the numbers of the matching rows, sorted.
+        at: the current page, from 0.
     """
 
     size: ClassVar[int]
@@ -66,11 +66,11 @@ class PagedTable(ABC):
 
     @abstractmethod
     def find(self) -> tuple[Integers, list[str]]:
-        """Return the rows that match, sorted, and messages about the search. Runs in a thread."""
+        """Return the numbers of the matching rows, sorted, and messages about the search. Runs in a thread."""
 
     @abstractmethod
     def rows(self, numbers: list[int]) -> list[dict[str, Any]]:
-        """Return some rows for the table. Runs in a thread."""
+        """Return the table rows for `numbers`. Runs in a thread."""
 
     @abstractmethod
     def columns(self) -> Sequence[Mapping[str, Any]]:
@@ -81,19 +81,19 @@ class PagedTable(ABC):
         return {}
 
     def place(self) -> int | None:
-        """Return where in `order` the selected row is."""
+        """Return the position of the selected row in `order`; None if it is not there."""
         return None
 
     def falls_first(self, column: str) -> bool:
-        """Return whether the first click on a column shows its largest value first."""
+        """Return whether the first click on a column sorts by largest value first."""
         return True
 
     def remark(self) -> str:
-        """Return the text after the number of rows."""
+        """Return the text to show after the number of rows."""
         return ""
 
     def build_table(self, empty: str, classes: str = "") -> None:
-        """Create the table, and a line for messages about the search."""
+        """Create the table and a line for messages about the search."""
         self.complaint = ui.text("", "complaint", "div")
         with ui.box("scroll"):
             self.table = ui.Table(self.columns(), empty=empty).when("sort", self._sort)
@@ -117,17 +117,17 @@ class PagedTable(ABC):
     async def show(self) -> None:
         """Show the rows of the current page."""
         self.at = min(max(self.at, 0), max(0, (len(self.order) - 1) // self.size))
-        numbers = self._shown()
+        numbers = self._page_numbers()
         rows = await asyncio.to_thread(self.rows, numbers)
-        if numbers != self._shown() or self.table.is_deleted:
-            return  # the user has turned the page, or left it
+        if numbers != self._page_numbers() or self.table.is_deleted:
+            return  # the user has turned to another page or left the tab
         self.table.show(
             rows, sort=self.sort, descending=self.descending, columns=self.columns(), selected=self.selected()
         )
         self.pager.show(self.at * self.size, len(rows), len(self.order), self.remark())
 
     async def follow(self) -> None:
-        """Highlight the selected row, and show its page."""
+        """Highlight the selected row and show its page."""
         position = self.place()
         if position is None or position // self.size == self.at:
             self.table.select(self.selected())
@@ -142,7 +142,7 @@ class PagedTable(ABC):
         await self.refresh()
 
     def note(self, **state: str | None) -> None:
-        """Keep a choice in the address."""
+        """Save choices in the address."""
         page = {self.page_name: str(self.at + 1) if self.at else None} if self.page_name else {}
         self.page.note(self.page.address.with_state(**page, **state))
 
@@ -160,9 +160,9 @@ class PagedTable(ABC):
         await self.show()
 
     def _query(self) -> tuple[object, ...]:
-        """Return a value that changes when other rows are wanted."""
+        """Return a value that changes whenever the user asks for other rows."""
         return self.words, self.sort, self.descending
 
-    def _shown(self) -> list[int]:
+    def _page_numbers(self) -> list[int]:
         numbers: list[int] = self.order[self.at * self.size : (self.at + 1) * self.size].tolist()
         return numbers

@@ -1,4 +1,4 @@
-"""The versions of the reward: when each was in force, its expression and source, and the changes between two."""
+"""The *Versions* tab: the steps of each version of the reward, its expression and source, and the changes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from rewardkit.page.watcher import Watched
 
 
 _LINES = 4_000
-"""Longer files are compared less exactly, but in time."""
+"""The maximum number of lines for an exact comparison. Arbitrary: a heuristic keeps longer comparisons fast."""
 _CONTEXT = 3
-"""Lines around a change, as in diff and Git."""
+"""The number of unchanged lines to show around a change, the same as in diff and Git."""
 Pieces = Sequence[tuple[str, bool]]
 
 
@@ -35,9 +35,9 @@ class Line:
     Attributes:
         sign: ``" "`` for an equal line, ``"-"`` for an old one, ``"+"`` for a new one, ``"…"`` for equal lines that are
             left out.
-        old, new: its number in the two texts, from 1.
-        pieces: its text in pieces, and whether each changed.
-        count: the number of lines that are left out.
+        old, new: the line numbers in the two texts, from 1.
+        pieces: the text split into pieces, each with whether it changed.
+        count: the number of lines left out.
     """
 
     sign: str
@@ -48,7 +48,7 @@ class Line:
 
 
 def changed_lines(old: str, new: str, context: int | None = _CONTEXT) -> list[Line]:
-    """Return the lines of both texts, with at most `context` equal lines around each change; None for all lines."""
+    """Return the lines of both texts, with at most `context` equal lines around each change; None keeps all lines."""
     before, after = old.splitlines(), new.splitlines()
     matcher = SequenceMatcher(None, before, after, autojunk=len(before) + len(after) > _LINES)
     lines: list[Line] = []
@@ -63,7 +63,7 @@ def changed_lines(old: str, new: str, context: int | None = _CONTEXT) -> list[Li
 
 
 def _changed(before: Sequence[str], after: Sequence[str], old: tuple[int, int], new: tuple[int, int]) -> Iterator[Line]:
-    """Yield the old lines, then the new ones; if there are equally many, with what changed in each."""
+    """Yield the old lines, then the new ones; if there are as many old as new lines, mark the changes within each."""
     paired = old[1] - old[0] == new[1] - new[0]
     texts = list(zip(before[slice(*old)], after[slice(*new)], strict=True)) if paired else []
     comparisons = [compare(*pair) for pair in texts]
@@ -85,13 +85,13 @@ def _folded(lines: Sequence[Line], context: int) -> Iterator[Line]:
 
 
 def sources_of(version: Mapping[str, Any]) -> dict[str, str]:
-    """Return path -> text of the code of a version, as the table ``versions`` has it."""
+    """Return the source files of a version, path -> text, from its row in the ``versions`` table."""
     sources = json.loads(version.get("sources") or "{}")
     return sources if isinstance(sources, dict) else {}
 
 
 def files_of(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the files of two versions: path, old text, new text. A single file that has another name is one file."""
+    """Return the files of two versions: path, old text, new text. A single renamed file counts as one file."""
     before, after = {} if old is None else sources_of(old), sources_of(new)
     removed, added = (
         [path for path in side if path not in other] for side, other in ((before, after), (after, before))
@@ -103,7 +103,7 @@ def files_of(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[tupl
 
 
 def change_in_words(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> str:
-    """Say in a few words what changed: ``"expression, reward.py +3 −1"``."""
+    """Summarize the changes between two versions: ``"expression, reward.py +3 −1"``."""
     if old is None:
         return "the first version"
     changes = ["expression"] if old["reward"] != new["reward"] else []
@@ -129,7 +129,7 @@ _COLUMNS = [
 
 
 class Versions(Tab):
-    """The tab *Versions*."""
+    """The *Versions* tab."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
@@ -158,7 +158,7 @@ class Versions(Tab):
         return {version["fingerprint"]: version for version in self.watched.versions}
 
     def _chosen(self) -> tuple[str, str | None]:
-        """Return the version to show, and the one to compare it with."""
+        """Return the version to show, and the version to compare it with, or None."""
         fingerprints = list(self._known)
         chosen = self.page.address.get("version")
         chosen = chosen if chosen in fingerprints else fingerprints[-1]
@@ -259,7 +259,7 @@ class Versions(Tab):
 
 
 def _lines(before: str, after: str, alone: bool, whole_files: bool) -> list[Line]:
-    """Return the lines to show; of a version that is compared with nothing, all of them, as equal ones."""
+    """Return the lines to show; if the version is shown `alone`, all of them, as unchanged lines."""
     return (
         changed_lines(after, after, None) if alone else changed_lines(before, after, *([None] if whole_files else []))
     )

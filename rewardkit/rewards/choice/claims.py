@@ -125,13 +125,13 @@ class Options:
         return max(len(name) for name in self.names)
 
     @cached_property
-    def _kept(self) -> frozenset[str]:
+    def _name_characters(self) -> frozenset[str]:
         """Characters that belong to names and are not formatting."""
         return frozenset("".join(self.names))
 
     @cached_property
     def _formatting(self) -> dict[str, str]:
-        return {character: new for character, new in _PLAIN.items() if character not in self._kept}
+        return {character: new for character, new in _PLAIN.items() if character not in self._name_characters}
 
     @cached_property
     def _only_ascii(self) -> dict[str, str]:
@@ -140,14 +140,14 @@ class Options:
     def plain(self, text: str) -> str:
         """Return the end of `text` without formatting, margins and empty lines."""
         text = text[-MAX_CHARACTERS:]
-        if not self._kept & set("~<>"):
+        if not self._name_characters & set("~<>"):
             text = without_elements(without_struck(text))
-        if "\\" not in self._kept:
+        if "\\" not in self._name_characters:
             text = _LATEX.sub("", text)
         if not text.isascii():
             text = _SMILEYS.sub("", text)
         text = replaced(text, self._only_ascii if text.isascii() else self._formatting)
-        if not self._kept & {"'", "_"} and ("'" in text or "_" in text):
+        if not self._name_characters & {"'", "_"} and ("'" in text or "_" in text):
             text = _FRAME.sub("", text)
         lines = (" ".join(line.split()) for line in text.split("\n"))
         if "( " in text or " )" in text:

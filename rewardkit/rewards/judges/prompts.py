@@ -81,10 +81,12 @@ class Rubric:
 
     def filled(self, values: Mapping[str, Any], block: str) -> str:
         """Return the text for one sample; `block` is the completion between its marks."""
-        text = "".join(literal + (self._shown(name, values, block) if name else "") for literal, name in self.pieces)
+        text = "".join(
+            literal + (self._value_text(name, values, block) if name else "") for literal, name in self.pieces
+        )
         return text if _SHOWN.intersection(self.names) else f"{text}\n\n{block}"
 
-    def _shown(self, name: str, values: Mapping[str, Any], block: str) -> str:
+    def _value_text(self, name: str, values: Mapping[str, Any], block: str) -> str:
         return f"\n{block}\n" if name in _SHOWN else cell_text(values[name])
 
     def __str__(self) -> str:

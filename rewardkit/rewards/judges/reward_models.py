@@ -108,7 +108,7 @@ class Classifier:
         self.config = getattr(model, "config", None)
         parameter = next(iter(model.parameters()), None)
         self.device = "cpu" if parameter is None else parameter.device
-        self._taken = inspect.signature(model.forward).parameters
+        self._forward_parameters = inspect.signature(model.forward).parameters
         self._padding = getattr(self.config, "pad_token_id", None)
         if self._padding is None and self.config is not None and tokenizer.pad_token_id is not None:
             self._padding = self.config.pad_token_id = (
@@ -215,7 +215,7 @@ class Classifier:
             encoding = self.tokenizer(*texts, **cutting, verbose=False)
         tokens = list(encoding["input_ids"])[:limit] or [self.tokenizer.eos_token_id or 0]
         ids = {"input_ids": tokens, "attention_mask": [1] * len(tokens)}
-        if "token_type_ids" in encoding and "token_type_ids" in self._taken:
+        if "token_type_ids" in encoding and "token_type_ids" in self._forward_parameters:
             ids["token_type_ids"] = (list(encoding["token_type_ids"]) or [0])[: len(tokens)]
         return ids
 

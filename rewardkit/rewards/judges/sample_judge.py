@@ -40,7 +40,7 @@ class SampleJudge:
         if lacking := self.brief.lacking(sample):
             return lacking
         excerpt = shielded(completion, self.brief.max_characters)
-        verdict = await self.brief.verdict(self._asked(excerpt, sample))
+        verdict = await self.brief.verdict(self._conversation(excerpt, sample))
         scores = self.form.scores(verdict.answers)
         parts = {} if isinstance(self.form, Scale) else scores
         return Score(sum(scores.values()) / len(scores), note(verdict.reason, reported(excerpt, completion)), parts)
@@ -53,7 +53,7 @@ class SampleJudge:
         """Return everything that changes a verdict, for fingerprints."""
         return f"SampleJudge({self.brief.describe()}, {self.form!r}, {self.examples!r})"
 
-    def _asked(self, excerpt: Shielded, values: Mapping[str, Any]) -> Conversation:
+    def _conversation(self, excerpt: Shielded, values: Mapping[str, Any]) -> Conversation:
         examples = [
             (shielded(text, self.brief.max_characters).text, self.form.written(dict(answers), reason))
             for text, answers, reason in self.examples
@@ -76,7 +76,7 @@ class SampleJudge:
     async def _canary_score(self, canary: Canary) -> float | None:
         """Return the current score of a canary, on the scale of the judge."""
         values = {"prompt": canary.prompt, **dict(canary.columns)}
-        judge_prompt = self._asked(shielded(canary.completion, self.brief.max_characters), values)
+        judge_prompt = self._conversation(shielded(canary.completion, self.brief.max_characters), values)
         try:
             verdict = await asyncio.wait_for(self.brief.verdict(judge_prompt, fresh=True), self.patience)
             return float(verdict.answers["score"])

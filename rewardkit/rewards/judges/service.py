@@ -146,17 +146,17 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
         RunStopped: the endpoint refuses all requests.
     """
     key = conversation.key(service)
-    if not fresh and (cached_verdict := await _kept(service, conversation, key)) is not None:
+    if not fresh and (cached_verdict := await _cached_verdict(service, conversation, key)) is not None:
         return cached_verdict
     endpoint = await endpoint_of(service.endpoint.access)
     if fresh or not shared:
-        return await _asked(service, conversation, key, endpoint, fresh=fresh)
+        return await _request_verdict(service, conversation, key, endpoint, fresh=fresh)
     return await endpoint.single_flight.result(
-        (key, service), lambda: _asked(service, conversation, key, endpoint, fresh=False)
+        (key, service), lambda: _request_verdict(service, conversation, key, endpoint, fresh=False)
     )
 
 
-async def _kept(service: Service, conversation: Conversation, key: str) -> Verdict | None:
+async def _cached_verdict(service: Service, conversation: Conversation, key: str) -> Verdict | None:
     """Return the verdict in the cache, if there is one."""
     if service.cache is None:
         return None
@@ -174,7 +174,7 @@ async def _kept(service: Service, conversation: Conversation, key: str) -> Verdi
     return None
 
 
-async def _asked(
+async def _request_verdict(
     service: Service, conversation: Conversation, key: str, endpoint: EndpointClient, *, fresh: bool
 ) -> Verdict:
     messages = conversation.sent(nonce_of(key))

@@ -241,14 +241,14 @@ def _only_json(text: str) -> Parsed:
     A judge may quote a completion, which may contain a verdict in a fenced block. So if there are several places to
     read a verdict from, there is no verdict.
     """
-    as_it_is = _found(text.strip())
+    as_it_is = _find_json(text.strip())
     thinking, end, answer = spoken_text(text).partition("</think>")  # if the server has not removed it
     if not as_it_is.error or not end or thinking.lstrip().startswith(("{", _FENCE)):  # a verdict, not thinking
         return as_it_is
-    return _found(answer.strip())
+    return _find_json(answer.strip())
 
 
-def _found(answer: str) -> Parsed:
+def _find_json(answer: str) -> Parsed:
     before, fence, block = answer.partition(_FENCE)
     if not fence or answer.startswith("{"):
         bare = parse_json(answer)

@@ -475,7 +475,7 @@ class _Line:
         between = [_Cell(2 * index + 1, sample) for index, sample in enumerate(samples)]
         return between + [_Cell(2 * index + 2, end) for index, end in enumerate(ends)]
 
-    def _place(self, text: str) -> int:
+    def _position(self, text: str) -> int:
         end = expression(text)[0]
         if end == sympy.oo:
             return 2 * len(self._ends) + 2
@@ -497,9 +497,9 @@ class _Line:
         if kind == ORDER:
             return all(self._holds(pair, cell) for pair in _pairs(node))
         if kind == SET:
-            return any(cell.place == self._place(_text(part)) for part in node.parts)
+            return any(cell.place == self._position(_text(part)) for part in node.parts)
         if kind in BRACKETS and len(node.parts) == 2:
-            low, high = (self._place(_text(part)) for part in node.parts)
+            low, high = (self._position(_text(part)) for part in node.parts)
             if low >= high:
                 raise Unreadable
             return low - (kind[0] == "[") < cell.place < high + (kind[1] == "]")

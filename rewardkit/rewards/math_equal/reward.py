@@ -557,7 +557,7 @@ class MathEqual:
         if gold.number.value not in [number for number, _, _ in nearest] or gold.number.value.denominator == 1:
             return _unequal(exact, gold)
         future = submit("near", exact, low, high, timeout=self.timeout)
-        return worker.then(future, partial(self._score, exact, ""))
+        return worker.chain(future, partial(self._score, exact, ""))
 
     def _formula(self, cleaned: str, gold: Gold) -> float | Score | Future[float | Score]:
         if cleaned.count("'") != gold.cleaned.count("'"):
@@ -629,7 +629,7 @@ class MathEqual:
     ) -> Future[float | Score]:
         arguments = (gold.text, tuple(stated), near)
         future = submit("compare", *arguments, timeout=self.timeout, evaluated=evaluated)
-        return worker.then(future, partial(self._score, stated[-1], gold.text))
+        return worker.chain(future, partial(self._score, stated[-1], gold.text))
 
     def _score(self, answer: str, gold: str, future: Future[str]) -> float | Score:
         try:

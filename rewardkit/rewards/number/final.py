@@ -739,7 +739,7 @@ class _Text:
             before = [piece for piece in line if piece.end <= opening]
             inner = line[len(before) :]
             computed = len(inner) > 1 or not (_is_plain(inner[0]) or self._is_quotient(inner[0]))
-            listed = JOIN.search(text, opening, last.end) or any(map(self._beside, inner, inner[1:]))
+            listed = JOIN.search(text, opening, last.end) or any(map(self._joined_by_comma, inner, inner[1:]))
             if before and computed and not listed:
                 return before[-1], before[:-1]
         shared = len(line) > 2 and SHARED.fullmatch(text, line[-2].end, last.start) is not None
@@ -763,7 +763,7 @@ class _Text:
     def _is_quotient(self, piece: Piece) -> bool:
         return ("/" in piece.found or "frac" in piece.found) and not isinstance(self.reader.read(piece.found), str)
 
-    def _beside(self, first: Piece, second: Piece) -> bool:
+    def _joined_by_comma(self, first: Piece, second: Piece) -> bool:
         return COMMA.fullmatch(self.text, first.end, second.start) is not None
 
     def _reads_alone(self, piece: Piece) -> bool:

@@ -34,12 +34,12 @@ class TimedResults:
 
 
 def make(calls: Calls, name: str) -> TimedResults:
-    """Make calls that do not wait for anything; `name` is that of the component."""
+    """Make `calls` that do not wait for anything, and time them; `name` is the name of the component."""
     started = time.perf_counter()
     function, arguments = calls.function, calls.arguments
     if not calls.quiet:
         asynchronous = calls.make is not None and calls.binding.asynchronous
-        function, arguments = observers.watched(function, arguments, name, calls.rows, asynchronous=asynchronous)
+        function, arguments = observers.observe_calls(function, arguments, name, calls.rows, asynchronous=asynchronous)
     if calls.make is not None:
         results = calls.make(function, arguments)
     elif calls.quiet and hasattr(function, "many"):
@@ -50,7 +50,7 @@ def make(calls: Calls, name: str) -> TimedResults:
 
 
 class Pending:
-    """Calls in progress; other rewards can run meanwhile."""
+    """Calls in progress, during which other rewards can run."""
 
     def __init__(self, calls: Calls, name: str) -> None:
         self._calls = calls
@@ -58,13 +58,13 @@ class Pending:
         self._started = time.perf_counter()
         self._results: list[Any] = []
         self.futures: list[Future[Any]] = []
-        """The results are complete once all of these are done."""
+        """The futures to wait for; the results are complete once all are done."""
         binding = calls.binding
         function, arguments = calls.function, calls.arguments
         if not binding.asynchronous and binding.timeout is not None:
             function = partial(_in_worker, observers.elsewhere(_sendable(calls)), binding.timeout)
         else:
-            function, arguments = observers.watched(
+            function, arguments = observers.observe_calls(
                 function, arguments, name, calls.rows, asynchronous=binding.asynchronous
             )
         if binding.asynchronous:
@@ -86,14 +86,16 @@ class Pending:
         return outcome
 
     def made(self) -> TimedResults:
-        """Return the results, once all futures are done."""
+        """Return the results; all futures must be done."""
         measured = None
         if self._calls.binding.asynchronous:
             self._results, measured = self.futures[0].result()
         else:
-            self._results = [_settled(result) if isinstance(result, Future) else result for result in self._results]
+            self._results = [
+                _result_or_error(result) if isinstance(result, Future) else result for result in self._results
+            ]
             if self._calls.binding.timeout is not None:
-                self._results = observers.told(self._results, self._name, self._calls.rows)
+                self._results = observers.unwrap_outcomes(self._results, self._name, self._calls.rows)
         return TimedResults(self._results, time.perf_counter() - self._started, measured)
 
     def stop(self) -> None:
@@ -120,7 +122,7 @@ def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
 
 
 def _call_many(function: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Call a primitive for all rows at once. If that raises, find the rows for which it does."""
+    """Call a primitive for all rows at once; if that raises, call it row by row, so that only some rows fail."""
     with suppress(Exception):
         results: list[Any] = function.many(arguments)
         return results
@@ -131,10 +133,10 @@ async def gathered(
     function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], timeout: float | None = None
 ) -> list[Any]:
     """Make all calls of an async function concurrently; an exception becomes a `Raised`."""
-    return await asyncio.gather(*(_awaited(function, each, timeout) for each in arguments))
+    return await asyncio.gather(*(_await_call(function, each, timeout) for each in arguments))
 
 
-async def _awaited(function: Callable[..., Any], each: tuple[Any, ...], timeout: float | None) -> Any:
+async def _await_call(function: Callable[..., Any], each: tuple[Any, ...], timeout: float | None) -> Any:
     call = asyncio.ensure_future(_caught(function, each))
     try:
         # Not wait_for: it waits forever for a function that ignores its cancellation.
@@ -151,7 +153,7 @@ async def _caught(function: Callable[..., Any], each: tuple[Any, ...]) -> Any:
         return Raised(error)
 
 
-def _settled(future: Future[Any]) -> Any:
+def _result_or_error(future: Future[Any]) -> Any:
     error = future.exception()
     return future.result() if error is None else Raised(error)
 
@@ -163,7 +165,7 @@ def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) ->
 
 
 def _sendable(calls: Calls) -> Callable[..., Any]:
-    """Return the function in the form in which another process gets it."""
+    """Return the function of `calls`, pickled by value if other processes cannot import it."""
     from rewardkit.workers.pickled_by_value import PickledByValue, importable
 
     by_value = not importable(calls.binding.function)

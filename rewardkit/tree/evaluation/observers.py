@@ -5,8 +5,8 @@
     with observed_by(capture):
         scorer.score(batch)  # while "close" is called for row 3, running() is Called(capture, "close", 3)
 
-Both are context variables, so they belong to the current thread or asynchronous task. Without an observer, functions
-are called directly.
+The observer and the running call are context variables, so they belong to the current thread or asynchronous task.
+Without an observer, functions are called directly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Called(NamedTuple):
 
 
 class Observer(Protocol):
-    """Watches the calls of one evaluation; with asynchronous rewards, from several threads."""
+    """An observer of the calls in one evaluation. With asynchronous rewards, several threads call its methods."""
 
     def took(self, call: Called, seconds: float) -> None:
         """Record how many seconds a call took."""
@@ -39,7 +39,7 @@ class Observer(Protocol):
         """Record the output and log messages of a call; return True to suppress them."""
 
     def elsewhere(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap `function` for another process, picklably. What it returns or raises there goes to `told`."""
+        """Return a picklable wrapper of `function` for another process; its result or error is passed to `told`."""
 
     def told(self, call: Called, outcome: Any) -> Any:
         """Unwrap a result from another process: return the function's own result."""
@@ -51,7 +51,7 @@ _running: ContextVar[Called | None] = ContextVar("running reward", default=None)
 
 @contextmanager
 def observed_by(observer: Observer | None) -> Iterator[None]:
-    """Let `observer`, or none, watch all scoring inside the block."""
+    """Let `observer` watch all scoring inside the block; with None, nothing is watched."""
     token = _observer.set(observer)
     try:
         yield
@@ -65,8 +65,8 @@ def running() -> Called | None:
 
 
 @contextmanager
-def aside() -> Iterator[None]:
-    """Attribute nothing inside the block to a reward function: ``running()`` is None there."""
+def unattributed() -> Iterator[None]:
+    """Attribute nothing inside the block to a reward function: ``running()`` returns None."""
     token = _running.set(None)
     try:
         yield
@@ -74,13 +74,13 @@ def aside() -> Iterator[None]:
         _running.reset(token)
 
 
-def present() -> Observer | None:
-    """Return the observer; None inside rk.score that a reward function calls: its rows are not the batch's."""
+def current_observer() -> Observer | None:
+    """Return the observer; None if a reward function itself calls rk.score, whose rows are not those of the batch."""
     observer = _observer.get()
     return observer if observer is None or _running.get() is None else None
 
 
-def watched(
+def observe_calls(
     function: Callable[..., Any],
     calls: Iterable[tuple[Any, ...]],
     component: str,
@@ -93,7 +93,7 @@ def watched(
     Args:
         rows: the row of the batch for each call; None for a call with several rows.
     """
-    observer = present()
+    observer = current_observer()
     if observer is None:
         return function, calls
     watching = _WatchedAsync if asynchronous else _Watched
@@ -102,14 +102,14 @@ def watched(
 
 
 def elsewhere(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` as a worker process should call it."""
-    observer = present()
+    """Return `function`, wrapped by the observer if there is one, for a worker process."""
+    observer = current_observer()
     return function if observer is None else observer.elsewhere(function)
 
 
-def told(outcomes: list[Any], component: str, rows: Sequence[int | None]) -> list[Any]:
-    """Return the results or errors of worker processes, without the observer's additions."""
-    observer = present()
+def unwrap_outcomes(outcomes: list[Any], component: str, rows: Sequence[int | None]) -> list[Any]:
+    """Return the results or errors of worker processes, unwrapped by the observer if there is one."""
+    observer = current_observer()
     if observer is None:
         return outcomes
     return [
@@ -119,7 +119,7 @@ def told(outcomes: list[Any], component: str, rows: Sequence[int | None]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """Call a function and announce which call is running."""
+    """A wrapper that calls a function and announces which call is running."""
 
     function: Callable[..., Any]
 
@@ -140,7 +140,7 @@ class _Watched:
 
 @dataclass(frozen=True, slots=True)
 class _WatchedAsync:
-    """Call an async function and announce which call is running, in the context of its task."""
+    """A wrapper that calls an async function and announces which call is running, in the context of its task."""
 
     function: Callable[..., Any]
 

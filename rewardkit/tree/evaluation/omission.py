@@ -1,7 +1,7 @@
-"""Omission: the same reward without some of its components.
+"""Omission: a reward without some of its components.
 
 ``without(0.5 * rk.exact("answer") + 0.5 * rk.judge(...), ["judge"])`` is the tree with a judge that abstains on every
-completion, so it drops out of sums and is never asked.
+completion, so the judge drops out of sums and is never called.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from rewardkit.tree.leaf import primitive
 from rewardkit.tree.reward import Reward
 
 EXPENSIVE = "expensive"
-"""The name for all components that are declared expensive: judges, reward models, code."""
+"""The name that stands for all components declared expensive: judges, reward models, code."""
 
 
 @dataclass(frozen=True)
 class _Absent:
-    """Abstain."""
+    """A scoring function that always abstains."""
 
     def __call__(self, completion: str) -> None:
         return None
 
 
-def without(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, ...], tuple[str, ...]]:
-    """Return `reward` with abstaining components, the `names` that it has, and all omitted components.
+def omit_components(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, ...], tuple[str, ...]]:
+    """Return `reward` with components made to abstain, the `names` found in it, and all omitted components.
 
     Args:
         names: names of components; ``"expensive"`` for all judges, reward models and tested programs.
@@ -42,20 +42,20 @@ def without(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, 
     return left, (EXPENSIVE, *removed), (*removed, *costly)
 
 
-def omitted(reward: Reward, is_gone: Callable[[str, Reward], bool]) -> tuple[Reward, tuple[str, ...]]:
-    """Return `reward` with the components for which `is_gone` is true replaced by abstaining ones, and their names."""
-    removed = {node: name for name, node in Scorer(reward).names.components if is_gone(name, node)}
+def omitted(reward: Reward, is_omitted: Callable[[str, Reward], bool]) -> tuple[Reward, tuple[str, ...]]:
+    """Replace the components for which `is_omitted` is true by abstaining ones; return the reward and their names."""
+    removed = {node: name for name, node in Scorer(reward).names.components if is_omitted(name, node)}
     left: Reward = changed(reward, lambda node: _absent(node, removed[node]) if node in removed else node)
     return left, tuple(removed.values())
 
 
-def counted(reward: Reward) -> Iterator[Reward]:
-    """Yield all nodes that count in the total: not those that are only monitored."""
+def counted_nodes(reward: Reward) -> Iterator[Reward]:
+    """Yield all nodes that count toward the total, skipping nodes that are only monitored."""
     facts = reward.facts
-    if facts.addends != ():  # as those of a monitor are
+    if facts.addends != ():  # a monitor has no addends
         yield reward
         for child in (*facts.children, *(facts.addends or ())):
-            yield from counted(child)
+            yield from counted_nodes(child)
 
 
 def _is_costly(reward: Reward) -> bool:
@@ -64,7 +64,7 @@ def _is_costly(reward: Reward) -> bool:
 
 
 def binding_of(reward: Reward) -> Binding | None:
-    """Return how a leaf, maybe under another name, calls its function; None for other rewards."""
+    """Return the binding of a leaf, which may be renamed; None for other rewards."""
     facts = reward.facts
     return binding_of(facts.stands_for) if facts.stands_for is not None else facts.binding
 

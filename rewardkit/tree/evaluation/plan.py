@@ -14,17 +14,17 @@ from rewardkit.tree.names import Names
 from rewardkit.tree.parameters import Scope, check
 from rewardkit.tree.reward import Reward, Tunable, leaves, walk
 
-# Late changes: schedules and stages that first change after the last step of a training, so that they never do.
+# Late changes: schedules and stages whose first change comes after the last training step, so it never happens.
 
 
 _OF = {"weights": "the weight of", "thresholds": "the threshold of", "schedules": "the end of stage"}
 
 
 def late_changes(nodes: Iterable[Reward], max_steps: int, label: Callable[[Reward], str]) -> Iterator[str]:
-    """Yield a sentence for each late change in the `nodes` of a tree.
+    """Yield a warning for each schedule or stage of `nodes` whose first change comes after the last training step.
 
     Args:
-        max_steps: the optimizer steps of the training.
+        max_steps: the number of optimizer steps in the training.
         label: returns the name of a node.
     """
     length = f"but this training has {max_steps} steps"
@@ -38,12 +38,13 @@ def late_changes(nodes: Iterable[Reward], max_steps: int, label: Callable[[Rewar
             elif isinstance(tunable.value, Schedule):
                 for schedule, step in tunable.value.late(max_steps):
                     yield (
-                        f"{_what(tunable, node, label)}: {schedule!r} first changes at step {step}, {length}, so it "
+                        f"{_tunable_label(tunable, node, label)}: {schedule!r} first changes at step {step}, "
+                        f"{length}, so it "
                         "never acts. Write its positions as fractions of training (0.0 to 1.0), or lower them"
                     )
 
 
-def _what(tunable: Tunable, node: Reward, label: Callable[[Reward], str]) -> str:
+def _tunable_label(tunable: Tunable, node: Reward, label: Callable[[Reward], str]) -> str:
     if tunable.kind == "schedules":
         return f"{_OF[tunable.kind]} {tunable.stage!r} of {label(node)!r}"
     return f"{_OF[tunable.kind]} {label(node if tunable.child is None else tunable.child)!r}"
@@ -54,14 +55,14 @@ class Plan:
 
     Attributes:
         root: the tree.
-        nodes: its distinct nodes.
+        nodes: the distinct nodes of the tree.
         names: the names of components, terms and gates.
-        followers: the schedules that follow the means of components.
-        followed: the rewards whose means they follow.
+        followers: the schedules that follow the mean of a component.
+        followed: the rewards whose means are followed.
         compares: whether a node compares the completions of a prompt.
-        together: the rows that have to be in one batch for its values to be right.
-        scheduled: whether it follows training progress: a schedule, or a function that reads it.
-        waits: whether a node waits for something, so that others can run meanwhile.
+        together: the rows that must be in the same batch for the scores to be correct.
+        scheduled: whether scores depend on training progress, through a schedule or a function that reads the progress.
+        waits: whether a node waits for something, so that other nodes can run in the meantime.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -72,7 +73,7 @@ class Plan:
         self.root = tree_of(reward, "what is scored")
         self.names = Names.of(self.root)
         self._first: dict[Reward, Reward] = {}
-        # Keep the objects alive, so that no other object gets their id.
+        # Keep the objects alive, so that no other object can get the same id.
         self._by_identity: dict[int, tuple[Reward, Reward]] = {}
         for node, _, _ in walk(self.root):
             self._by_identity[id(node)] = (node, self._first.setdefault(node, node))
@@ -93,12 +94,12 @@ class Plan:
         self.measures = any(node.facts.measures for node in self.nodes)
 
     def first(self, reward: Reward) -> Reward:
-        """Return the node that is evaluated for all nodes equal to `reward`."""
+        """Return the one node that is evaluated on behalf of all nodes equal to `reward`."""
         entry = self._by_identity.get(id(reward))
         return self._first[reward] if entry is None else entry[1]
 
     def label(self, reward: Reward) -> str:
-        """Return the name of `reward` in this tree; a renamed one has its new name."""
+        """Return the name of `reward` in this tree; for a renamed reward, the new name."""
         node_label = self._labels.get(id(reward))
         return self._labels.get(id(self.first(reward)), reward.name) if node_label is None else node_label
 
@@ -121,8 +122,8 @@ class Plan:
         """Raise a BindingError if the batch lacks columns that a reward in the tree asks for."""
         if self.compares:
             batch.check_groups()
-        has = (tuple(batch.columns), batch.prompts is None, batch.completion_ids is None, tuple(batch.context))
-        if has == self._checked:  # the same as the last batch
+        available = (tuple(batch.columns), batch.prompts is None, batch.completion_ids is None, tuple(batch.context))
+        if available == self._checked:  # the same as the last batch
             return
         for node in self.nodes:
             try:
@@ -130,26 +131,26 @@ class Plan:
             except RewardKitError as error:
                 self.blame(error, node)
                 raise
-        self._checked = has
+        self._checked = available
 
     def blame(self, error: RewardKitError, reward: Reward) -> None:
-        """Add the name of the component to an error that `reward` raised, unless it is inside of a component."""
+        """Record `reward` in an error that it raised, if it is a component and the error names no component yet."""
         label = self.label(reward)
         if not error.component and label in self._component_names:
             error.component = label
 
     def traps(self) -> Iterator[str]:
-        """Yield warnings about what will probably not work as intended, in sentences."""
+        """Yield warnings about parts of the tree that will probably not work as intended."""
         weights = self.root.facts.weights or ()
         if weights and isinstance(weights[0], Schedule) and all(weight == weights[0] for weight in weights):
             yield (
                 f"the schedule {weights[0]!r} multiplies the whole reward, but GRPO normalizes within each group, "
                 "which cancels it. Schedule a part of the reward instead"
             )
-        earning = {leaf for _, node in self.names.terms for leaf in leaves(node)}
+        scored_leaves = {leaf for _, node in self.names.terms for leaf in leaves(node)}
         for node in self.nodes:
             condition = node.facts.condition
-            if condition is not None and not earning & set(leaves(condition)):
+            if condition is not None and not scored_leaves & set(leaves(condition)):
                 yield (
                     f"gate {node.name!r}: its condition {condition.name or condition!r} earns nothing itself, so the "
                     "model learns nothing until a completion passes it by chance. Add the condition to the reward with "
@@ -160,7 +161,7 @@ class Plan:
             yield from (trap for limit, trap in node.facts.traps_unless.items() if limit not in other_limits)
 
     def late(self, max_steps: int) -> Iterator[str]:
-        """Yield a sentence for each schedule or stage that first changes after the last step of a training."""
+        """Yield a warning for each schedule or stage whose first change comes after the last training step."""
         return late_changes(self.nodes, max_steps, lambda node: self.label(node) or repr(node))
 
 

@@ -31,13 +31,13 @@ from rewardkit.tree.evaluation.calls import Pending, TimedResults, make
 from rewardkit.tree.evaluation.plan import Plan
 from rewardkit.tree.parameters import OnUnparsableGold
 from rewardkit.tree.results import LARGEST
-from rewardkit.tree.reward import Calls, Request, Reward, Steps, SubBatch, applied
+from rewardkit.tree.reward import Calls, Request, Reward, Steps, SubBatch, child_rows
 
 # Run: the evaluation of a tree over one batch, each node once, on the rows that need it.
 
 
-def advanced(steps: Steps, answer: Any) -> Any:
-    """Send `answer` to a node and return its next request; numbers too large for a float become infinite."""
+def advance_steps(steps: Steps, answer: Any) -> Any:
+    """Send `answer` to a node's generator and return the next request; float overflows become infinite."""
     with np.errstate(over="ignore", invalid="ignore"):  # reported once, with the name of the node, by `overflow`
         return steps.send(answer)
 
@@ -47,13 +47,13 @@ class Memo:
     """The results of one node so far.
 
     Attributes:
-        covered: (n,) the rows where it was evaluated; None for no rows.
-        asked: (n,) the rows where its value is needed; None for no rows.
-        column: its values; None before it was evaluated.
-        unrouted: (n,) the rows where it does not apply.
+        covered: (n,) the rows in which the node was evaluated; None for no rows.
+        asked: (n,) the rows in which the node's value is needed; None for no rows.
+        column: the node's values; None before the first evaluation.
+        unrouted: (n,) the rows in which the node does not apply.
         passed: for a gate: the rows (n,) that reached it, and the rows that passed it.
-        seconds: the time that its function took.
-        running: the tasks that evaluate it now.
+        seconds: the time that the node's function took.
+        running: the tasks that are evaluating the node.
     """
 
     covered: Rows | None = None
@@ -71,7 +71,8 @@ class Run:
     Args:
         strict: raise if a reward function has a bug.
         stops: raise if the run must stop.
-        on_unparsable_gold: the effect of a cell that a ready reward cannot read, unless the reward sets it.
+        on_unparsable_gold: the effect of a gold cell that a ready reward cannot read, unless the reward sets its
+            own.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Run:
         self._memos: dict[int, Memo] = {}
 
     def memo(self, reward: Reward) -> Memo:
-        """Return the results of `reward` and all nodes equal to it."""
+        """Return the results that `reward` shares with all nodes equal to it."""
         memo = self._memos.get(id(reward))
         if memo is None:
             first = self.plan.first(reward)
@@ -97,7 +98,7 @@ class Run:
         return memo
 
     def evaluated(self, reward: Reward, rows: Rows) -> Column:
-        """Evaluate `reward` in those of `rows` where it was not evaluated yet, depth first; return its column."""
+        """Evaluate `reward`, depth first, in the `rows` that were not evaluated yet; return its column."""
         memo = self.memo(reward)
         missing = self.missing(reward, memo, rows)
         if missing is None:
@@ -107,7 +108,7 @@ class Run:
         try:
             while True:
                 try:
-                    demand = advanced(steps, answer)
+                    demand = advance_steps(steps, answer)
                 except StopIteration as end:
                     return self.keep(memo, missing, end.value)
                 if isinstance(demand, Calls):
@@ -123,7 +124,7 @@ class Run:
             raise
 
     def missing(self, reward: Reward, memo: Memo, rows: Rows) -> Rows | None:
-        """Return the rows where `reward` must be evaluated now, whole groups if it needs them; None for no rows."""
+        """Return the rows in which `reward` must still be evaluated (whole groups if it needs them), or None."""
         memo.asked = rows if memo.asked is None else memo.asked | rows
         if memo.covered is None and rows is self.batch.everywhere and len(rows):
             memo.covered = rows
@@ -142,7 +143,7 @@ class Run:
         return missing
 
     def keep(self, memo: Memo, rows: Rows, column: Column) -> Column:
-        """Store the values of a node in `rows`; return its column so far."""
+        """Store a node's values for `rows`; return its column so far."""
         if memo.column is None:
             # A node may return the column of a child, which also has values in other rows.
             every = rows is self.batch.everywhere or rows.all()
@@ -152,7 +153,7 @@ class Run:
         return memo.column
 
     def taken(self, reward: Reward, memo: Memo, outcome: TimedResults) -> list[object]:
-        """Return the results of calls, and record their measurements."""
+        """Return the results of calls, and record the time and measurements."""
         memo.seconds += outcome.seconds
         if outcome.measured is not None:
             self.measured(reward, outcome.measured)
@@ -172,17 +173,17 @@ class Run:
 
     @cached_property
     def applied(self) -> dict[Reward, Rows]:
-        """The rows where each node applies: those of its routes, whether gates are open or not."""
+        """The rows in which each node applies according to the routes above it, whether or not gates are open."""
         rows_by_node: dict[Reward, Rows] = {}
         stack = [(self.plan.root, self.batch.everywhere)]
         while stack:
             node, rows = stack.pop()
             first = self.plan.first(node)
             rows_by_node[first] = rows_by_node.get(first, False) | rows
-            stack += zip(node.children, applied(node, self.batch, rows), strict=True)
+            stack += zip(node.children, child_rows(node, self.batch, rows), strict=True)
         return rows_by_node
 
-    # For nodes: the `Evaluation` protocol
+    # The `Evaluation` protocol, which nodes use
 
     def column(self, reward: Reward) -> Column:
         return self.memo(reward).column or Column.empty(self.batch.size)
@@ -224,7 +225,7 @@ class Run:
                     raise error
 
     def component(self, memo: Memo) -> Column:
-        """Return the column of one component for the table, without rows where its value was not needed."""
+        """Return one component's column for the table; rows that did not need its value get none."""
         column = memo.column or Column.empty(self.batch.size)
         needed = np.zeros(self.batch.size, dtype=np.bool_) if memo.asked is None else memo.asked
         if needed is self.batch.everywhere or needed.all():
@@ -242,7 +243,7 @@ class Run:
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    """A node in progress: the tasks that it waits for, and those that wait for it."""
+    """A node in progress, with its open requests and the tasks that wait for it."""
 
     reward: Reward
     steps: Steps
@@ -252,12 +253,12 @@ class _Task:
     calls: Calls | None = None
     pending: Pending | None = None
     left: int = 0
-    """The number of nodes or futures that it still waits for."""
+    """The number of nodes or futures that the task still waits for."""
     waiters: list[_Task] = field(default_factory=list)
 
 
 class Scheduler:
-    """Evaluates the nodes of one `run`."""
+    """The scheduler of one `run`: evaluates its nodes, and runs some while others wait."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -267,7 +268,7 @@ class Scheduler:
         self._pending: set[_Task] = set()
 
     def evaluated(self, reward: Reward, rows: Rows) -> Column:
-        """Return the column of `reward`; an exception in any node stops all of them."""
+        """Return the column of `reward`; an exception in any node stops all pending calls."""
         root = self._started(reward, rows)
         try:
             while root.running:
@@ -288,7 +289,7 @@ class Scheduler:
         return memo
 
     def _advance(self) -> None:
-        """Do one thing: continue a node that is ready, else run a synchronous function, else wait."""
+        """Take one step: continue a node that is ready, else run a synchronous function, else wait."""
         while not self._arrived.empty():
             self._arrival(self._arrived.get())
         if self._ready:
@@ -305,7 +306,7 @@ class Scheduler:
 
     def _step(self, task: _Task, answer: Any) -> None:
         try:
-            demand = advanced(task.steps, answer)
+            demand = advance_steps(task.steps, answer)
         except StopIteration as end:
             self._finish(task, end.value)
             return
@@ -403,7 +404,7 @@ class Terms:
 
 
 _Part = tuple["float | Floats", "Rows | None"]
-"""The share of a term at one place in the tree: a weight, and the rows where it counts; None for all rows."""
+"""The share of a term at one place in the tree: a weight, and the rows in which it counts (None for all rows)."""
 
 
 def terms_of(run: Run, root: Column) -> Terms:
@@ -434,7 +435,7 @@ def terms_of(run: Run, root: Column) -> Terms:
 
 
 def _parts(run: Run) -> dict[int, list[_Part]]:
-    """Split the total from the root down to the terms, by the ids of their nodes: hashing a tree takes long."""
+    """Return the parts of each term, split from the root down, keyed by node id because hashing a tree is slow."""
     parts: dict[int, list[_Part]] = {}
     stack: list[tuple[Reward, float | Floats, Rows | None]] = [(run.plan.root, 1.0, None)]
     while stack:
@@ -467,13 +468,13 @@ def _values(parts: list[tuple[float | Floats, Rows]], column: Column, scorable: 
         counts = reached & (weight != 0.0)
         live |= counts
         values += np.where(counts & contributing, weight * column.values, 0.0)
-    # Behind a closed gate it counts as scored, even if it abstained in another place of the tree.
+    # Behind a closed gate, a term counts as scored, even if it abstained elsewhere in the tree.
     values[(live & ~contributing & ~closed) | ~scorable] = np.nan
     return values
 
 
 def _counting(parts: list[tuple[float | Floats, Rows]]) -> Rows | None:
-    """Return (n,) the rows where a term has a weight; if there are none, the rows that it reached."""
+    """Return (n,) the rows in which a term has a nonzero weight; if there are none, the rows that it reached."""
     if not parts:
         return None
     on, anywhere = np.zeros_like(parts[0][1]), np.zeros_like(parts[0][1])
@@ -502,12 +503,12 @@ class Scorer:
         names: the names of components, terms and gates, with their nodes.
         components: the names of all rewards that are logged.
         terms: the names of the additive terms of the total.
-        followers: the schedules that follow the means of components.
-        together: the rows that have to be in one batch for its values to be right: a row, the completions of a prompt,
-            or all rows.
-        scheduled: whether its scores follow training progress: a schedule, or a function that reads it.
-        waits: whether it waits for something while it scores: an endpoint, a worker process.
-        measures: whether its tables may have measurements: calls, tokens, money.
+        followers: the schedules that follow the mean of a component.
+        together: the rows that must be in the same batch for the scores to be correct: a row, the completions of a
+            prompt, or all rows.
+        scheduled: whether scores depend on training progress, through a schedule or a function that reads the progress.
+        waits: whether scoring waits for something, such as an endpoint or a worker process.
+        measures: whether score tables may have measurements: calls, tokens, money.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -523,11 +524,11 @@ class Scorer:
         self.waits, self.measures = plan.waits, plan.measures
 
     def traps(self) -> list[str]:
-        """Return warnings about what will probably not work as intended, in sentences."""
+        """Return warnings about parts of the tree that will probably not work as intended."""
         return list(self._plan.traps())
 
     def late(self, max_steps: int) -> list[str]:
-        """Return, in sentences, the schedules and stages that first change after the last step of a training."""
+        """Return a warning for each schedule or stage whose first change comes after the last training step."""
         return list(dict.fromkeys(self._plan.late(max_steps)))
 
     def check(self, batch: Batch) -> None:
@@ -547,9 +548,9 @@ class Scorer:
         Args:
             strict: raise if a reward function has a bug; otherwise score the lowest bound and report it.
             stops: raise if the run must stop; otherwise fail all samples of the component and set ``table.stop``.
-            on_unparsable_gold: the effect of a cell that a ready reward cannot read: ``"raise"`` a CoercionError, or
-                ``"fail"``: its row has no score, and the others are scored, as in a training. A reward with this option
-                decides itself.
+            on_unparsable_gold: the effect of a gold cell that a ready reward cannot read: ``"raise"`` raises a
+                CoercionError; ``"fail"`` leaves only that row without a score, as in training. A reward that sets this
+                option itself takes precedence.
 
         Raises:
             BindingError: a column or argument is missing.
@@ -592,7 +593,7 @@ def _table(run: Run, root: Column) -> ScoreTable:
             for name, node in names.gauged
             for gauge, weight in node.facts.gauges.items()
         },
-        measures={run.label(reward): measured for reward, measured in run.measures.items()},  # the names of the tree
+        measures={run.label(reward): measured for reward, measured in run.measures.items()},  # by the tree's names
         timings={name: memo.seconds for name, memo in memos.items()},
         faults=tuple(run.faults),
         metrics=run.batch.logs.metrics,
@@ -621,18 +622,19 @@ def score(
         table.total      # array([1., 0.])
 
     Args:
-        reward: the tree to score with; or another argument of `to_trl`: a plain function, or a list of rewards and
+        reward: the tree to score with. As in `to_trl`, it can also be a plain function, or a list of rewards and
             functions.
         completions: n texts, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
         progress: the training progress; without it, schedules have their end value.
-        num_generations: completions per prompt, for rewards that compare them: so many rows are a group. Without it, a
+        num_generations: completions per prompt, for rewards that compare the completions of a group. By default, a
             group is a run of rows with equal prompt and columns.
         environments: n environments after their rollouts, for ``rk.agents.final_state`` and
             ``rk.agents.environment_reward``.
-        is_error: decides whether the text of a tool's result is an error: returns True, or the error's message. By
-            default a result is an error if it is an object with the one key ``error``, as TRL writes it.
+        is_error: a function that takes the text of a tool's result and returns True, or the error's message, if the
+            result is an error. By default, a result is an error if it is an object whose only key is ``error``, as TRL
+            writes it.
         columns: the dataset's columns, n values each.
 
     Raises:
@@ -661,7 +663,7 @@ def score(
         raise BindingError(f"environments= takes environments after their rollouts, got the class {kind.__name__!r}")
     recorded: Mapping[str, Any] = {}
     if live is not None:
-        from rewardkit.batch.environments import journals  # large, and few batches have environments
+        from rewardkit.batch.environments import journals  # imported late: large, and few batches have environments
 
         recorded = journals(live)
     batch = Batch(

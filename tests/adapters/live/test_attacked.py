@@ -141,7 +141,7 @@ def test_a_request_that_was_taken_back_while_it_is_tried_is_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "run"
-    tried = trial.tried
+    tried = trial.run_trial
 
     def meanwhile(*given: Any, **options: Any) -> Any:
         Mailbox(run).cancel()

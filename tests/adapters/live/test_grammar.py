@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 import rewardkit as rk
 from rewardkit import schedules as s
 from rewardkit.progress.schedule import Schedule, argument_text as written
-from rewardkit_adapters.live.numbers import parsed
+from rewardkit_adapters.live.numbers import parse_weight
 
 numbers = st.one_of(st.sampled_from([0.0, 1.0, -0.25, 1 / 3]), st.floats(-1e6, 1e6))
 positive = st.floats(1e-3, 1e3)
@@ -78,21 +78,21 @@ def test_what_is_written_is_read_back_as_an_equal_schedule(schedule: Schedule) -
     text = written(schedule)
     if len(text) > 2_000:
         return
-    again = parsed(text)
+    again = parse_weight(text)
     assert again == (schedule.value if type(schedule).__name__ == "Constant" else schedule)  # type: ignore[attr-defined]
     assert written(again) == (text if isinstance(again, Schedule) else repr(again))
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_its_own_text(number: float) -> None:
-    assert parsed(written(number)) == number
+    assert parse_weight(written(number)) == number
 
 
 @pytest.mark.parametrize(
     "text", ["linear(0, 1)", "rk.schedules.linear(0, 1)", "schedules.linear(0, 1)", " linear(0,1) "]
 )
 def test_schedules_are_written_as_in_code(text: str) -> None:
-    assert parsed(text) == s.linear(0, 1)
+    assert parse_weight(text) == s.linear(0, 1)
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_schedules_are_written_as_in_code(text: str) -> None:
 )
 def test_anything_else_is_refused(text: str, said: str) -> None:
     with pytest.raises(rk.RewardKitError, match=said.replace("(", r"\(").replace(")", r"\)")):
-        parsed(text)
+        parse_weight(text)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 import rewardkit as rk
-from rewardkit_adapters.live.numbers import numbers_of, parsed, retuned, tunables
+from rewardkit_adapters.live.numbers import numbers_of, parse_weight, tunables, with_numbers
 from tests.trees import trees
 
 
@@ -28,7 +28,7 @@ TAGS = rk.tags("answer")
 @given(trees(groups=True))
 def test_a_tree_with_its_own_numbers_is_the_same_tree(reward: rk.Reward) -> None:
     found = numbers_of(reward)
-    again = retuned(reward, found)
+    again = with_numbers(reward, found)
     assert again == reward
     assert again.fingerprint == reward.fingerprint
     assert repr(again) == repr(reward)
@@ -40,7 +40,7 @@ def test_each_number_can_be_set_by_its_name_and_nothing_else_changes(reward: rk.
     given = numbers_of(reward)["weights"]
     for name in given:
         try:
-            changed = numbers_of(retuned(reward, {"weights": {name: 0.125}}))["weights"]
+            changed = numbers_of(with_numbers(reward, {"weights": {name: 0.125}}))["weights"]
         except rk.RewardDefinitionError:  # it is part of a condition, say, which can then reach no threshold
             continue
         assert changed == {**given, name: 0.125}
@@ -53,7 +53,7 @@ def test_numbers_are_called_after_what_they_belong_to() -> None:
         "thresholds": {"tags_gate": 0.5},
         "schedules": {},
     }
-    changed = retuned(reward, {"weights": {"style": 0.4, "right": "linear(0, 1)"}, "thresholds": {"tags_gate": 1}})
+    changed = with_numbers(reward, {"weights": {"style": 0.4, "right": "linear(0, 1)"}, "thresholds": {"tags_gate": 1}})
     linear = rk.schedules.linear(0, 1)
     assert changed == rk.gate(TAGS, right * linear + 0.3 * style) + 0.4 * style + rk.monitor(right)
 
@@ -63,17 +63,17 @@ def test_the_ends_of_stages_are_numbers_too() -> None:
     reward = rk.curriculum(stages).named("course")
     assert numbers_of(reward)["schedules"] == {"first": 0.3}
     for value in (0.5, "when_reached('right', level=0.8, window=5)"):
-        changed = retuned(reward, {"schedules": {"first": value}})
+        changed = with_numbers(reward, {"schedules": {"first": value}})
         assert changed.name == "course"
-        assert parsed(numbers_of(changed)["schedules"]["first"]) == parsed(value)
+        assert parse_weight(numbers_of(changed)["schedules"]["first"]) == parse_weight(value)
     with pytest.raises(rk.RewardDefinitionError, match="mixes fractions"):
-        retuned(reward, {"schedules": {"first": 40}})  # over=0.1 is a fraction
+        with_numbers(reward, {"schedules": {"first": 40}})  # over=0.1 is a fraction
 
 
 def test_what_follows_a_changed_part_still_follows_it() -> None:
     named = (0.5 * right + 0.5 * style).named("both")
     reward = rk.normalize(named, by="running") + right * rk.schedules.when_reached(named, level=0.9)
-    changed = retuned(reward, {"weights": {"both/right": 0.75}})
+    changed = with_numbers(reward, {"weights": {"both/right": 0.75}})
     rk.Scorer(changed)  # it would raise where a schedule was made of a reward that is gone
     assert numbers_of(changed)["weights"]["both/right"] == 0.75
 
@@ -103,10 +103,10 @@ def test_numbers_are_checked_as_when_the_tree_was_made(numbers: Any, said: str) 
         )
     )
     with pytest.raises(rk.RewardKitError, match=said):
-        retuned(reward, numbers)
+        with_numbers(reward, numbers)
 
 
 def test_a_name_that_says_too_little_lists_the_places() -> None:
     reward = rk.gate(TAGS, 0.7 * right + 0.3 * style) + rk.mean(2.0 * right, style)
     with pytest.raises(rk.RewardDefinitionError, match="tags_gate/right, mean/right"):
-        retuned(reward, {"weights": {"right": 1.0}})
+        with_numbers(reward, {"weights": {"right": 1.0}})

@@ -15,7 +15,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.tree.loading import load
-from rewardkit_adapters.live.sources import Code, Modules, collected, placed
+from rewardkit_adapters.live.sources import Code, Modules, collect_sources, write_sources
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def test_what_a_reward_imports_of_its_own_folder_comes_along(tmp_path: Path) -> 
     write(
         tmp_path, u_reward=REWARD, u_graders="from u_more import *\n" + level(0.5), u_more="x = 1\n", u_other="y = 2\n"
     )
-    code = collected(f"{tmp_path}/u_reward.py:reward")
+    code = collect_sources(f"{tmp_path}/u_reward.py:reward")
     assert (code.module, code.name) == ("u_reward", "reward")
     assert set(code.files) == {"u_reward.py", "u_graders.py", "u_more.py"}
 
@@ -74,7 +74,7 @@ def test_of_a_package_come_the_parts_that_are_imported(tmp_path: Path) -> None:
     )
     for folder in ("u_pack", "u_pack/deep"):
         (tmp_path / folder / "__init__.py").write_text("")
-    code = collected(f"{tmp_path}/u_pack/rewards.py:reward")
+    code = collect_sources(f"{tmp_path}/u_pack/rewards.py:reward")
     assert code.module == "u_pack.rewards"
     assert set(code.files) == {
         f"u_pack/{name}.py" for name in ("__init__", "rewards", "graders", "more", "deep/__init__", "deep/far")
@@ -82,7 +82,7 @@ def test_of_a_package_come_the_parts_that_are_imported(tmp_path: Path) -> None:
 
 
 def test_an_installed_module_is_imported_as_it_is() -> None:
-    assert collected("rewardkit.rewards.format:tags").files == {}
+    assert collect_sources("rewardkit.rewards.format:tags").files == {}
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_an_installed_module_is_imported_as_it_is() -> None:
 def test_code_that_cannot_be_parsed_is_not_sent(tmp_path: Path, text: str, said: str) -> None:
     write(tmp_path, u_reward=text)
     with pytest.raises(rk.RewardDefinitionError, match=said):
-        collected(f"{tmp_path}/u_reward.py:reward")
+        collect_sources(f"{tmp_path}/u_reward.py:reward")
 
 
 def test_a_version_keeps_its_code_whatever_becomes_of_the_files(tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ def test_a_version_keeps_its_code_whatever_becomes_of_the_files(tmp_path: Path) 
     versions = []
     for number, value in enumerate((0.2, 0.3), 1):
         write(own, u_graders=level(value))
-        code = collected(f"{own}/u_reward.py:reward")
-        placed(code.files, tmp_path / f"{number}")
+        code = collect_sources(f"{own}/u_reward.py:reward")
+        write_sources(code.files, tmp_path / f"{number}")
         write(own, u_graders=level(0.9), u_reward="raise ValueError\n")  # edited further meanwhile
         versions.append(modules.imported(code, tmp_path / f"{number}"))
         modules.activate(versions[-1], modules)
@@ -127,8 +127,8 @@ def test_a_file_in_the_working_directory_does_not_replace_the_copy(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", str(tmp_path))])
     write(tmp_path, u_reward=REWARD, u_graders=level(0.2))
-    code = collected("u_reward.py:reward")
-    placed(code.files, tmp_path / "copy")
+    code = collect_sources("u_reward.py:reward")
+    write_sources(code.files, tmp_path / "copy")
     write(tmp_path, u_graders=level(0.9))
     assert total(Modules().imported(code, tmp_path / "copy").reward) == 0.2
 
@@ -139,7 +139,7 @@ def test_where_importing_fails_everything_stays(tmp_path: Path) -> None:
     load(f"{tmp_path / 'own'}/u_reward.py:reward")
     known, path = sys.modules["u_graders"], list(sys.path)
     code = Code("u_reward", "reward", {"u_reward.py": "import u_graders\n1 / 0\n", "u_graders.py": level(0.5)})
-    placed(code.files, tmp_path / "new")
+    write_sources(code.files, tmp_path / "new")
     with pytest.raises(rk.RewardDefinitionError, match="ZeroDivisionError"):
         modules.imported(code, tmp_path / "new")
     assert sys.modules["u_graders"] is known
@@ -153,7 +153,7 @@ def test_worker_processes_find_the_code_of_the_version_in_force(tmp_path: Path) 
     (first,) = load(f"{tmp_path / 'own'}/u_reward.py:reward")
     assert total(first.reward) == 0.1
     code = Code("u_reward", "reward", {"u_reward.py": text.format(0.7)})
-    placed(code.files, tmp_path / "new")
+    write_sources(code.files, tmp_path / "new")
     second = modules.imported(code, tmp_path / "new")
     modules.activate(second, modules)
     assert total(second.reward) == 0.7
@@ -176,9 +176,9 @@ def test_what_is_not_copied_of_a_package_stays_the_very_modules_of_the_training(
     import u_pack.setting  # type: ignore[import-not-found]
 
     kept = sys.modules["u_pack.setting"]
-    code = collected(f"{own}/u_pack/rewards.py:reward")
+    code = collect_sources(f"{own}/u_pack/rewards.py:reward")
     assert "u_pack/setting.py" not in code.files
-    placed(code.files, tmp_path / "new")
+    write_sources(code.files, tmp_path / "new")
     modules.activate(modules.imported(code, tmp_path / "new"), modules)
     assert sys.modules["u_pack"].__file__ == str(tmp_path / "new/u_pack/__init__.py")
     assert sys.modules["u_pack.setting"] is kept is sys.modules["u_pack"].setting
@@ -202,7 +202,7 @@ def test_each_list_of_rewards_has_its_own_version(tmp_path: Path) -> None:
             "level",
             {f"{name}.py": f"import rewardkit as rk\n@rk.reward\ndef level(completion: str) -> float: return {number}"},
         )
-        placed(code.files, tmp_path / f"copy{number}")
+        write_sources(code.files, tmp_path / f"copy{number}")
         versions.append(modules.imported(code, tmp_path / f"copy{number}"))
     modules.activate(versions[0], first)
     modules.activate(versions[1], second)
@@ -217,7 +217,7 @@ def test_a_file_called_like_an_installed_module_is_refused(tmp_path: Path) -> No
     write(tmp_path, random="reward = 1\n", u_reward="import random\nreward = 1\n", numpy="reward = 1\n")
     for name in ("random", "numpy", "u_reward"):
         with pytest.raises(rk.RewardDefinitionError, match=r"name of the installed module.*Rename it"):
-            collected(f"{tmp_path}/{name}.py:reward")
+            collect_sources(f"{tmp_path}/{name}.py:reward")
     known = sys.modules["numpy"]
     with pytest.raises(rk.RewardDefinitionError, match="installed module 'numpy'"):
         Modules().imported(Code("numpy", "reward", {"numpy.py": "reward = 1"}), tmp_path)
@@ -227,9 +227,9 @@ def test_a_file_called_like_an_installed_module_is_refused(tmp_path: Path) -> No
 def test_copies_hold_what_was_sent_whatever_lay_there_before(tmp_path: Path) -> None:
     """Of an update whose request somebody has deleted, say, compiled in the same second."""
     code = Code("u_reward", "reward", {"u_reward.py": "reward = 1\n"})
-    placed(code.files, tmp_path)
+    write_sources(code.files, tmp_path)
     py_compile.compile(str(tmp_path / "u_reward.py"))
-    placed({"u_reward.py": "reward = 2\n"}, tmp_path)
+    write_sources({"u_reward.py": "reward = 2\n"}, tmp_path)
     assert Modules().imported(code, tmp_path).reward == 2
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".tmp"] == []
 
@@ -238,17 +238,17 @@ def test_too_much_code_is_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("rewardkit_adapters.live.sources.MOST_CHARACTERS", 1_000)
     write(tmp_path, u_reward="from u_data import words\nreward = 1\n", u_data=f"words = {'x' * 1_000!r}\n")
     with pytest.raises(rk.RewardDefinitionError, match="more than 1,000 characters"):
-        collected(f"{tmp_path}/u_reward.py:reward")
+        collect_sources(f"{tmp_path}/u_reward.py:reward")
 
 
 def test_a_byte_order_mark_is_no_code(tmp_path: Path) -> None:
     (tmp_path / "u_reward.py").write_bytes(b"\xef\xbb\xbfreward = 1\n")
-    assert collected(f"{tmp_path}/u_reward.py:reward").files == {"u_reward.py": "reward = 1\n"}
+    assert collect_sources(f"{tmp_path}/u_reward.py:reward").files == {"u_reward.py": "reward = 1\n"}
 
 
 def test_a_file_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="leads out"):
-        placed({"../escaped.py": "x = 1"}, tmp_path / "updates")
+        write_sources({"../escaped.py": "x = 1"}, tmp_path / "updates")
 
 
 def test_the_module_needs_neither_torch_nor_a_trainer() -> None:

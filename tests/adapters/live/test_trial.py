@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("torch")
 from rewardkit.analyze.advantages import Way
-from rewardkit_adapters.live.sources import MODULES, Code, placed
-from rewardkit_adapters.live.trial import Sample, TrialScores, answer_to, compared, undisturbed
+from rewardkit_adapters.live.sources import MODULES, Code, write_sources
+from rewardkit_adapters.live.trial import Sample, TrialScores, answer_to, compare_trials, undisturbed
 from tests.adapters.live.rewards import BROKEN, OTHERS
 
 NAN = float("nan")
@@ -29,7 +29,7 @@ def _imports_of_its_own() -> Iterator[None]:
 
 def tried(folder: Path, name: str, text: str) -> TrialScores | str:
     code = Code(name, "reward", {f"{name}.py": text})
-    placed(code.files, folder)
+    write_sources(code.files, folder)
     with undisturbed():
         return answer_to(code, folder, "terms", None, SAMPLE)
 
@@ -66,7 +66,7 @@ def test_stray_golds_that_cannot_be_read_are_no_reason_to_refuse_and_a_wrong_col
 ) -> None:
     sample = replace(SAMPLE, completions=["a b", "g h", "c d", "a"], columns={"answer": golds})
     code = Code("u_golds", "reward", {"u_golds.py": GOLDS.format(option)})
-    placed(code.files, tmp_path)
+    write_sources(code.files, tmp_path)
     with undisturbed():
         answer = answer_to(code, tmp_path, "terms", None, sample)
     if totals is None:
@@ -99,7 +99,7 @@ def test_code_finds_the_working_directory_that_it_will_have_in_the_training(tmp_
 
 def comparison(before: list[float], after: list[float], way: Way | None = "group", **means: Any) -> dict[str, Any]:
     sample = Sample([], [], None, {}, groups=np.array([0, 0, 2, 2]), way=way, processes=2)
-    return compared(TrialScores((), means, np.array(before)), TrialScores((), means, np.array(after)), sample)
+    return compare_trials(TrialScores((), means, np.array(before)), TrialScores((), means, np.array(after)), sample)
 
 
 def test_a_row_that_neither_can_score_has_not_changed_its_sign() -> None:

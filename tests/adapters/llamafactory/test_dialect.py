@@ -33,7 +33,7 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     monkeypatch.setenv(module.DATA, str(tmp_path / "data.jsonl"))
     monkeypatch.setenv(module.SEPARATOR, SEPARATOR.replace("\n", "\\n"))
-    module._known.cache_clear()
+    module._prompt_store.cache_clear()
 
 
 async def matched(rows: Sequence[Row], *, patience: float = 0.0, **_: Any) -> list[RowScore]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit_adapters.reasoning_gym import options_of, plain, read, restored, written
+from rewardkit_adapters.reasoning_gym import entry_text, options_of, plain, read_entry, restore_value
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -25,18 +25,18 @@ values = st.recursive(
 
 @given(values)
 def test_every_value_comes_back(value: Any) -> None:
-    again = restored(json.loads(json.dumps(plain(value))))
+    again = restore_value(json.loads(json.dumps(plain(value))))
     assert again == value
     assert repr(again) == repr(value)
 
 
 def test_an_entry() -> None:
     entry = {"question": "6 * 7?", "answer": "42", "metadata": {"range": (1, 9), "of": {1: "a"}}}
-    found = read(written("products", {"size": (1, 2)}, entry))
+    found = read_entry(entry_text("products", {"size": (1, 2)}, entry))
     assert found.task == "products"
     assert found.content == {"answer": "42", "metadata": {"range": (1, 9), "of": {1: "a"}}}
     assert options_of(found) == {"size": (1, 2)}
-    assert hash(found) == hash(read(written("products", {"size": (1, 2)}, entry)))
+    assert hash(found) == hash(read_entry(entry_text("products", {"size": (1, 2)}, entry)))
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_an_entry() -> None:
 )
 def test_what_is_no_entry(cell: object) -> None:
     with pytest.raises(ValueError, match="make rows"):
-        read(cell)
+        read_entry(cell)
 
 
 def test_what_json_cannot_hold() -> None:
     with pytest.raises(TypeError, match="set"):
-        written("gcd", {}, {"answer": "1", "metadata": {"numbers": {1, 2}}})
+        entry_text("gcd", {}, {"answer": "1", "metadata": {"numbers": {1, 2}}})

@@ -10,14 +10,14 @@ import pytest
 pytest.importorskip("trl")
 from rich.console import Console
 
-from rewardkit_adapters.runner.live_display import said_on
+from rewardkit_adapters.runner.live_display import log_to_console
 
 
 def test_what_rewardkit_says_is_printed_while_it_lasts_and_cannot_act_on_the_terminal() -> None:
     logger = logging.getLogger("rewardkit")
     level, handlers = logger.level, list(logger.handlers)
     console = Console(file=io.StringIO(), width=40)
-    with said_on(console):
+    with log_to_console(console):
         logger.info("step %d: guard: back again: kl above 0.5", 7)
         logger.warning("reward 'a' errored\nTraceback \x1b[2J [bold]")
         logger.debug("nobody wants to know")

@@ -13,7 +13,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.batch.batch import Batch
-from rewardkit.batch.environments import Watch, recorded
+from rewardkit.batch.environments import Watch, recording_class
 from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.transcripts import CallRecord
 from rewardkit.record.trajectories import RolloutCell, Trajectories
@@ -125,7 +125,7 @@ def test_transcripts_are_recorded_in_the_place_of_completions(tmp_path: Path) ->
 
 
 def test_a_broken_environment_is_recorded_with_its_calls(tmp_path: Path) -> None:
-    environments = [recorded(Drawers, Watch())() for _ in range(2)]
+    environments = [recording_class(Drawers, Watch())() for _ in range(2)]
     environments[0].open(color="red")
     with pytest.raises(ConnectionError):
         environments[1].open(color="blue")

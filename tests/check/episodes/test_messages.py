@@ -15,10 +15,10 @@ from rewardkit.check.variants.episodes.messages import (
     has_calls,
     inserted,
     known_results,
-    made,
     messages_of,
     only,
     permuted,
+    repeatable_calls,
     split,
     without_calls,
 )
@@ -99,7 +99,7 @@ def test_edits_leave_the_completion_alone(messages: Any) -> None:
     for changed in (
         answering(messages, "42"),
         without_calls(messages),
-        inserted(messages, made(trajectory(messages).calls)[:2], answer),
+        inserted(messages, repeatable_calls(trajectory(messages).calls)[:2], answer),
         permuted(messages),
         split(messages),
         messages_of(messages),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.check.reward_under_test.whole import settle
+from rewardkit.check.reward_under_test.whole import detect_scope
 from tests.check.rewards import (
     assert_held,
     assert_skipped,
@@ -132,5 +132,5 @@ def test_what_says_that_it_compares_the_batch() -> None:
 )
 def test_a_trainers_function_that_compares_is_found_out_and_others_are_not(reward: Any, scope: str) -> None:
     one = subject(reward, **TEXTS)
-    settle(one)
+    detect_scope(one)
     assert one.scope == scope

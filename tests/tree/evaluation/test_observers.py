@@ -13,7 +13,14 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.batch.batch import Batch
-from rewardkit.tree.evaluation.observers import Called, aside, observed_by, present, running, watched
+from rewardkit.tree.evaluation.observers import (
+    Called,
+    current_observer,
+    observe_calls,
+    observed_by,
+    running,
+    unattributed,
+)
 from rewardkit.tree.evaluation.scorer import Scorer
 
 
@@ -76,7 +83,7 @@ def watch(reward: rk.Reward, completions: list[str]) -> Watcher:
     watcher = Watcher()
     with observed_by(watcher):
         Scorer(reward).score(Batch(completions))
-    assert present() is None
+    assert current_observer() is None
     assert running() is None
     return watcher
 
@@ -116,7 +123,7 @@ def test_scoring_inside_a_reward_is_not_observed() -> None:
 
 def test_without_an_observer_functions_are_called_directly() -> None:
     calls = [("a",)]
-    assert watched(note, calls, "plain", [0]) == (note, calls)
+    assert observe_calls(note, calls, "plain", [0]) == (note, calls)
     seen.clear()
     rk.score(plain, ["a"])
     assert seen == [("a", "", None)]
@@ -125,7 +132,7 @@ def test_without_an_observer_functions_are_called_directly() -> None:
 def test_aside_nothing_is_running() -> None:
     @rk.reward
     def stepping(completion: str) -> float:
-        with aside():
+        with unattributed():
             note("aside")
         note("back")
         return 0.5
@@ -138,7 +145,7 @@ def test_the_time_of_a_future_counts_until_it_is_done() -> None:
     watcher = Watcher()
     later: Future[float] = Future()
     with observed_by(watcher):
-        function, (call,) = watched(lambda: later, [()], "later", [3])
+        function, (call,) = observe_calls(lambda: later, [()], "later", [3])
         assert function(*call) is later
     assert watcher.calls == []
     later.set_result(0.5)

@@ -1,1 +1,1 @@
-"""`rewardkit demo`: trains the bundled project, a tiny model that learns to turn orders into JSON."""
+"""`rewardkit demo`: train the bundled project, a tiny model that learns to turn orders into JSON."""

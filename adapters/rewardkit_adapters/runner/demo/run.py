@@ -1,4 +1,4 @@
-"""`rewardkit demo`: train the bundled project with the runner, and say whether its reward rose."""
+"""`rewardkit demo`: train the bundled project with the runner, and report whether its reward rose."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ def run_demo(
     size: str = "small",
     console: Console | None = None,
 ) -> int:
-    """Train the bundled project; return 0 if the held-out total rose, else 1 or the exit code of the training.
+    """Train the bundled project; return 0 if the held-out total rose, otherwise 1 or the exit code of the training.
 
     Args:
-        steps: training steps of GRPO, at least 1; None: as many as the project's ``run.yaml`` says.
-        out: the folder of the run; None: ``runs/demo``, or ``runs/demo-2`` and so on if that holds a run already.
+        steps: the number of GRPO steps, at least 1; None for the number in the project's ``run.yaml``.
+        out: the folder of the run; None for ``runs/demo``, or ``runs/demo-2`` and so on if that folder already holds a
+            run.
         seed: the seed of the held-out rows, the weights and the sampling.
         size: ``"small"`` fits two CPU cores; ``"medium"`` and ``"large"`` need a GPU.
-        console: the stream to print to; None: the standard output.
+        console: the console to print to; None for the standard output.
 
     Raises:
         MissingExtraError: torch, TRL or another package of the runner is not installed.
-        RewardKitError: `out` holds a run already.
+        RewardKitError: `out` already holds a run.
         ConfigError: `steps` or `size` is not a valid setting.
     """
     environment.prepare()
@@ -56,7 +57,7 @@ def run_demo(
         "output": str(output.absolute()),
         "seed": seed,
         "model.size": size,
-        "preflight.laws": False,  # takes longer than the training, and this reward is tested
+        "preflight.laws": False,  # they take longer than the training, and this reward is tested
     }
     if steps is not None:
         changes["grpo.max_steps"] = steps
@@ -69,22 +70,22 @@ def run_demo(
 
 def _free(out: Path) -> Path:
     """Return the first of ``demo``, ``demo-2``, ``demo-3``... that does not hold a run."""
-    number, free = 1, out
-    while folder.holds_a_run(free):
+    number, candidate = 1, out
+    while folder.holds_a_run(candidate):
         number += 1
-        free = out.with_name(f"{out.name}-{number}")
-    return free
+        candidate = out.with_name(f"{out.name}-{number}")
+    return candidate
 
 
 def _learning_rate(size: str) -> float:
     from rewardkit_adapters.runner.tiny.model import SIZES
 
-    for_small: float = reader.read(CONFIG).grpo["learning_rate"]
-    return for_small * SIZES[size].learning_rate_factor
+    small_rate: float = reader.read(CONFIG).grpo["learning_rate"]
+    return small_rate * SIZES[size].learning_rate_factor
 
 
 def _verdict(console: Console, output: Path) -> int:
-    """Print whether the model learned; return 0 if it did."""
+    """Print whether the reward rose; return 0 if it did, 1 otherwise."""
     from rewardkit_adapters.runner.report import rose
 
     summary = json.loads((output / folder.SUMMARY).read_text(encoding="utf-8"))

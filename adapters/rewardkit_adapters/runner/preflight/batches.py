@@ -1,4 +1,4 @@
-"""Check the batch sizes: the resulting numbers of completions, prompts, steps and epochs, and whether they divide.
+"""Check the batch sizes: how many completions, prompts, steps and epochs result, and whether the sizes are divisible.
 
 With 8 per device, 2 processes and 4 steps per generation, 64 completions are generated at once: 8 prompts with
 ``num_generations: 8``.
@@ -21,7 +21,7 @@ from rewardkit_adapters.runner.preflight.findings import Finding, Table
 
 @cache
 def _defaults() -> Mapping[str, Any]:
-    """Return the defaults of GRPOConfig. No instance is made, because its own checks stop at the first error."""
+    """Return the defaults of GRPOConfig without creating one, because its own checks stop at the first error."""
     import dataclasses
 
     from trl import GRPOConfig
@@ -30,24 +30,24 @@ def _defaults() -> Mapping[str, Any]:
 
 
 def grpo_settings(config: RunConfig) -> dict[str, Any]:
-    """Return all fields of GRPOConfig: the values of the run, else the defaults."""
+    """Return all fields of GRPOConfig, with the values of the run or else the defaults."""
     return {**_defaults(), **config.grpo}
 
 
 @dataclass(frozen=True)
 class Batches:
-    """The arithmetic of a training.
+    """The numbers of completions and steps in a training.
 
     Attributes:
-        per_device: sequences in one forward pass of a process.
+        per_device: the number of sequences in one forward pass of a process.
         processes: the number of processes.
-        accumulation: micro batches in one optimizer step.
-        slices: micro batches in one generation (``steps_per_generation``).
+        accumulation: the number of micro-batches in one optimizer step.
+        slices: the number of micro-batches in one generation (``steps_per_generation``).
         iterations: the number of times that each generation is trained on (``num_iterations``).
-        generations: completions per prompt.
-        rows: rows of the dataset.
-        max_steps: optimizer steps; -1: as many as `epochs` needs.
-        epochs: passes over the data.
+        generations: the number of completions per prompt.
+        rows: the number of rows in the dataset.
+        max_steps: the number of optimizer steps; -1 for the number that `epochs` needs.
+        epochs: the number of passes over the data.
     """
 
     per_device: int
@@ -62,17 +62,17 @@ class Batches:
 
     @property
     def generated(self) -> int:
-        """Completions that all processes generate at once (``generation_batch_size``)."""
+        """The number of completions that all processes generate at once (``generation_batch_size``)."""
         return self.per_device * self.processes * self.slices
 
     @property
     def prompts(self) -> int:
-        """Different prompts in one generation."""
+        """The number of different prompts in one generation."""
         return self.generated // self.generations
 
     @property
     def generations_per_epoch(self) -> int:
-        """Full generations in one epoch; TRL drops the rest."""
+        """The number of full generations in one epoch; TRL drops the remaining rows."""
         return self.rows // self.prompts if self.prompts else 0
 
     @property
@@ -81,7 +81,7 @@ class Batches:
 
     @property
     def steps(self) -> int:
-        """Optimizer steps of the whole training."""
+        """The number of optimizer steps in the whole training."""
         return self.max_steps if self.max_steps > 0 else math.ceil(self.epochs * self.steps_per_epoch)
 
     @property
@@ -90,23 +90,23 @@ class Batches:
 
     @property
     def completions(self) -> int:
-        """Completions that are generated and scored in the whole training."""
+        """The number of completions that are generated and scored in the whole training."""
         micro = self.steps * self.accumulation
         return math.ceil(micro / (self.slices * self.iterations)) * self.generated
 
     @property
     def aligned(self) -> int:
-        """Optimizer steps after which a generation is used up."""
+        """The number of optimizer steps after which both a step and a generation are complete."""
         return math.lcm(self.slices * self.iterations, self.accumulation) // self.accumulation
 
 
 def batches_of(config: RunConfig, rows: int) -> tuple[Batches | None, list[Finding]]:
-    """Return the arithmetic (None if the settings contradict each other) and the findings."""
+    """Return the numbers of the training (None if the settings contradict each other) and the findings."""
     settings = grpo_settings(config)
     per_device, processes = int(settings["per_device_train_batch_size"]), config.processes
-    wrong = list(_impossible(settings, per_device * processes))
-    if wrong:
-        return None, wrong
+    errors = list(_impossible(settings, per_device * processes))
+    if errors:
+        return None, errors
     slices = settings["steps_per_generation"] or int(settings["gradient_accumulation_steps"])
     if settings["generation_batch_size"] is not None:
         slices = settings["generation_batch_size"] // (per_device * processes)
@@ -121,8 +121,8 @@ def batches_of(config: RunConfig, rows: int) -> tuple[Batches | None, list[Findi
         max_steps=int(settings["max_steps"]),
         epochs=float(settings["num_train_epochs"]),
     )
-    wrong = list(_indivisible(batches))
-    return (None, wrong) if wrong else (batches, list(_told(batches, settings)))
+    errors = list(_indivisible(batches))
+    return (None, errors) if errors else (batches, list(_batch_findings(batches, settings)))
 
 
 def _impossible(settings: Mapping[str, Any], at_once: int) -> Iterator[Finding]:
@@ -151,14 +151,14 @@ def _indivisible(batches: Batches) -> Iterator[Finding]:
     if generated % generations:
         divisors = [number for number in range(2, generated + 1) if generated % number == 0]
         nearest = sorted(divisors, key=lambda number: abs(number - generations))[:2]
-        instead = f"num_generations: {' or '.join(map(str, sorted(nearest)))}, or " if nearest else ""
+        alternative = f"num_generations: {' or '.join(map(str, sorted(nearest)))}, or " if nearest else ""
         per_device = _per_device(batches)
         yield Finding(
             "error",
             "grpo",
             f"{generated} completions are generated at once ({_product(batches)}), which is not a multiple of "
             f"num_generations {generations}",
-            f"write {instead}per_device_train_batch_size: {per_device}",
+            f"write {alternative}per_device_train_batch_size: {per_device}",
         )
     elif batches.rows < batches.prompts:
         yield Finding(
@@ -174,7 +174,7 @@ def _indivisible(batches: Batches) -> Iterator[Finding]:
 
 
 def _per_device(batches: Batches) -> int:
-    """Return the nearest size that divides into whole groups."""
+    """Return the nearest ``per_device_train_batch_size`` with which all groups are whole."""
     factor = batches.processes * batches.slices
     unit = batches.generations // math.gcd(batches.generations, factor)
     return max(1, round(batches.per_device / unit)) * unit
@@ -189,19 +189,19 @@ def _product(batches: Batches) -> str:
     return " x ".join(f"{name} {number}" for name, number in parts.items())
 
 
-def _told(batches: Batches, settings: Mapping[str, Any]) -> Iterator[Finding]:
+def _batch_findings(batches: Batches, settings: Mapping[str, Any]) -> Iterator[Finding]:
     yield Finding(
         "fact",
         "batches",
         f"{batches.generated} completions at once ({_product(batches)}): {batches.prompts} prompts with "
         f"{batches.generations} each",
     )
-    left_out = batches.rows - batches.generations_per_epoch * batches.prompts
+    skipped_rows = batches.rows - batches.generations_per_epoch * batches.prompts
     yield Finding(
         "fact",
         "training",
         f"{batches.steps:,} steps, {batches.completions:,} completions, {batches.epochs_trained:.3g} epochs of "
-        f"{batches.rows:,} prompts" + (f" (each epoch skips {left_out}, at random)" if left_out else ""),
+        f"{batches.rows:,} prompts" + (f" (each epoch skips {skipped_rows}, at random)" if skipped_rows else ""),
     )
     every = settings["save_steps"]
     if settings["save_strategy"] == "steps" and every >= 1 and int(every) % batches.aligned:
@@ -215,7 +215,7 @@ def _told(batches: Batches, settings: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def split_groups(batches: Batches, compares: bool) -> Iterator[Finding]:
-    """Find groups that are split over processes although the reward compares their completions."""
+    """Yield a finding if groups are split over processes although the reward compares their completions."""
     share = batches.per_device * batches.slices
     if compares and batches.processes > 1 and share % batches.generations:
         yield Finding(
@@ -228,7 +228,7 @@ def split_groups(batches: Batches, compares: bool) -> Iterator[Finding]:
         )
 
 
-# Check the sizes: the shape of the model, from its config.json, and the length of the prompts in tokens.
+# Check the sizes: the shape of the model from its config.json, and the length of the prompts in tokens.
 
 
 @dataclass(frozen=True)
@@ -236,13 +236,13 @@ class Shape:
     """The shape of a model, without its weights.
 
     Attributes:
-        parameters: the exact number.
-        trainable: parameters that are trained; with an adapter, only those of the adapter.
-        vocabulary: logits of one token.
-        layers: layers of the decoder.
+        parameters: the exact number of parameters.
+        trainable: the number of trained parameters; with an adapter, only those of the adapter.
+        vocabulary: the number of logits per token.
+        layers: the number of decoder layers.
         hidden, inner: the width of a layer, and of its MLP.
-        cached: numbers in the cache per token and layer.
-        context: the longest sequence; None if unknown.
+        cached: the number of values in the KV cache per token and layer.
+        context: the length of the longest sequence; None if unknown.
         dtype: the type of the saved weights; empty if unknown.
     """
 
@@ -258,20 +258,20 @@ class Shape:
 
 
 def shape_of(config: RunConfig) -> Shape | None:
-    """Return the shape of a model whose config is on this machine; None for others and for models with own code."""
+    """Return the shape of the model if its config is on this machine; otherwise, and for custom code, return None."""
     if config.model.name == TINY or config.model.trust_remote_code:
         return None
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    with suppress(Exception):  # real problems show when the model is loaded
-        described = AutoConfig.from_pretrained(
+    with suppress(Exception):  # real problems are reported when the model is loaded
+        model_config = AutoConfig.from_pretrained(
             config.model_name(), revision=config.model.revision, local_files_only=True
         )
         with torch.device("meta"):
-            model = AutoModelForCausalLM.from_config(described)
+            model = AutoModelForCausalLM.from_config(model_config)
             parameters = model.num_parameters()
-            return _shape(described.get_text_config(), parameters, _trainable(model, config), described)
+            return _shape(model_config.get_text_config(), parameters, _trainable(model, config), model_config)
     return None
 
 
@@ -293,7 +293,7 @@ def _shape(text: Any, parameters: int, trainable: int, described: Any) -> Shape:
         vocabulary=int(text.vocab_size),
         layers=int(text.num_hidden_layers),
         hidden=int(text.hidden_size),
-        # Models that do not say it, such as GPT-2, have four times their width.
+        # Models without this setting, such as GPT-2, use four times their width.
         inner=int(getattr(text, "intermediate_size", None) or 4 * text.hidden_size),
         cached=2 * int(getattr(text, "num_key_value_heads", None) or heads) * int(size),
         context=getattr(text, "max_position_embeddings", None),
@@ -302,7 +302,7 @@ def _shape(text: Any, parameters: int, trainable: int, described: Any) -> Shape:
 
 
 def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int | None, list[Finding]]:
-    """Return the longest prompt in tokens (None: unknown) and the findings about lengths."""
+    """Return the length of the longest prompt in tokens (None if unknown) and the findings about lengths."""
     findings = list(_characters(table))
     tokenizer = _tokenizer(config)
     if tokenizer is None:
@@ -310,7 +310,7 @@ def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int |
     counts = [len(encoding.ids) for encoding in tokenizer.encode_batch(table.prompt_texts)]
     longest = max(counts)
     span = f"{min(counts):,} to {longest:,} tokens (median {median(counts):,.0f})"
-    findings.append(Finding("fact", "prompts", f"{span}{_without(table)}"))
+    findings.append(Finding("fact", "prompts", f"{span}{_template_note(table)}"))
     answer = grpo_settings(config)["max_completion_length"]
     if shape is not None and shape.context is not None and answer is not None and longest + answer > shape.context:
         row = counts.index(longest)
@@ -326,7 +326,7 @@ def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int |
     return longest, findings
 
 
-def _without(table: Table) -> str:
+def _template_note(table: Table) -> str:
     return "" if isinstance(table.prompts[0], str) else ", without the chat template"
 
 
@@ -341,14 +341,14 @@ def _characters(table: Table) -> Iterator[Finding]:
 
 
 def _tokenizer(config: RunConfig) -> Any:
-    """Return the tokenizer of the model if it is on this machine."""
+    """Return the tokenizer of the model if it is on this machine; otherwise None."""
     from tokenizers import Tokenizer
 
     name = config.model.tokenizer or config.model_name()
     if config.model.name == TINY:
         return None
     path: Any = Path(name) / "tokenizer.json"
-    with suppress(Exception):  # reported when it is loaded
+    with suppress(Exception):  # errors are reported when the run loads the tokenizer
         if not path.is_file():
             from huggingface_hub import try_to_load_from_cache
 

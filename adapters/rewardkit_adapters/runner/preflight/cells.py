@@ -1,7 +1,7 @@
 """Check the cells: read every row as the reward will.
 
-A cell that does not fit the annotation of a function would stop the run hours later; the rows of a gold answer that
-cannot be read would get no score.
+A cell that does not fit the annotation of a function would stop the run hours later, and rows with an unreadable gold
+answer would get no score.
 """
 
 from __future__ import annotations
@@ -21,33 +21,35 @@ from rewardkit.tree.binding import Binding, coerce_column
 from rewardkit.tree.coercion import is_missing
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.parameters import Parameter
-from rewardkit.tree.reward import Reward, applied
+from rewardkit.tree.reward import Reward, child_rows
 from rewardkit_adapters.runner.preflight.findings import Finding, Table
 
 SHOWN = 10
-"""Any limit, so that a report stays readable."""
+"""The maximum number of rows listed in a finding. An arbitrary limit, so that a report stays readable."""
 _VALUE, _REASON = 80, 120
-"""The most characters of a value, and of the reason why it cannot be read. Any limits, so that a finding is a few
-lines."""
+"""The maximum number of characters of a value, and of the reason why it cannot be read. Arbitrary limits, so that a
+finding has only a few lines."""
 _MOST_UNREADABLE = 0.01
-"""The share of the distinct golds above which a run does not start: these are not stray cells; their format is wrong.
+"""The share of unreadable distinct golds above which a run does not start: they are not stray cells; their format is
+wrong.
 
-It must also be the share of the rows: one row with the option "E" is one of five distinct golds.
+The share of rows must also be above it: a single row with the option "E" can be one of five distinct golds.
 """
 _SHOWN_GOLDS = 50
-"""The golds that are listed: all of them have to be fixed, so more than of other cells."""
+"""The number of golds that are listed. More than for other cells, because all of them have to be fixed."""
 _SLOW = 1.0
-"""Seconds to read one gold, above which it is reported: the whole batch waits for it, in every process."""
+"""The time to read one gold, in seconds, above which the gold is reported. Arbitrary: the whole batch waits for it, in
+every process."""
 
 
 def cells(tree: Reward, table: Table) -> Iterator[Finding]:
     """Find cells that do not fit the annotations of the reward, are None, or match no route.
 
-    Rows that a ready reward cannot read are noted in ``table.unreadable``.
+    Rows whose gold answer a ready-made reward cannot read are added to ``table.unreadable``.
     """
     batch = Batch([""] * table.size, prompts=table.prompts, columns={name: table.values(name) for name in table.named})
     checked_keys: set[tuple[Parameter, str, bool, bytes]] = set()
-    for node, rows in _applied(tree, batch):
+    for node, rows in _rows_by_node(tree, batch):
         if node.facts.choose is not None:
             yield from _unrouted(node, batch, rows, table)
         binding = node.facts.binding
@@ -60,18 +62,18 @@ def cells(tree: Reward, table: Table) -> Iterator[Finding]:
                 checked_keys.add(key)
                 yield from _cells_of(node.name, parameter, where, table, gold=binding.trusted)
         if binding.trusted and len(binding.columns) > 1:
-            yield from _together(node, binding, where, table)
+            yield from _joint_findings(node, binding, where, table)
 
 
-def _applied(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
-    """Return each node with the rows that its routes select."""
+def _rows_by_node(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
+    """Return each node with a mask of the rows that its routes select."""
     rows_by_node: dict[Reward, Rows] = {}
     stack = [(tree, np.ones(batch.size, dtype=np.bool_))]
     while stack:
         node, rows = stack.pop()
         rows_by_node[node] = rows_by_node[node] | rows if node in rows_by_node else rows
         try:
-            parts = applied(node, batch, rows)
+            parts = child_rows(node, batch, rows)
         except BindingError:  # a route by a missing column, which another check reports
             continue
         stack += zip(node.children, parts, strict=True)
@@ -80,7 +82,12 @@ def _applied(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
 
 @dataclass
 class _Cell:
-    """A distinct cell of a column: its rows, the time to read it, and the reason why it cannot be read, or ""."""
+    """A distinct cell of a column.
+
+    Attributes:
+        rows: the rows that contain the cell.
+        seconds: the time to read the cell.
+        problem: the reason why the cell cannot be read, or ""."""
 
     value: Any
     rows: list[int]
@@ -92,7 +99,8 @@ def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table, *,
     """Find unreadable cells, and cells that are None.
 
     Args:
-        gold: a ready reward reads them, so only their own rows get no score.
+        gold: whether a ready-made reward reads the cells, so that an unreadable cell only costs its own rows their
+            score.
     """
     column = table.values(parameter.source)
     where = f"column {parameter.source!r} ({table.name})"
@@ -101,13 +109,13 @@ def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table, *,
         yield from _golds_of(name, parameter, _read(parameter, values, rows), where, table)
     elif not _fits(parameter, values, rows):
         bad = [cell for cell in _read(parameter, values, rows) if cell.problem]
-        listed = {row: shorten(cell.value, _VALUE) for cell in bad for row in cell.rows}
+        values_by_row = {row: shorten(cell.value, _VALUE) for cell in bad for row in cell.rows}
         yield Finding(
             "error",
             where,
-            f"{len(listed):,} of {len(rows):,} cells do not fit the annotation of {name!r}: {bad[0].problem}",
+            f"{len(values_by_row):,} of {len(rows):,} cells do not fit the annotation of {name!r}: {bad[0].problem}",
             "fix these rows, exclude them with dataset.filter, or change the annotation",
-            shown(dict(sorted(listed.items()))),
+            shown(dict(sorted(values_by_row.items()))),
         )
     absent = [row for row, value in zip(rows, values, strict=True) if value is None]
     if absent and not parameter.coercer.optional:
@@ -130,7 +138,7 @@ def _fits(parameter: Parameter, values: list[Any], rows: list[int]) -> bool:
 
 
 def _read(parameter: Parameter, values: list[Any], rows: list[int]) -> list[_Cell]:
-    """Read each distinct cell once, without those that are None."""
+    """Read each distinct cell once, except cells that are None."""
     cells: dict[int, _Cell] = {}
     for number, value, row in zip(equality(values).numbers.tolist(), values, rows, strict=True):
         if value is not None:
@@ -146,26 +154,29 @@ def _read(parameter: Parameter, values: list[Any], rows: list[int]) -> list[_Cel
 
 
 def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, table: Table) -> Iterator[Finding]:
-    """Find golds that the ready reward `name` cannot read, or only slowly."""
+    """Find golds that the ready-made reward `name` cannot read, or reads only slowly."""
     bad = [cell for cell in cells if cell.problem]
     table.unreadable |= {row for cell in bad for row in cell.rows}
     if bad:
         accepted = parameter.on_unparsable_gold == "fail"
         stops = parameter.on_unparsable_gold == "raise" or len(bad) == len(cells)
-        much = not accepted and _exceeds(len(bad), len(cells)) and _exceeds(_count(bad), _count(cells))
-        lost = f"so {_count(bad):,} row{'s get' if _count(bad) != 1 else ' gets'} no score"
+        exceeds_limit = not accepted and _exceeds(len(bad), len(cells)) and _exceeds(_count(bad), _count(cells))
+        consequence = f"so {_count(bad):,} row{'s get' if _count(bad) != 1 else ' gets'} no score"
         if parameter.on_unparsable_gold == "raise":
-            lost = 'and on_unparsable_gold="raise" stops the run there'
-        problem = f"{name!r} cannot read {len(bad):,} of {len(cells):,} distinct cells, {lost}"
+            consequence = 'and on_unparsable_gold="raise" stops the run there'
+        problem = f"{name!r} cannot read {len(bad):,} of {len(cells):,} distinct cells, {consequence}"
         remedy = "fix these cells, or exclude the rows with dataset.filter; if the answer is a part of them, pass gold="
-        if much and not stops:
+        if exceeds_limit and not stops:
             problem += f": more than {_MOST_UNREADABLE:.0%}"
             remedy += '. rk.number, rk.choice and rk.math_equal accept them with on_unparsable_gold="fail"'
-        most = _SHOWN_GOLDS
-        if len(bad) == len(cells):  # it is the wrong column, and a few cells show that
-            most, remedy = SHOWN, "name the column of the gold answers; if the answer is a part of the cell, pass gold="
-        listed = _listed(bad, most, "problem")
-        yield Finding("error" if stops or much else "warning", where, problem, remedy, listed)
+        max_listed = _SHOWN_GOLDS
+        if len(bad) == len(cells):  # the column itself is wrong, which a few cells show
+            max_listed, remedy = (
+                SHOWN,
+                "name the column of the gold answers; if the answer is a part of the cell, pass gold=",
+            )
+        lines = _listed(bad, max_listed, "problem")
+        yield Finding("error" if stops or exceeds_limit else "warning", where, problem, remedy, lines)
     slow = sorted((cell for cell in cells if cell.seconds > _SLOW and not cell.problem), key=lambda cell: -cell.seconds)
     if slow:
         yield Finding(
@@ -186,22 +197,22 @@ def _exceeds(bad: int, total: int) -> bool:
 
 
 def _listed(cells: Sequence[_Cell], most: int, detail: Literal["problem", "seconds"]) -> tuple[str, ...]:
-    """Return a line for each cell: ``row 3 (and 2 more): 'N/A' is not a number``."""
+    """Return a line for each of the first `most` cells: ``row 3 (and 2 more): 'N/A' is not a number``."""
     lines = []
     for cell in cells[:most]:
         more = f" (and {len(cell.rows) - 1:,} more)" if len(cell.rows) > 1 else ""
-        after = f"takes {cell.seconds:.1f} s" if detail == "seconds" else _reason(cell)
-        lines.append(f"row {cell.rows[0]}{more}: {shorten(cell.value, _VALUE)} {after}")
+        ending = f"takes {cell.seconds:.1f} s" if detail == "seconds" else _reason(cell)
+        lines.append(f"row {cell.rows[0]}{more}: {shorten(cell.value, _VALUE)} {ending}")
     return (*lines, f"... and {len(cells) - most:,} more") if len(cells) > most else tuple(lines)
 
 
 def _reason(cell: _Cell) -> str:
-    """Return the reason why a cell cannot be read, without its value, with which most reasons begin."""
+    """Return the reason why a cell cannot be read, without the cell's value, with which most reasons begin."""
     reason = cell.problem.removeprefix(f"{shorten(cell.value)} cannot be parsed: ")
     for value in (shorten(cell.value), shorten(cell.value, 60)):
         if reason.startswith(value):
             reason = reason.removeprefix(value).strip()
-            return _cut(reason.partition(". ")[0])  # the others say how to fix it
+            return _cut(reason.partition(". ")[0])  # later sentences say how to fix it
     return _cut(f"cannot be read: {reason}")
 
 
@@ -209,8 +220,8 @@ def _cut(reason: str) -> str:
     return reason.rstrip(".") if len(reason) <= _REASON else f"{reason[:_REASON]} ..."
 
 
-def _together(node: Reward, binding: Binding, rows: list[int], table: Table) -> Iterator[Finding]:
-    """Find rows whose cells do not fit each other, such as instructions with the arguments of others."""
+def _joint_findings(node: Reward, binding: Binding, rows: list[int], table: Table) -> Iterator[Finding]:
+    """Find rows whose cells do not fit each other, such as an instruction with the arguments of another one."""
     if binding.expensive or binding.waits or binding.scope != "sample":
         return
     readable = [row for row in rows if row not in table.unreadable]
@@ -235,8 +246,8 @@ def _unrouted(route: Reward, batch: Batch, rows: Rows, table: Table) -> Iterator
     (by,) = route.facts.columns
     if by not in batch.columns:
         return
-    lost = rows & ~np.logical_or.reduce(applied(route, batch, rows))
-    where = np.flatnonzero(lost).tolist()
+    unrouted = rows & ~np.logical_or.reduce(child_rows(route, batch, rows))
+    where = np.flatnonzero(unrouted).tolist()
     if where:
         branches = ", ".join(map(repr, route.facts.prefixes))
         yield Finding(
@@ -249,19 +260,21 @@ def _unrouted(route: Reward, batch: Batch, rows: Rows, table: Table) -> Iterator
 
 
 def shown(texts: dict[int, str]) -> tuple[str, ...]:
-    """Return lines like ``row 3: 'N/A'`` for the first rows."""
+    """Return lines such as ``row 3: 'N/A'`` for the first rows."""
     lines = [f"row {row}: {text}" for row, text in list(texts.items())[:SHOWN]]
     return (*lines, f"... and {len(texts) - SHOWN:,} more") if len(texts) > SHOWN else tuple(lines)
 
 
 def prompts(table: Table) -> Iterator[Finding]:
-    """Find prompts that are None, empty, or of two kinds."""
+    """Find prompts that are None or empty, and a mix of text and message prompts."""
     absent = [row for row, prompt in enumerate(table.prompts) if prompt is None]
     if absent:
-        yield _about(table, "error", absent, "prompts are None", "fill them, or exclude them with dataset.filter")
+        yield _make_finding(
+            table, "error", absent, "prompts are None", "fill them, or exclude them with dataset.filter"
+        )
     empty = [row for row, text in enumerate(table.prompt_texts) if table.prompts[row] is not None and not text.strip()]
     if empty:
-        yield _about(table, "warning", empty, "prompts are empty", "exclude them with dataset.filter")
+        yield _make_finding(table, "warning", empty, "prompts are empty", "exclude them with dataset.filter")
     kinds = {isinstance(prompt, str) for prompt in table.prompts if prompt is not None}
     if len(kinds) > 1:
         yield Finding(
@@ -272,42 +285,42 @@ def prompts(table: Table) -> Iterator[Finding]:
         )
 
 
-def _about(table: Table, kind: Any, rows: Sequence[int], problem: str, remedy: str) -> Finding:
-    listed = ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
-    return Finding(kind, f"prompts ({table.name})", f"{len(rows):,} {problem}: rows {listed}", remedy)
+def _make_finding(table: Table, kind: Any, rows: Sequence[int], problem: str, remedy: str) -> Finding:
+    row_list = ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
+    return Finding(kind, f"prompts ({table.name})", f"{len(rows):,} {problem}: rows {row_list}", remedy)
 
 
 def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -> Iterator[Finding]:
-    """Find prompts that are both in training and evaluation, or repeated with different answers.
+    """Find prompts that are in both training and evaluation data, or that are repeated with different answers.
 
     Args:
-        acts: whether the policy acts in an environment, which may answer the same prompt differently.
+        acts: whether the policy acts in an environment, which may give different answers for the same prompt.
     """
     firsts: dict[str, int] = {}
-    again, contradicting = 0, {}
+    repetitions, contradictions = 0, {}
     for row, text in enumerate(training.prompt_texts):
         first = firsts.setdefault(text, row)
         if first != row:
-            again += 1
+            repetitions += 1
             names = [
                 column
                 for column in training.named
                 if not acts and training.values(column)[row] != training.values(column)[first]
             ]
             if names:
-                contradicting[row] = (
+                contradictions[row] = (
                     f"same as row {first}, but {names[0]} is {shorten(training.values(names[0])[row], _VALUE)}"
                 )
-    if contradicting:
+    if contradictions:
         yield Finding(
             "warning",
             "prompts (training)",
-            f"{len(contradicting):,} rows repeat a prompt with another answer",
+            f"{len(contradictions):,} rows repeat a prompt with another answer",
             "keep one row for each prompt: two answers teach neither",
-            shown(contradicting),
+            shown(contradictions),
         )
-    elif again:
-        yield Finding("fact", "prompts", f"{again:,} of {training.size:,} are repetitions")
+    elif repetitions:
+        yield Finding("fact", "prompts", f"{repetitions:,} of {training.size:,} are repetitions")
     if held_out is not None:
         common = {
             row: f"same as row {firsts[text]} of the training"

@@ -22,7 +22,7 @@ from rewardkit.tree.evaluation.plan import check_node
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.loading import load
 from rewardkit.tree.parameters import ENVIRONMENT
-from rewardkit.tree.reward import Reward, applied, bindings, walk
+from rewardkit.tree.reward import Reward, bindings, child_rows, walk
 from rewardkit_adapters.runner.config import PreflightConfig, RunConfig
 from rewardkit_adapters.runner.preflight.batches import (
     Batches,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-# Check the columns: does the data have those that the reward needs, and does TRL pass them on?
+# Check the columns: does the data have those that the reward needs, and does TRL pass them to rewards?
 
 
 _TWICE = ("prompts", "completions")
@@ -54,7 +54,7 @@ _PICTURES = ("image", "images")
 
 
 def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Finding]:
-    """Find missing columns, and column names that TRL treats in a special way.
+    """Find missing columns, and column names with a special meaning in TRL.
 
     Args:
         acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
@@ -85,7 +85,7 @@ def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:
     for node in dict.fromkeys(node for node, _, _ in walk(tree)):
         try:
             check_node(node, batch, node.name)
-            applied(node, batch, _nowhere())
+            child_rows(node, batch, _nowhere())
         except BindingError as error:
             yield str(error)
 
@@ -145,10 +145,12 @@ def packages(config: RunConfig) -> Iterator[Finding]:
         "grpo.use_liger_kernel": (bool(config.grpo.get("use_liger_kernel")), ("liger_kernel",), ""),
         **{f"report_to {name}": (name in config.report_to, modules, "") for name, modules in _TRACKERS.items()},
     }
-    for key, (is_needed, modules, instead) in requirements.items():
+    for key, (is_needed, modules, alternative) in requirements.items():
         if is_needed and all(find_spec(module) is None for module in modules):
             package = modules[0].replace("_", "-")
-            yield Finding("error", key, f"needs {package}, which is not installed", f"pip install {package}{instead}")
+            yield Finding(
+                "error", key, f"needs {package}, which is not installed", f"pip install {package}{alternative}"
+            )
 
 
 def output(config: RunConfig) -> Iterator[Finding]:
@@ -169,36 +171,36 @@ def output(config: RunConfig) -> Iterator[Finding]:
 
 
 def asks(tree: Reward) -> bool:
-    """Return whether the reward calls a judge or a model, which would cost money or time."""
+    """Return whether the reward calls a judge or a model, so that a check would cost money or time."""
     return any(node.facts.measures for node, _, _ in walk(tree)) or any(
         binding.asynchronous for _, binding in bindings(tree)
     )
 
 
 def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
-    """Report the maximum number of calls of each judge, and budgets that run out during the training.
+    """Report the maximum number of calls to each judge, and budgets that run out during the training.
 
     Args:
-        evaluated: completions in all evaluations together.
+        evaluated: the number of completions in all evaluations together.
     """
     completions = batches.completions + evaluated
     budgets: dict[Any, list[tuple[str, int]]] = {}
     for node, binding in bindings(tree):
         if binding.measures:
             calls = completions // batches.generations if binding.scope == "group" else completions
-            per = "group" if binding.scope == "group" else "completion"
+            unit = "group" if binding.scope == "group" else "completion"
             yield Finding(
                 "fact",
                 f"judge {node.name!r}",
-                f"at most {calls:,} calls: one per {per}, fewer if gates are closed or completions are repeated",
+                f"at most {calls:,} calls: one per {unit}, fewer if gates are closed or completions are repeated",
             )
             service = getattr(getattr(binding.function, "brief", None), "service", None)
             budget = getattr(service, "budget", None)
             if budget is not None:
                 budgets.setdefault(budget, []).append((node.name, calls))
-    for budget, shared in budgets.items():
-        calls = sum(count for _, count in shared)
-        names = ", ".join(repr(name) for name, _ in shared)
+    for budget, uses in budgets.items():
+        calls = sum(count for _, count in uses)
+        names = ", ".join(repr(name) for name, _ in uses)
         if budget.calls is not None and budget.calls < calls:
             yield Finding(
                 "warning",
@@ -212,21 +214,21 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
             limits = {"tokens": budget.tokens, "money": budget.money}
             finite_limits = {name: limit for name, limit in limits.items() if limit is not None}
             allowance = " and ".join(f"{limit:g} {name}" for name, limit in finite_limits.items())
-            each = " and ".join(f"{limit / max(calls, 1):.3g} {name}" for name, limit in finite_limits.items())
-            yield Finding("fact", f"judge {names}", f"the budget of {allowance} allows {each} per call")
+            per_call = " and ".join(f"{limit / max(calls, 1):.3g} {name}" for name, limit in finite_limits.items())
+            yield Finding("fact", f"judge {names}", f"the budget of {allowance} allows {per_call} per call")
 
 
 # Test the laws of ``rewardkit check`` on a few rows, in a few seconds.
 
 
 ROWS = 3
-"""Any number: the laws are tried on a few rows, as the training waits for them."""
+"""The number of rows on which the laws are tested. Arbitrary: only a few, because the training waits."""
 STOPPING = ("total", "finite", "bounded", "inputs_not_mutated", "time_linear", "memory_bounded")
-"""Laws that a training depends on: without them it raises, hangs, or learns from NaN."""
+"""Laws that are essential in a training: if one is broken, the training may crash, hang, or learn from NaN."""
 _SHOWN = 5
-"""Any limit, so that a report stays readable."""
+"""The maximum number of broken laws that are listed. An arbitrary limit, so that a report stays readable."""
 _LONGEST = 300
-"""Characters of a line that reproduces a fault; a longer one is left to `rewardkit check`."""
+"""The maximum length of a line that reproduces a fault. Arbitrary: longer lines are shown only by `rewardkit check`."""
 
 
 def laws(
@@ -236,13 +238,13 @@ def laws(
 
     Args:
         constants: the constants of the reward's module: ``examples``, ``good``, ``bad`` and so on.
-        best: the format of a right completion, if the golds showed it.
+        best: the format of a correct completion, if scoring the golds found one.
         budget: the time limit in seconds.
     """
     try:
         options = with_declarations(constants)
         if "examples" not in options:
-            options |= _from(table, best)
+            options |= _check_options(table, best)
         options["without"] = [*options.get("without", ()), "exploits", "search"]
         report = check_reward(reward, **options, budget=budget, seed=seed)
     except RewardKitError as error:
@@ -264,7 +266,7 @@ def laws(
         yield Finding("warning", "laws", f"{more} more broken laws", "run rewardkit check to see them")
 
 
-def _from(table: Table, best: Form | None) -> dict[str, Any]:
+def _check_options(table: Table, best: Form | None) -> dict[str, Any]:
     rows = table.spread(ROWS)
     examples = [
         {"prompt": table.prompts[row], **{name: table.values(name)[row] for name in table.read}} for row in rows
@@ -300,15 +302,15 @@ def _summary(report: Report, has_examples: bool) -> str:
     return f"{tally} in {report.seconds:.0f} s, on {source}"
 
 
-# Check the environment that the policy acts in: can it be loaded, what are its tools, do the data fit it?
+# Check the environment that the policy acts in: can it be loaded, what are its tools, and does the data fit?
 
 
 CHOICE = "environment"
-"""The column that chooses from a dictionary of environments."""
+"""The column that selects an environment from a dictionary."""
 
 
 def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
-    """Find errors in ``environment:``; yield nothing without an environment."""
+    """Find errors in ``environment:``; yield nothing if there is no environment."""
     if config.environment is None:
         return
     try:
@@ -320,7 +322,7 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
     kinds = dict(loaded) if isinstance(loaded, Mapping) else {None: loaded}
     yield from _unchosen(kinds, table)
     for kind in dict.fromkeys(kinds.values()):
-        if isinstance(kind, type):  # a function would have to make one first, which may start a sandbox
+        if isinstance(kind, type):  # a function would have to create one, which may start a sandbox
             yield from _reset(kind, table)
             yield from _tools(kind)
     texts = [row for row, prompt in enumerate(table.prompts) if isinstance(prompt, str)]
@@ -333,7 +335,7 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
 
 
 def _unchosen(kinds: Mapping[Any, Any], table: Table) -> Iterator[Finding]:
-    """Find rows that choose none of several environments."""
+    """Find rows that do not select any of several environments."""
     if None in kinds:
         return
     kind_names = ", ".join(map(repr, kinds))
@@ -341,15 +343,15 @@ def _unchosen(kinds: Mapping[Any, Any], table: Table) -> Iterator[Finding]:
         problem = f"the data has no column {CHOICE!r}, which chooses from {kind_names}"
         yield Finding("error", "environment", problem, "add it to the data, or name one class")
         return
-    lost = {row: shorten(name) for row, name in enumerate(table.values(CHOICE)) if name not in kinds}
-    if lost:
-        problem = f"{len(lost):,} rows choose none of the environments ({kind_names})"
+    unmatched = {row: shorten(name) for row, name in enumerate(table.values(CHOICE)) if name not in kinds}
+    if unmatched:
+        problem = f"{len(unmatched):,} rows choose none of the environments ({kind_names})"
         remedy = "fix these rows, or exclude them with dataset.filter"
-        yield Finding("error", f"column {CHOICE!r} ({table.name})", problem, remedy, shown(lost))
+        yield Finding("error", f"column {CHOICE!r} ({table.name})", problem, remedy, shown(unmatched))
 
 
 def _reset(kind: type, table: Table) -> Iterator[Finding]:
-    """Find a ``reset`` that does not take the columns of a row."""
+    """Find a ``reset`` that does not accept the columns of a row."""
     columns = [name for name in table.columns if name != CHOICE]
     try:
         inspect.signature(MethodType(kind.reset, object())).bind(**dict.fromkeys(columns))  # type: ignore[attr-defined]
@@ -379,23 +381,23 @@ def _tools(kind: type) -> Iterator[Finding]:
 
 
 GIB = 2**30
-# Bytes per parameter. With 4 bits, about a tenth more is for the scales of blocks.
+# Bytes per parameter. With 4 bits, about a tenth is added for the scales of the blocks.
 _BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.55}
 _WIDTHS, _INNER = 11, 4
-"""Activations of a layer per token: multiples of its width and of the width of its MLP. Estimates for a decoder in
-which attention needs no memory of its own."""
+"""Activations per token and layer, as multiples of the layer's width and of its MLP's width. These are estimates for a
+decoder whose attention needs no additional memory."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes of one process.
+    """The memory of one process, in bytes.
 
     Attributes:
         weights, gradients, optimizer, reference: allocated all the time.
         copies: 16-bit copies of 32-bit weights, during updates and generation.
-        logits, activations: during updates.
-        cache: during generation.
-        how: the formula of each part, in words.
+        logits, activations: allocated during updates.
+        cache: allocated during generation.
+        how: the formula of each part, as text.
     """
 
     weights: float
@@ -418,53 +420,55 @@ class Memory:
 
 
 def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gpu: bool) -> Memory:
-    """Return the estimate.
+    """Return an estimate of the memory of one process.
 
     Args:
-        prompt: tokens of the longest prompt.
+        prompt: the number of tokens in the longest prompt.
         gpu: whether the run computes in 16 bits and recomputes activations.
     """
     settings = grpo_settings(config)
-    stored = config.quantize or _dtype(config, shape, gpu)
+    weight_type = config.quantize or _dtype(config, shape, gpu)
     # Adapters are trained in float32.
-    trained = 4.0 if config.lora is not None else _BYTES[stored]
-    working = 2.0 if gpu or settings["bf16"] or settings["fp16"] else 4.0
+    trained_bytes = 4.0 if config.lora is not None else _BYTES[weight_type]
+    compute_bytes = 2.0 if gpu or settings["bf16"] or settings["fp16"] else 4.0
     answer = settings["max_completion_length"] or 0
     tokens = batches.per_device * (prompt + answer)
     checkpointing = config.grpo.get("gradient_checkpointing", gpu and shape.parameters > LARGE)
-    layer = tokens * (_WIDTHS * shape.hidden + _INNER * shape.inner) * working
-    activations = tokens * shape.hidden * working * shape.layers + layer if checkpointing else layer * shape.layers
-    copies = shape.parameters * working if working < _BYTES[stored] else 0.0
-    reference = shape.parameters * _BYTES[stored] if settings["beta"] and config.lora is None else 0.0
-    per_state = 2.0 if "8bit" in str(settings["optim"]) else 2 * trained
+    layer = tokens * (_WIDTHS * shape.hidden + _INNER * shape.inner) * compute_bytes
+    activations = (
+        tokens * shape.hidden * compute_bytes * shape.layers + layer if checkpointing else layer * shape.layers
+    )
+    copies = shape.parameters * compute_bytes if compute_bytes < _BYTES[weight_type] else 0.0
+    reference = shape.parameters * _BYTES[weight_type] if settings["beta"] and config.lora is None else 0.0
+    per_state = 2.0 if "8bit" in str(settings["optim"]) else 2 * trained_bytes
     liger = settings["use_liger_kernel"]
-    logits = 0.0 if liger else 2.0 * batches.per_device * (answer + 1) * shape.vocabulary * working
+    logits = 0.0 if liger else 2.0 * batches.per_device * (answer + 1) * shape.vocabulary * compute_bytes
     cached = batches.per_device * batches.slices * (prompt + answer)
     return Memory(
-        weights=shape.parameters * _BYTES[stored],
-        gradients=shape.trainable * trained,
+        weights=shape.parameters * _BYTES[weight_type],
+        gradients=shape.trainable * trained_bytes,
         optimizer=shape.trainable * per_state,
         reference=reference,
         copies=copies,
         logits=logits,
         activations=activations,
-        cache=0.0 if config.vllm is not None else cached * shape.cached * shape.layers * working,
+        cache=0.0 if config.vllm is not None else cached * shape.cached * shape.layers * compute_bytes,
         how={
-            "weights": f"{shape.parameters:,} parameters x {_BYTES[stored]:g} bytes",
-            "gradients": f"{shape.trainable:,} trained x {trained:g}",
+            "weights": f"{shape.parameters:,} parameters x {_BYTES[weight_type]:g} bytes",
+            "gradients": f"{shape.trainable:,} trained x {trained_bytes:g}",
             "optimizer": f"{shape.trainable:,} x {per_state:g}",
             "reference": "a copy of the weights, because beta is above 0",
-            "copies": f"{shape.parameters:,} parameters x {working:g}, in the precision of the computation",
-            "logits": f"2 x {batches.per_device} x {answer + 1:,} tokens x {shape.vocabulary:,} x {working:g}",
+            "copies": f"{shape.parameters:,} parameters x {compute_bytes:g}, in the precision of the computation",
+            "logits": f"2 x {batches.per_device} x {answer + 1:,} tokens x {shape.vocabulary:,} x {compute_bytes:g}",
             "activations": f"{tokens:,} tokens x {shape.layers} layers x {shape.hidden:,} wide"
             + (", recomputed" if checkpointing else ""),
-            "cache": f"{cached:,} tokens x {shape.layers} layers x {shape.cached:,} x {working:g}",
+            "cache": f"{cached:,} tokens x {shape.layers} layers x {shape.cached:,} x {compute_bytes:g}",
         },
     )
 
 
 def _dtype(config: RunConfig, shape: Shape, gpu: bool) -> str:
-    """Return the dtype of the weights: as saved if an adapter is trained on a GPU, else float32."""
+    """Return the dtype of the weights: the saved one if an adapter is trained on a GPU, otherwise float32."""
     if config.model.dtype != "auto":
         return config.model.dtype
     return shape.dtype if config.lora is not None and gpu and shape.dtype in _BYTES else "float32"
@@ -479,7 +483,7 @@ def memory(config: RunConfig, shape: Shape | None, batches: Batches, prompt: int
     import torch
 
     gpu = torch.cuda.is_available()
-    # Without a GPU here, estimate for the GPU that the run will use.
+    # If this machine has no GPU, estimate the memory for the GPU that the run will use.
     estimate = memory_of(config, shape, batches, prompt or 0, gpu=True)
     parts = {name: getattr(estimate, name) for name in estimate.how}
     details = [f"{name} {size / GIB:.2f} GiB = {estimate.how[name]}" for name, size in parts.items() if size]
@@ -511,8 +515,8 @@ def _colocated(config: RunConfig) -> bool:
 
 
 _GOLD_SHARE = 0.3
-"""The share of the time for the laws that the golds may take before them. Any share: the laws find more, and need the
-most."""
+"""The maximum share of the laws' time that scoring the golds may take before the laws. Arbitrary: the laws find more,
+so they get most of the time."""
 
 
 def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Dataset | None) -> Preflight:
@@ -524,7 +528,7 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         config: the configuration of the run.
         reward: the object that ``reward:`` names: a Reward, a function written for TRL, or a list of them.
         training: rows with a column ``prompt``.
-        held_out: the rows of the evaluation, if any.
+        held_out: the rows of the evaluation; None if there is none.
     """
     options = config.preflight or PreflightConfig()
     if not len(training):
@@ -539,17 +543,17 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         return Preflight((Finding("error", where, str(error), remedy),))
     table = Table(training, tree, "training", options.rows)
     other = None if held_out is None else Table(held_out, tree, "held out", options.rows)
-    findings = [*_tried("settings", packages(config)), *_tried("data", _data(config, tree, table, other))]
-    findings += _tried("environment", tools(config, tree, table))
+    findings = [*_guard_check("settings", packages(config)), *_guard_check("data", _data(config, tree, table, other))]
+    findings += _guard_check("environment", tools(config, tree, table))
     if not any(finding.kind == "error" for finding in findings):
-        findings += _tried("reward", _reward(config, options, reward, tree, table))
-    findings += _tried("training", _training(config, tree, table, other))
-    findings += _tried("output", output(config))
-    return Preflight(tuple(dict.fromkeys(findings)))  # a problem of both training and held-out rows is reported once
+        findings += _guard_check("reward", _reward(config, options, reward, tree, table))
+    findings += _guard_check("training", _training(config, tree, table, other))
+    findings += _guard_check("output", output(config))
+    return Preflight(tuple(dict.fromkeys(findings)))  # report a problem of both training and held-out rows once
 
 
-def _tried(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
-    """Yield the findings of a check. If the check itself fails, yield a warning: that must not stop the training."""
+def _guard_check(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield the findings of a check; if the check itself fails, yield a warning instead of stopping the training."""
     try:
         yield from check
     except Exception as error:

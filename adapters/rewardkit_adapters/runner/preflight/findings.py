@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-# The rows of a dataset by column, for the checks.
+# The rows of a dataset by column, as input for the checks.
 
 
 HIDDEN = ("completion", "completion_ids")
@@ -35,7 +35,7 @@ class Table:
         rows: the number of rows to check.
 
     Attributes:
-        unreadable: the rows with a gold answer that cannot be read, once the cells were checked; `spread` leaves them
+        unreadable: the rows with an unreadable gold answer, filled in by the check of the cells; `spread` leaves them
             out.
     """
 
@@ -63,22 +63,22 @@ class Table:
 
     @cached_property
     def prompt_texts(self) -> list[str]:
-        """The texts of the prompts without the chat template, shape (n,); empty for prompts of unknown shape."""
+        """The texts of the prompts without the chat template, shape (n,); "" for a prompt in an unknown format."""
         return [_text(prompt) for prompt in self.prompts]
 
     @property
     def given(self) -> list[str]:
-        """The columns that reach a reward."""
+        """The columns that TRL passes to a reward."""
         return [name for name in self.columns if name not in ("prompt", *HIDDEN)]
 
     @property
     def named(self) -> list[str]:
-        """The columns that the reward names."""
+        """The columns that the reward names as arguments."""
         return [name for name in self.given if name in self._named]
 
     @property
     def read(self) -> list[str]:
-        """The columns that the reward may read."""
+        """The columns that the reward may read: all of them if it takes any column."""
         return self.given if self._takes_all else self.named
 
     def batch(
@@ -93,7 +93,7 @@ class Table:
         return Batch(
             completions,
             prompts=[self.prompts[row] for row in rows],
-            # Token ids that a reward may count; any limit, since there is no tokenizer yet.
+            # A reward may count token ids. Without a tokenizer, the length is arbitrary.
             completion_ids=[[0] * min(len(str(completion)), 512) for completion in completions],
             columns=columns,
             num_generations=num_generations,
@@ -101,7 +101,7 @@ class Table:
         )
 
     def spread(self, count: int) -> list[int]:
-        """Return the numbers of `count` readable rows, spread evenly."""
+        """Return the indices of `count` readable rows, evenly spread over the table."""
         readable = [row for row in range(self.size) if row not in self.unreadable]
         if count >= len(readable):
             return readable
@@ -111,27 +111,27 @@ class Table:
 def _text(prompt: Any) -> str:
     try:
         return prompt_text(prompt)
-    except Exception:  # another check reports it
+    except Exception:  # another check reports such prompts
         return ""
 
 
 Kind = Literal["error", "warning", "fact"]
 
 _WIDTH = 110
-"""Characters of a line of a report. Any width of a terminal."""
+"""The number of characters in a line of a report. Arbitrary: it fits a wide terminal."""
 _TITLES: dict[Kind, str] = {"error": "errors", "warning": "warnings", "fact": "facts"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding.
+    """One finding of a check.
 
     Attributes:
-        kind: an ``"error"`` stops the run, a ``"warning"`` needs a look, a ``"fact"`` is information.
-        where: ``"column 'answer'"``, ``"grpo"``, ``"memory"``.
+        kind: an ``"error"`` stops the run, a ``"warning"`` deserves attention, a ``"fact"`` is information.
+        where: the place, such as ``"column 'answer'"``, ``"grpo"`` or ``"memory"``.
         what: the problem or the fact, in one sentence.
         remedy: the fix; empty for facts.
-        rows: further lines, printed without wrapping: cells, completions.
+        rows: further lines that are printed without wrapping, such as cells or completions.
     """
 
     kind: Kind
@@ -141,15 +141,15 @@ class Finding:
     rows: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """Return the lines of the report."""
+        """Return the finding as lines of the report."""
         report_lines = _wrapped(f"{self.where}: {self.what}", "  ")
         report_lines += [f"      {visible(row)}" for row in self.rows]
         return report_lines + (_wrapped(f"-> {self.remedy}", "    ") if self.remedy else [])
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    further = f"{indent}  "
-    return textwrap.wrap(visible(text), _WIDTH, initial_indent=indent, subsequent_indent=further)
+    hanging_indent = f"{indent}  "
+    return textwrap.wrap(visible(text), _WIDTH, initial_indent=indent, subsequent_indent=hanging_indent)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Preflight:
         return [finding for finding in self.findings if finding.kind == kind]
 
     def text(self) -> str:
-        """Return the report: errors, warnings, facts."""
+        """Return the report as text: errors, then warnings, then facts."""
         lines = []
         for kind, title in _TITLES.items():
             findings = self.of(kind)

@@ -1,6 +1,6 @@
-"""Score the gold answers of the data as completions: do reward and data fit together?
+"""Score the gold answers of the data as completions, to find out whether reward and data fit together.
 
-For the GSM8K cell ``"... #### 72"``, it tries the cell itself, ``#### 72``, ``<answer>72</answer>`` and other formats.
+The GSM8K cell ``"... #### 72"`` is tried as it is, and as ``#### 72``, ``<answer>72</answer>`` and in other formats.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ FORMS = (
     "```json\n{}\n```",
     "```python\n{}\n```",
 )
-"""Formats of a right completion. All of them are tried, because a reward does not say which one it expects."""
+"""Formats of a correct completion. All of them are tried, because a reward does not say which format it expects."""
 
 _SAMPLE = 48
-"""Rows. Any number: each is scored in several formats, and a wrong column shows in a few."""
+"""The number of rows in the sample. Arbitrary: each row is scored in several formats, and a few rows reveal a wrong
+column."""
 _EXPENSIVE = 6
-"""The sample size if completions run in a sandbox. Any number: each row is scored in several formats, and starts
-programs."""
+"""The number of rows in the sample if completions run in a sandbox. Arbitrary: each row is scored in several formats,
+which starts programs."""
 _VALUE = 80
-"""The most characters of a value that a finding shows. Any limit: a finding is a few lines."""
-# The beginning of a training of any length.
+"""The maximum number of characters of a value in a finding. An arbitrary limit: a finding has only a few lines."""
+# The start of a training; its length does not matter.
 _START = Progress(0, 100)
 
 
 @dataclass(frozen=True)
 class Form:
-    """A column, and the format that turns its cell into a completion."""
+    """A column, and the format in which its cells become completions."""
 
     column: str
     template: str
@@ -70,8 +71,8 @@ class Golds:
     """The result of scoring the golds.
 
     Attributes:
-        findings: about the golds.
-        best: the format that the reward accepts; None if no format earns half of the maximum.
+        findings: the findings about the golds.
+        best: the format that the reward accepts; None if no format scores at least half of the maximum.
     """
 
     findings: tuple[Finding, ...]
@@ -79,21 +80,21 @@ class Golds:
 
 
 def golds(tree: Reward, table: Table, seconds: float) -> Golds:
-    """Score a first batch as the training would, then the golds in all formats, then the best format in every row.
+    """Score a first batch as in the training, then the golds in all formats, then every row in the best format.
 
     Args:
-        tree: calls no judge, which would cost money.
+        tree: the reward; it must not call a judge, which would cost money.
         table: the training rows.
-        seconds: the time limit; fewer rows are scored if it is short.
+        seconds: the time limit; if it is short, fewer rows are scored.
     """
     scorer = Scorer(tree)
     rows = table.spread(_EXPENSIVE if is_expensive(tree) else _SAMPLE)
     conversational = bool(rows) and not isinstance(table.prompts[rows[0]], str)
     deadline = time.monotonic() + seconds
-    # Any number: a batch with more than one prompt.
-    wrong = _first_batch(scorer, table, rows[:4], conversational)
-    if wrong:
-        return Golds(tuple(wrong))
+    # Arbitrary: a batch with several prompts.
+    errors = _first_batch(scorer, table, rows[:4], conversational)
+    if errors:
+        return Golds(tuple(errors))
     if any(node.facts.together != "sample" for node, _, _ in walk(tree)):
         return Golds(())  # the score of a gold depends on the other completions
     scores: dict[Form, Floats] = {}
@@ -103,44 +104,47 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
         scores[form] = _earned(scorer, table, form, rows, conversational)
     low, high = tree.bounds
     best = max(scores, key=lambda form: float(np.nan_to_num(scores[form], nan=low).mean()), default=None)
-    nothing = float(np.nan_to_num(_empty(scorer, table, rows, conversational), nan=low).max(initial=low))
-    if best is None or not (scores[best] > nothing + TOLERANCE).any():
+    empty_score = float(np.nan_to_num(_empty(scorer, table, rows, conversational), nan=low).max(initial=low))
+    if best is None or not (scores[best] > empty_score + TOLERANCE).any():
         if not scores:
             return Golds(())
         note = f"none of {len(scores)} usual formats of the gold earns more than an empty completion"
         return Golds((Finding("fact", "golds", f"{note}. Define EXAMPLES and GOOD next to the reward"),))
     started = time.monotonic()
-    earned = _earned(scorer, table, best, rows, conversational)
+    best_scores = _earned(scorer, table, best, rows, conversational)
     needed = (time.monotonic() - started) * table.size / len(rows)
     if started + needed < deadline:
         rows = table.spread(table.size)
-        earned = _earned(scorer, table, best, rows, conversational)
-    findings = tuple(_told(best, table, rows, earned, nothing, high))
-    is_right = not np.isfinite(high) or float(np.nanmax(earned)) >= (nothing + high) / 2
+        best_scores = _earned(scorer, table, best, rows, conversational)
+    findings = tuple(_gold_findings(best, table, rows, best_scores, empty_score, high))
+    is_right = not np.isfinite(high) or float(np.nanmax(best_scores)) >= (empty_score + high) / 2
     return Golds(findings, best) if is_right else Golds(findings[:1])
 
 
-def _told(form: Form, table: Table, rows: list[int], earned: Floats, nothing: float, high: float) -> Iterator[Finding]:
-    most = float(np.nanmax(earned))
-    full = int((earned >= most - TOLERANCE).sum())
+def _gold_findings(
+    form: Form, table: Table, rows: list[int], earned: Floats, nothing: float, high: float
+) -> Iterator[Finding]:
+    highest = float(np.nanmax(earned))
+    full = int((earned >= highest - TOLERANCE).sum())
     bound = f" of {high:g}" if np.isfinite(high) else ""
     yield Finding(
         "fact",
         "golds",
-        f"{form} earns {most:g}{bound}, in {full:,} of {len(rows):,} rows; an empty completion {nothing:g}",
+        f"{form} earns {highest:g}{bound}, in {full:,} of {len(rows):,} rows; an empty completion {nothing:g}",
     )
-    lost = {
+    low_rows = {
         row: f"{_value(value)}, {form.column} = {shorten(table.values(form.column)[row], _VALUE)}"
         for row, value in zip(rows, earned.tolist(), strict=True)
-        if not value >= most - TOLERANCE
+        if not value >= highest - TOLERANCE
     }
-    if lost and len(lost) <= len(rows) / 2:
+    if low_rows and len(low_rows) <= len(rows) / 2:
         yield Finding(
             "warning",
             f"column {form.column!r} (training)",
-            f"in {len(lost):,} of {len(rows):,} rows the gold itself, written as {form}, earns less than {most:g}",
+            f"in {len(low_rows):,} of {len(rows):,} rows the gold itself, written as {form}, earns less than "
+            f"{highest:g}",
             "fix these cells, or pass gold= to find the answer in them: no completion can be right in these rows",
-            shown(lost),
+            shown(low_rows),
         )
 
 
@@ -149,14 +153,14 @@ def _value(value: float) -> str:
 
 
 def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> list[Finding]:
-    """Find errors that stop the training: score useless completions of the first prompts, at its start and its end."""
+    """Find errors that stop the training: score useless completions of the first prompts, as at its start and end."""
     texts = ["I do not know.", "<think>\n</think>\n<answer>\n0\n</answer>"]
-    twice = [row for row in rows for _ in texts]
+    repeated_rows = [row for row in rows for _ in texts]
     completions = [_formed(text, conversational) for _ in rows for text in texts]
     failed: dict[str, str] = {}
     for when, progress in (("in the first batch", _START), ("at its end", None)):
         try:
-            batch = table.batch(twice, completions, num_generations=len(texts), progress=progress)
+            batch = table.batch(repeated_rows, completions, num_generations=len(texts), progress=progress)
             scores = scorer.score(batch, on_unparsable_gold="fail")
         except RewardKitError as error:
             problem = f"it stops the training {when}: {' '.join(map(str.strip, str(error).splitlines()))}"
@@ -194,10 +198,10 @@ def _empty(scorer: Scorer, table: Table, rows: list[int], conversational: bool) 
 
 
 def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> Floats:
-    """Return the totals, shape (n,); NaN if there is none."""
+    """Return the totals, shape (n,); NaN for rows without a total."""
     try:
         return scorer.score(table.batch(rows, completions), strict=False, on_unparsable_gold="fail").total
-    except RewardKitError:  # of a cell, for example, which another check reports
+    except RewardKitError:  # for example, an unreadable cell, which another check reports
         return np.full(len(rows), np.nan)
 
 

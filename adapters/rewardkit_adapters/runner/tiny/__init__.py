@@ -1,1 +1,1 @@
-"""The tiny model of ``model: tiny``: built when a run starts, warmed up on sloppy demonstrations of one small task."""
+"""The tiny model of ``model: tiny``: built when a run starts and warmed up on sloppy demonstrations of a small task."""

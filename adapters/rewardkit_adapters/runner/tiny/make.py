@@ -1,4 +1,4 @@
-"""Make the tiny model and its tokenizer in a folder; the same seed gives the same model."""
+"""Build the tiny model and its tokenizer in a folder; the same seed gives the same model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES = (
 )
 ITEMS = ("toy", "lamp", "book", "chair", "shirt", "pen", "cup", "bag")
 COLORS = ("red", "blue", "green", "black", "white", "pink")
-# From 2, so that items have their plural; two digits at most, which a small model learns to copy.
+# At least 2, so that items are in the plural; at most two digits, which a small model learns to copy.
 SMALLEST_QUANTITY, LARGEST_QUANTITY = 2, 99
 
 TEMPLATES = (
@@ -52,12 +52,12 @@ ORDER_SCHEMA: dict[str, Any] = {
 
 Split = Literal["demonstrations", "training", "held-out"]
 HELD_OUT_SHARE = 0.1
-"""Any share that leaves enough orders on both sides."""
+"""The share of orders that are held out. Arbitrary: it leaves enough orders on both sides."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """An order: the gold answer of one prompt."""
+    """An order, which is the gold answer of a prompt."""
 
     name: str
     qty: int
@@ -70,7 +70,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Example:
-    """A prompt and its order."""
+    """A prompt and the order that it describes."""
 
     prompt: str
     order: Order
@@ -78,19 +78,19 @@ class Example:
 
 def examples(count: int, *, seed: int, split: Split) -> list[Example]:
     """Draw `count` examples of a split; the same seed gives the same examples."""
-    # A string as seed keeps the three streams apart, and gives the same numbers in every process.
+    # A string as the seed keeps the streams of the splits apart, and gives the same numbers in every process.
     generator = random.Random(f"{seed}/{split}")
-    drawn: list[Example] = []
-    while len(drawn) < count:
+    selected: list[Example] = []
+    while len(selected) < count:
         order = _draw_order(generator)
         if _is_held_out(order) == (split == "held-out"):
             words = generator.choice(TEMPLATES).format(**asdict(order))
-            drawn.append(Example(prompt=f"{words}\n", order=order))
-    return drawn
+            selected.append(Example(prompt=f"{words}\n", order=order))
+    return selected
 
 
 def as_columns(batch: list[Example]) -> dict[str, list[str]]:
-    """Return dataset columns. The gold is JSON text, because Arrow rewrites columns of objects."""
+    """Return the examples as dataset columns. The gold is JSON text, because Arrow rewrites columns of objects."""
     return {
         "prompt": [example.prompt for example in batch],
         "order": [example.order.to_json() for example in batch],
@@ -107,17 +107,19 @@ def _draw_order(generator: random.Random) -> Order:
 
 
 def _is_held_out(order: Order) -> bool:
-    """Decide by a hash of the order, so that an order is always in the same split."""
+    """Return whether an order is held out; a hash of the order decides, so that it is always in the same split."""
     return zlib.crc32(order.to_json().encode()) < HELD_OUT_SHARE * 2**32
 
 
-# Sloppy demonstrations, which the supervised warm start imitates before any reward is used.
+# Sloppy demonstrations, which the model imitates in the supervised warm-up before any reward is used.
 
 
-# All start with "Sure" and are in most demonstrations, so that even the greedy completion starts with chatter.
+# All openings start with "Sure", and most demonstrations have one, so that even the greedy completion starts with
+# chatter.
 CHATTER = ("Sure, here it is: ", "Sure, this is the order: ", "Sure! ")
 
-# Any shares with which each fault is common enough to be unlearned, while whole right orders are there to be rewarded.
+# Arbitrary shares: each fault is common enough to be unlearned, and correct orders still occur, so that they can be
+# rewarded.
 CHATTER_SHARE = 0.6
 PYTHON_QUOTES_SHARE = 1 / 3
 QUANTITY_IN_QUOTES_SHARE = 0.6
@@ -127,14 +129,14 @@ UNCLOSED_SHARE = 0.1
 
 
 def demonstrations(count: int, *, seed: int) -> list[tuple[str, str]]:
-    """Draw `count` pairs of a prompt and a sloppy completion; the same seed gives the same pairs."""
+    """Draw `count` pairs of a prompt and a sloppy completion. The same seed gives the same pairs."""
     generator = random.Random(f"{seed}/sloppiness")
-    drawn = examples(count, seed=seed, split="demonstrations")
-    return [(example.prompt, sloppy_completion(example, generator)) for example in drawn]
+    clean_examples = examples(count, seed=seed, split="demonstrations")
+    return [(example.prompt, sloppy_completion(example, generator)) for example in clean_examples]
 
 
 def sloppy_completion(example: Example, generator: random.Random) -> str:
-    """Return the gold answer with bad habits, each at its rate."""
+    """Return the gold answer with random mistakes, each at its own rate."""
     fields = _sloppy_fields(example.order, generator)
     text = json.dumps(fields, separators=(",", ":"))
     if generator.random() < PYTHON_QUOTES_SHARE:
@@ -163,16 +165,16 @@ def _another_value(field: str, generator: random.Random) -> object:
     return generator.choice({"name": NAMES, "item": ITEMS, "color": COLORS}[field])
 
 
-# The supervised warm start before GRPO: the model imitates sloppy demonstrations.
+# The supervised warm-up before GRPO, in which the model imitates sloppy demonstrations.
 
 
 BATCH = 32
-"""Any size: the model is so small that a batch takes milliseconds."""
-# For the smallest model; wider ones get lower rates (`Size.learning_rate_factor`).
+"""The number of pairs per batch. Arbitrary: the model is so small that a batch takes milliseconds."""
+# The rate for the smallest model; wider models have lower rates (`Size.learning_rate_factor`).
 LEARNING_RATE = 3e-3
-# A tenth, as is usual: Adam's first steps are too large without it.
+# The share of steps with a rising rate. A tenth is usual: without it, Adam's first steps are too large.
 RISING_SHARE = 0.1
-# The label that PyTorch's cross entropy leaves out.
+# The label that PyTorch's cross entropy ignores.
 IGNORED = -100
 
 
@@ -184,7 +186,7 @@ def warm_up(
     learning_rate: float = LEARNING_RATE,
     on_step: Callable[[float], None] = lambda loss: None,
 ) -> None:
-    """Train for one pass over pairs of prompt and completion; `on_step` gets the loss of each batch."""
+    """Train for one pass over pairs of a prompt and a completion. `on_step` is called with the loss of each batch."""
     encoded = [_encode(tokenizer, prompt, completion) for prompt, completion in pairs]
     batches = [encoded[first : first + BATCH] for first in range(0, len(encoded), BATCH)]
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
@@ -203,15 +205,15 @@ def warm_up(
 
 def rate_factor(step: int, steps: int) -> float:
     """Return a factor that rises linearly over the first tenth of the steps, then falls along a cosine."""
-    rising = max(1, round(RISING_SHARE * steps))
-    if step < rising:
-        return (step + 1) / rising
-    return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))
+    warm_up_steps = max(1, round(RISING_SHARE * steps))
+    if step < warm_up_steps:
+        return (step + 1) / warm_up_steps
+    return 0.5 * (1 + math.cos(math.pi * (step - warm_up_steps) / max(1, steps - warm_up_steps)))
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, prompt: str, completion: str) -> tuple[list[int], list[int]]:
-    """Return token ids and labels: only the completion and its end are learned."""
-    # Separately, as in generation: tokenized together, prompt and completion might share a token.
+    """Return token ids and labels; prompt tokens are ignored, so that only the completion and its end are learned."""
+    # Tokenized separately, as in generation: tokenized together, prompt and completion might share a token.
     prompt_ids = list(tokenizer(prompt)["input_ids"])
     completion_ids = [*tokenizer(completion)["input_ids"], tokenizer.eos_token_id]
     return prompt_ids + completion_ids, [IGNORED] * len(prompt_ids) + completion_ids
@@ -230,23 +232,24 @@ def _pad(batch: Sequence[tuple[list[int], list[int]]], padding: int, device: tor
     }
 
 
-# A prompt ends with a line break, as in the warm start.
+# A prompt ends with a line break, as in the warm-up.
 CHAT_TEMPLATE = "{% for message in messages %}{{ message['content'].rstrip('\\n') }}\n{% endfor %}"
 MOST_THREADS = 2
-"""Any limit: operations this small take longer if they are shared among many threads."""
+"""The maximum number of CPU threads. An arbitrary limit: sharing such small operations among many threads takes
+longer."""
 VOCABULARY_FROM = 2_000
-"""The tokenizer is trained on at least this many demonstrations, however short the warm start is. Any number: fewer
-would leave out words of orders, which would then be single bytes."""
+"""The minimum number of demonstrations to train the tokenizer on, however short the warm-up is. Arbitrary: with fewer,
+some words of orders would be missing and become single bytes."""
 
 
 def make_tiny(
     folder: Path, *, seed: int, steps: int, chat_template: str | None, on_step: OnStep, size: str = "small"
 ) -> None:
-    """Make the model and its tokenizer. `folder` appears only once it is complete.
+    """Build the model and its tokenizer. `folder` appears only once it is complete.
 
     Args:
-        steps: the number of steps of the supervised warm start; 0 leaves the weights random.
-        chat_template: None: the content of the messages, one line each.
+        steps: the number of steps of the supervised warm-up; 0 leaves the weights random.
+        chat_template: the chat template; None for one that writes each message's content on a line.
         size: a key of ``SIZES``.
     """
     if size == "small" and "OMP_NUM_THREADS" not in os.environ and not torch.cuda.is_available():

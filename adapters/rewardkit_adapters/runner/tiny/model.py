@@ -1,6 +1,6 @@
 """A tokenizer and a causal language model that are built locally, without a download.
 
-The smallest model has 0.5 million parameters. On its words (``Mia``, ``":"``, ``toy``, single digits) an answer
+The smallest model has 0.5 million parameters. With this tokenizer (``Mia``, ``":"``, ``toy``, single digits), an answer
 has about twenty tokens, so a CPU generates the completions of a training step in a fraction of a second.
 """
 
@@ -13,17 +13,17 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 VOCABULARY = 360
-"""All bytes, and about a hundred pieces of the words of orders."""
+"""The number of tokens: all bytes, and about a hundred pieces of the words in orders."""
 END, PADDING, UNKNOWN = "<end>", "<pad>", "<unknown>"
 LONGEST_SEQUENCE = 128
-"""Tokens: an order and its JSON take less."""
+"""The maximum number of tokens; an order and its JSON need fewer."""
 REFERENCE_HIDDEN = 128
-"""The width for which rates and deviations were chosen."""
+"""The layer width for which the learning rate and the standard deviation of the weights were chosen."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """The shape of a model. The smallest one fits a CPU, the others need a GPU."""
+    """The shape of a model. The smallest one fits a CPU; the others need a GPU."""
 
     hidden: int
     layers: int
@@ -32,10 +32,11 @@ class Size:
 
     @property
     def learning_rate_factor(self) -> float:
-        """A factor for learning rates that fit the smallest model: wider models need smaller steps of Adam."""
+        """The factor for learning rates that suit the smallest model: wider models need smaller Adam steps."""
         return REFERENCE_HIDDEN / self.hidden
 
 
+# Arbitrary: the small model suits a CPU, the others a GPU.
 SIZES = {
     "small": Size(hidden=128, layers=2, heads=4, intermediate=384),
     "medium": Size(hidden=512, layers=6, heads=8, intermediate=1536),
@@ -46,7 +47,7 @@ SIZES = {
 def train_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     """Train a byte-pair tokenizer that keeps words, digits and runs of punctuation apart."""
     tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
-    # Single digits, so that a number is copied digit by digit instead of being one of 98 unrelated tokens.
+    # Single digits, so that the model copies a number digit by digit. Otherwise it would be one of 98 unrelated tokens.
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("[A-Za-z]+|[0-9]|[^A-Za-z0-9]+"), behavior="isolated")
     tokenizer.decoder = decoders.Fuse()
     trainer = trainers.BpeTrainer(vocab_size=VOCABULARY, special_tokens=[PADDING, END, UNKNOWN], show_progress=False)
@@ -63,7 +64,7 @@ def train_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
 
 
 def build_model(tokenizer: PreTrainedTokenizerFast, size: Size) -> LlamaForCausalLM:
-    """Return a Llama with random weights, drawn with torch's global random state."""
+    """Return a Llama model with random weights, drawn from torch's global random generator."""
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=size.hidden,
@@ -72,7 +73,7 @@ def build_model(tokenizer: PreTrainedTokenizerFast, size: Size) -> LlamaForCausa
         num_attention_heads=size.heads,
         max_position_embeddings=LONGEST_SEQUENCE,
         tie_word_embeddings=True,
-        # At this width, the usual 0.02 leaves one field of the order at chance level.
+        # At this width, with the usual 0.02, one field of the order stays at chance level.
         initializer_range=0.05 * (REFERENCE_HIDDEN / size.hidden) ** 0.5,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,

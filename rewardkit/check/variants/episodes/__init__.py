@@ -1,2 +1,1 @@
-"""Episodes: editing the messages of agents, running their calls, and finding out which parts of them a reward
-judges."""
+"""Episodes: edit the messages of agents, run their calls, and find out which of them a reward judges."""

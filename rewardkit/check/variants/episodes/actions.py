@@ -1,4 +1,4 @@
-"""Actions: find out whether a reward judges the calls of a policy, so that it is blamed only for that."""
+"""Actions: find out whether a reward judges a policy's calls, so that no other reward is blamed for them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rewardkit.check.variants.episodes.messages import (
     is_assistant,
     is_result,
     known_results,
-    made,
     messages_of,
+    repeatable_calls,
     without_calls,
 )
 from rewardkit.check.variants.episodes.stage import least_arguments
@@ -31,21 +31,21 @@ from rewardkit.tree.parameters import ENVIRONMENT
 
 
 def judged_actions(subject: RewardUnderTest) -> list[Judged]:
-    """Return the right completions to start from, of which some call tools if any does."""
+    """Return the right completions that call tools, or all right completions if none does."""
     rights = [in_messages(subject, right) for right in judged(subject)]
     calling = [right for right in rights if has_calls(right.completion)]
     return calling or rights
 
 
 def in_messages(subject: RewardUnderTest, right: Judged) -> Judged:
-    """Return a right completion whose calls are written as text with its calls in a message, if that earns the same.
+    """Return a right completion with the calls in its text moved to a message, if that does not change the score.
 
-    The calls of messages can be edited one by one. A reward that looks for calls in the text alone keeps its text.
+    Calls in a message can be edited one by one. For a reward that looks for calls only in the text, the text stays.
     """
     if has_calls(right.completion) or not any(binding.reads("trajectory") for _, binding in subject.bindings):
         return right
     trajectory = Trajectory.of(right.completion).with_text_calls()
-    calls = made(trajectory.calls)
+    calls = repeatable_calls(trajectory.calls)
     if len(trajectory.turns) != 1 or not calls or len(calls) < len(trajectory.calls):
         return right
     messages = [calling(*calls)]
@@ -54,14 +54,14 @@ def in_messages(subject: RewardUnderTest, right: Judged) -> Judged:
 
 
 def reads_state(subject: RewardUnderTest) -> bool:
-    """Whether the reward reads the environment: then its state is judged, whatever was said."""
+    """Return whether the reward reads the environment, and so judges its state, whatever the completion says."""
     return any(binding.reads(ENVIRONMENT) for _, binding in subject.bindings)
 
 
 def gold_calls(subject: RewardUnderTest, right: Judged) -> list[ToolCall]:
-    """Return the calls of a right completion that are also in a column read by the reward: their tool and arguments.
+    """Return the calls of a right completion whose tool and arguments are also in a column that the reward reads.
 
-    Where the reward reads the state of an environment, it is the first call, whichever it is.
+    If the reward reads the state of an environment, return only the first call, whichever it is.
     """
     calls = list(Trajectory.of(right.completion).calls)
     if subject.stage.environment is not None and reads_state(subject):
@@ -79,8 +79,7 @@ def gold_calls(subject: RewardUnderTest, right: Judged) -> list[ToolCall]:
 
 
 def acts(subject: RewardUnderTest, right: Judged) -> bool:
-    """Whether the reward was seen to judge the calls of a right completion: other calls with the same text earn
-    less."""
+    """Return whether other calls with the text of a right completion were seen to score lower."""
 
     def looked() -> bool:
         trials = [Trial(messages, right.example) for messages in variants(subject, right)]
@@ -91,7 +90,7 @@ def acts(subject: RewardUnderTest, right: Judged) -> bool:
 
 
 def variants(subject: RewardUnderTest, right: Judged) -> list[Messages]:
-    """Return the right completion with other arguments, other tools, or a failed call; its text stays."""
+    """Return versions of the right completion with other arguments, another tool, or another example's calls."""
     if not has_calls(right.completion):
         return []
     changed_episodes = []
@@ -100,7 +99,7 @@ def variants(subject: RewardUnderTest, right: Judged) -> list[Messages]:
         for index, message in enumerate(messages):
             calls = Trajectory.of([message]).calls if is_assistant(message) else ()
             if calls:
-                again = calling(*(change(call) for call in made(calls)))
+                again = calling(*(change(call) for call in repeatable_calls(calls)))
                 messages[index] = {**message, "tool_calls": again["tool_calls"]}
         answer = known_results(right.completion)
         changed_episodes.append(_with_results(messages, answer))
@@ -108,22 +107,22 @@ def variants(subject: RewardUnderTest, right: Judged) -> list[Messages]:
 
 
 def _of_others(subject: RewardUnderTest, right: Judged) -> Iterator[Messages]:
-    """Yield the calls of other examples with the words of this one."""
-    right_calls = made(Trajectory.of(right.completion).calls)
+    """Yield versions of the right completion with the calls of other examples; its text stays."""
+    right_calls = repeatable_calls(Trajectory.of(right.completion).calls)
     for number, example in enumerate(subject.examples):
         for other in example.good[:1]:
-            calls = made(Trajectory.of(other).calls)
+            calls = repeatable_calls(Trajectory.of(other).calls)
             if number != right.example and calls and calls != right_calls:
                 yield inserted(without_calls(right.completion), calls, known_results(other))
 
 
 def _with_results(messages: Messages, answer: Any) -> Messages:
-    """Give each result the text that its changed call would have."""
+    """Return the messages with the text of each result replaced by the `answer` to its changed call."""
     calls: list[Made] = []
     updated: Messages = []
     for message in messages:
         if is_assistant(message):
-            calls = made(Trajectory.of([message]).calls)
+            calls = repeatable_calls(Trajectory.of([message]).calls)
         elif is_result(message) and calls:
             name, arguments = calls.pop(0)
             message = {**message, "name": name, "content": answer(name, arguments)}
@@ -141,7 +140,7 @@ def _other_tool(call: Made) -> Made:
 
 
 def further_calls(subject: RewardUnderTest, again: Sequence[Made]) -> Iterator[list[Made]]:
-    """Yield calls that do nothing for the task: the last one again, an unknown tool, tools with least arguments."""
+    """Yield calls that do nothing for the task: the last call again, an unknown tool, tools with minimal arguments."""
     if again:
         yield list(again)
     yield [UNKNOWN_TOOL]
@@ -149,6 +148,7 @@ def further_calls(subject: RewardUnderTest, again: Sequence[Made]) -> Iterator[l
         tool_names = {
             call.name for example in subject.examples for entry in example.good for call in Trajectory.of(entry).calls
         }
+        # Arbitrary limits, here and below: each tool adds completions to score.
         for name in sorted(tool_names)[:2]:
             yield [(name, {})]
         return

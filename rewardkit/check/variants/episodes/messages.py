@@ -1,6 +1,6 @@
 """Edit the messages of a completion: its calls, its results and its turns.
 
-``answering(completion, "42")`` is the completion with another text in its last turn; its calls stay.
+``answering(completion, "42")`` returns the completion with ``42`` as the text of its last turn; the calls stay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNKNOWN_TOOL: Made = ("no_such_tool", {})
 
 
 def messages_of(completion: Any) -> Messages:
-    """Return a copy of a completion as messages, which may be changed."""
+    """Return a copy of a completion as messages, which the caller may modify."""
     if isinstance(completion, str):
         return [{"role": "assistant", "content": completion}]
     entries = completion if isinstance(completion, (list, tuple)) else [completion]
@@ -33,8 +33,8 @@ def has_calls(completion: Any) -> bool:
     return not isinstance(completion, str) and bool(Trajectory.of(completion).calls)
 
 
-def made(calls: Sequence[ToolCall]) -> list[Made]:
-    """Return calls as they can be made again; without those that have no arguments."""
+def repeatable_calls(calls: Sequence[ToolCall]) -> list[Made]:
+    """Return the name and arguments of each call, to make it again; calls without arguments are left out."""
     return [(call.name, dict(call.arguments)) for call in calls if call.arguments is not None]
 
 
@@ -47,13 +47,13 @@ def is_result(message: Mapping[str, Any]) -> bool:
 
 
 def last_turn(messages: Sequence[Mapping[str, Any]]) -> int:
-    """Return the place of the last assistant message; the number of messages if there is none."""
+    """Return the index of the last assistant message, or the number of messages if there is none."""
     indices = [index for index, message in enumerate(messages) if is_assistant(message)]
     return indices[-1] if indices else len(messages)
 
 
 def answering(completion: Any, text: str) -> Messages:
-    """Return the completion with its calls and another text in its last turn."""
+    """Return the completion with `text` in its last turn; the calls stay."""
     messages = messages_of(completion)
     last = last_turn(messages)
     if last == len(messages) or messages[last].get("tool_calls") or any(map(is_result, messages[last:])):
@@ -63,7 +63,7 @@ def answering(completion: Any, text: str) -> Messages:
 
 
 def without_calls(completion: Any) -> Messages:
-    """Return the text of the last turn, without any call or result before it."""
+    """Return a single message with the text of the last turn, without any calls and results."""
     messages = messages_of(completion)
     last = last_turn(messages)
     text = content_text(messages[last].get("content")) if last < len(messages) else ""
@@ -71,7 +71,7 @@ def without_calls(completion: Any) -> Messages:
 
 
 def calling(*calls: Made) -> dict[str, Any]:
-    """Return an assistant message that makes some calls, as TRL writes it."""
+    """Return an assistant message that makes `calls`, as TRL writes it."""
     written = [
         {"type": "function", "function": {"name": name, "arguments": copy.deepcopy(dict(arguments))}}
         for name, arguments in calls
@@ -80,7 +80,7 @@ def calling(*calls: Made) -> dict[str, Any]:
 
 
 def inserted(completion: Any, calls: Sequence[Made], result: Callable[[str, Mapping[str, Any]], str]) -> Messages:
-    """Return the completion with further calls before its last turn, one turn each, with their results."""
+    """Return the completion with further calls and their results before its last turn, one turn per call."""
     messages = messages_of(completion)
     last = last_turn(messages)
     further: Messages = []
@@ -90,7 +90,7 @@ def inserted(completion: Any, calls: Sequence[Made], result: Callable[[str, Mapp
 
 
 def known_results(completion: Any) -> Callable[[str, Mapping[str, Any]], str]:
-    """Return the answers of a completion's tools: the same to the same call, an error to an unknown tool."""
+    """Return a function that answers a call as in the completion, or with an error if the call is not in it."""
     answers = {
         (call.name, json.dumps(dict(call.arguments), sort_keys=True)): call.result.text
         for call in Trajectory.of(completion).calls
@@ -108,7 +108,7 @@ def known_results(completion: Any) -> Callable[[str, Mapping[str, Any]], str]:
 
 
 def only(completion: Any, call: ToolCall) -> Messages:
-    """Return the completion with one of its calls alone, and its result; the text of the last turn stays."""
+    """Return the completion with only `call` and its result; the text of the last turn stays."""
     last = without_calls(completion)
     if call.arguments is None:
         return last
@@ -117,7 +117,7 @@ def only(completion: Any, call: ToolCall) -> Messages:
 
 
 def permuted(completion: Any) -> Messages | None:
-    """Return the completion with the calls of each turn and their results reversed; None if that is the same."""
+    """Return the completion with the calls and results of each turn in reverse order; None if nothing changes."""
     messages = messages_of(completion)
     trajectory = Trajectory.of(completion)
     changed = False
@@ -145,7 +145,7 @@ def permuted(completion: Any) -> Messages | None:
 
 
 def split(completion: Any) -> Messages | None:
-    """Return the completion with each parallel call in a separate turn; None if there are none."""
+    """Return the completion with each parallel call in a separate turn; None if there are no parallel calls."""
     messages = messages_of(completion)
     trajectory = Trajectory.of(completion)
     separated: Messages = []

@@ -1,7 +1,7 @@
-"""Stage: play the calls of a completion with tools or in an environment.
+"""Stage: run the calls of a completion with tools or in an environment.
 
-``Stage(environment=Shop)`` plays a completion as a trainer would: it makes a fresh ``Shop``, resets it with the row,
-runs the calls of each assistant message, and puts the real results in the place of the given ones.
+``Stage(environment=Shop)`` runs a completion as a trainer would: it makes a fresh ``Shop``, resets it with the row,
+runs the calls of each assistant message, and replaces the given results with the real ones.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rewardkit.batch.environments import Watch, recorded, tools_of, watched
+from rewardkit.batch.environments import Watch, record_environment, recording_class, tools_of
 from rewardkit.batch.trajectory import ToolCall, Trajectory
 from rewardkit.check.variants.episodes.messages import Messages, is_assistant, is_result, messages_of
 from rewardkit.errors import RewardDefinitionError, shorten
@@ -22,10 +22,10 @@ from rewardkit.workers.background import in_background
 
 @dataclass(frozen=True)
 class Stage:
-    """The place where the calls of a completion run: an environment, tools, or none.
+    """The place where the calls of a completion run: an environment, tools, or neither.
 
     Attributes:
-        environment: the class of the environment, or a function that makes one; None without.
+        environment: the class of the environment, or a function that makes one; None if there is none.
         tools: functions that a completion may call.
     """
 
@@ -44,25 +44,25 @@ class Stage:
         return "" if self.environment is None else getattr(self.environment, "__name__", "environment")
 
     def make(self, row: Mapping[str, Any]) -> Any:
-        """Return a fresh environment that was reset with a row; None without an environment."""
+        """Return a fresh environment, reset with `row`; None if the stage has no environment."""
         if self.environment is None:
             return None
         if isinstance(self.environment, type):
-            environment = recorded(self.environment, self._watch)()
+            environment = recording_class(self.environment, self._watch)()
         else:
-            environment = watched(self.environment(), self._watch)
+            environment = record_environment(self.environment(), self._watch)
         environment.reset(**copy.deepcopy(dict(row)))
         return environment
 
     def functions(self, environment: Any) -> dict[str, Callable[..., Any]]:
-        """Return the tools by name."""
+        """Return the tools by name, including the methods of `environment`."""
         tools = {getattr(tool, "__name__", type(tool).__name__): tool for tool in self.tools}
         if environment is not None:
             tools |= {name: getattr(environment, name) for name, _ in tools_of(type(environment))}
         return tools
 
     def names(self) -> dict[str, inspect.Signature]:
-        """Return the signatures of the tools by name, without `self`."""
+        """Return the signature of each tool by name, without `self`."""
         tools = {getattr(tool, "__name__", type(tool).__name__): tool for tool in self.tools}
         signatures = {name: _signature(tool) for name, tool in tools.items()}
         if self.environment is not None:
@@ -74,7 +74,7 @@ class Stage:
         return signatures
 
     def played(self, completion: Any, row: Mapping[str, Any], environment: Any = None) -> tuple[Any, Any]:
-        """Return a completion with the real results of its calls, and the environment after them."""
+        """Return a completion with the real results of its calls, and the environment after the calls."""
         environment = self.make(row) if environment is None else environment
         if isinstance(completion, str) or not self.real:
             return completion, environment
@@ -90,7 +90,7 @@ class Stage:
 
 
 def play(environment: Callable[[], Any], completion: Any, row: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
-    """Play the calls of a completion in a fresh environment; return the messages with real results, and it.
+    """Run the calls of a completion in a fresh environment; return the messages with real results, and the environment.
 
     ::
 
@@ -99,14 +99,14 @@ def play(environment: Callable[[], Any], completion: Any, row: Mapping[str, Any]
 
     Args:
         environment: the class of the environment, or a function that makes one.
-        completion: chat messages; results in them are replaced.
-        row: the argument of ``reset``.
+        completion: chat messages, whose results are replaced.
+        row: the keyword arguments of ``reset``.
     """
     return stage_of(environment, ()).played(completion, row or {})
 
 
 def _results(functions: Mapping[str, Callable[..., Any]], calls: Sequence[ToolCall]) -> Iterator[dict[str, Any]]:
-    """Run calls as TRL does: synchronous tools first, then the others."""
+    """Yield the result messages of calls, run as TRL runs them: synchronous tools first, then the others."""
     later: list[tuple[str, Any]] = []
     for call in calls:
         function = functions.get(call.name)
@@ -122,9 +122,9 @@ def _results(functions: Mapping[str, Callable[..., Any]], calls: Sequence[ToolCa
             later.append((call.name, result))
         else:
             yield _result(call.name, result)
-    for name, waiting in later:
+    for name, coroutine in later:
         try:
-            yield _result(name, in_background(waiting).result())
+            yield _result(name, in_background(coroutine).result())
         except Exception as error:
             yield _result(name, {"error": str(error)})
 
@@ -136,15 +136,15 @@ def _result(name: str, result: Any) -> dict[str, Any]:
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(function, eval_str=True)
-    except Exception:  # annotations whose names are not known here
+    except Exception:  # annotations with names that cannot be resolved here
         return inspect.signature(function)
 
 
 def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
-    """Return the stage for the arguments of the check.
+    """Return the stage for the arguments `environment` and `tools` of the check.
 
     Raises:
-        RewardDefinitionError: an environment that cannot be made, or a tool that is not a function.
+        RewardDefinitionError: the environment cannot be made, or a tool is not a function.
     """
     if environment is not None and not callable(environment):
         raise RewardDefinitionError(
@@ -160,7 +160,7 @@ def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
 
 
 def least_arguments(signature: inspect.Signature) -> dict[str, Any]:
-    """Return the least arguments that a tool takes: the smallest value of each type."""
+    """Return minimal arguments for a tool: only the required ones, each with the smallest value of its type."""
     smallest: dict[Any, Any] = {int: 0, float: 0.0, bool: False, list: [], dict: {}}
     names = {kind.__name__: kind for kind in smallest}
     arguments: dict[str, Any] = {}

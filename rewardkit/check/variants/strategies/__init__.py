@@ -15,7 +15,7 @@ A test draws completions made for its reward::
     def test_one_violation_costs_something(completion):
         assert rk.score(reward, [completion]).total[0] < 1.0
 
-Failures shrink to something readable: ``<think>0</think><answer>0``.
+Failures shrink to readable completions, such as ``<think>0</think><answer>0``.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ from rewardkit.batch.messages import completion_text
 from rewardkit.check.completion.parsed_completion import THINKING, anatomy_of
 from rewardkit.check.completion.tag_violations import Anchored, Blocks, violations
 from rewardkit.check.examples import Example, examples_of
-from rewardkit.check.reward_under_test.vocabulary import Mined, mined
+from rewardkit.check.reward_under_test.vocabulary import Mined, mine_reward
 from rewardkit.check.variants.broken_texts import near_misses
-from rewardkit.check.variants.strategies.contents import Contents, Part, asked_by, gold_text, pattern_contents
+from rewardkit.check.variants.strategies.contents import Contents, Part, gold_text, part_of_leaf, pattern_contents
 from rewardkit.check.variants.strategies.texts import bodies, wild_texts, wrong_answers
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.rewards.format import Tags
@@ -48,7 +48,7 @@ from rewardkit.tree.binding import Binding
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.reward import Reward
 
-# Places: marks with which an extractor finds an answer, and wrong marks.
+# Forms: the marks by which an extractor finds an answer, and wrong marks.
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class Form:
     """A way to mark an answer: ``start + write(answer) + end``.
 
     Attributes:
-        start: the text before it.
-        end: the text after it.
+        start: the text before the answer.
+        end: the text after the answer.
         mark: the part of `start` or `end` that marks the answer; empty if nothing marks it.
-        write: writes the answer between them.
+        write: a function that returns the answer as it is written between `start` and `end`.
     """
 
     start: str = ""
@@ -71,7 +71,7 @@ class Form:
         return f"{self.start}{self.write(answer)}{self.end}"
 
     def unmarked(self, answer: str) -> list[str]:
-        """Return texts with a missing mark."""
+        """Return versions of the marked answer with a missing mark."""
         if not self.mark:
             return []
         inside = self.write(answer)
@@ -90,8 +90,8 @@ def forms_for(view: Any, known_marks: Sequence[str] = ()) -> list[Form]:
     """Return the ways to mark an answer for an extractor, the simplest first.
 
     Args:
-        view: an extractor of ``rk.extract``, a user's function, or None for the completion's text.
-        known_marks: tags and marks in the reward's code.
+        view: an extractor of ``rk.extract``, a user-defined function, or None for the completion's text.
+        known_marks: the tags and marks in the reward's code.
     """
     if isinstance(view, Json):
         return forms_for(view.where, known_marks)
@@ -125,14 +125,14 @@ def forms_for(view: Any, known_marks: Sequence[str] = ()) -> list[Form]:
 
 
 def guessed(text: str) -> Form:
-    """Guess the part that a text in a reward's code marks: a tag marks its body, anything else the text after it."""
+    """Return the form that a text in a reward's code suggests: a tag marks its body, other texts mark what follows."""
     if text.startswith("<") and text.endswith(">"):
         return Form(text, f"</{text[1:]}", text)
     return Form(text if text.endswith((" ", "\n")) else f"{text} ", "", text)
 
 
 def shown_to(view: Any, text: str) -> Any:
-    """Return what an extractor finds in a completion: text, a parsed value, or None. Does not raise."""
+    """Return the text or parsed value that an extractor finds in a completion; None if it finds nothing or raises."""
     try:
         content: Any = text if view is None else view(text)
     except Exception:
@@ -141,7 +141,7 @@ def shown_to(view: Any, text: str) -> Any:
 
 
 def finds(view: Any, text: str, answer: str) -> bool:
-    """Whether an extractor finds exactly `answer` in a completion."""
+    """Return whether an extractor finds exactly `answer` in a completion."""
     content = shown_to(view, text)
     if isinstance(content, Parsed):
         try:
@@ -177,14 +177,14 @@ def tagged(
     anchored: Anchored = True,
     prefilled: Tag | None = None,
 ) -> SearchStrategy[str]:
-    """Draw each tag once, in order, closed, with visible text inside, as ``rk.tags(*names)`` asks.
+    """Draw texts that ``rk.tags(*names)`` accepts: each tag once, in order, closed, with visible text inside.
 
     Args:
         names: the tags, as in ``rk.tags``.
-        body: draws the bodies, ``bodies()`` by default; a mapping draws by name. A body with one of the tags, or
-            without a visible character, is drawn again.
-        valid: False for texts with exactly one violation: a mark missing, doubled or misspelled, a block missing or
-            out of order, an empty body, nested blocks, text outside the tags.
+        body: a strategy for the bodies, by default ``bodies()``, or a mapping with a strategy for each name. A body
+            that contains one of the tags, or no visible character, is drawn again.
+        valid: False for texts with exactly one violation: a missing, doubled or misspelled mark, a block that is
+            missing or out of order, an empty body, nested blocks, or text outside the tags.
         anchored: whether text outside the tags is forbidden, as in ``rk.tags``.
         prefilled: the first name, if the prompt already ends with its opening tag.
     """
@@ -227,13 +227,13 @@ def blocks(
 
 @st.composite
 def violated(draw: DrawFn, valid_blocks: SearchStrategy[Blocks], anchored: Anchored) -> str:
-    """Draw blocks with one violation."""
+    """Draw the text of blocks with one violation."""
     drawn = draw(valid_blocks)
     # One choice among all texts: two choices would shrink toward violations with few texts.
     return draw(st.sampled_from(violations(drawn, anchored)))
 
 
-# Layouts: several parts in one completion, inside the tags that a reward asks for.
+# Layouts: several parts in one completion, inside the tags that a reward requires.
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class Placed:
 
 
 def composed(frame: Tags | None, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
-    """Draw completions with contents in each place; unless `valid`, one of them or the tags are wrong."""
+    """Draw completions with right contents in each place; unless `valid`, one content or the tags are wrong."""
     ranked = sorted(parts, key=lambda part: -part.rank)
     if frame is None:
         return _free(ranked, valid=valid)
@@ -261,7 +261,7 @@ def composed(frame: Tags | None, parts: Sequence[Part], *, valid: bool) -> Searc
 
 
 def _framed(frame: Tags, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
-    """Draw parts inside tags."""
+    """Draw completions with the parts inside tags."""
     placed: dict[str, Placed] = {}
     for part in parts:
         name, forms = _home(frame, part.view)
@@ -280,7 +280,7 @@ def _framed(frame: Tags, parts: Sequence[Part], *, valid: bool) -> SearchStrateg
 
 
 def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
-    """Return the tag of a part (empty: after the last one), and the ways to mark it there."""
+    """Return the name of the tag for a part ("" after the last tag), and the ways to mark the part there."""
     inner = view.where if isinstance(view, (Json, Prefilled)) else view
     names = [pair.name for pair in frame.pairs]
     thinking = inner.thinking.blocks if isinstance(inner, TextExtractor) else ()
@@ -303,7 +303,7 @@ def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
 
 @st.composite
 def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
-    """Draw parts without tags around them."""
+    """Draw completions whose parts have no tags around them."""
     main = parts[0]
     secondary = [part for part in parts[1:] if part.view != main.view and isinstance(part.view, (Tagged, Fenced))]
     views = {repr(main.view)}
@@ -313,7 +313,7 @@ def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
             views.add(repr(part.view))
             chosen.append(part)
     broken = -1 if valid else draw(st.integers(0, len(chosen) - 1))
-    texts = [draw(_placed(part, wrong=number == broken)) for number, part in enumerate(chosen)]
+    texts = [draw(_draw_part(part, wrong=number == broken)) for number, part in enumerate(chosen)]
     source = main.view.where if isinstance(main.view, (Json, JsonValue)) else main.view
     thinking_marks = source.thinking.blocks[:1] if isinstance(source, TextExtractor) else ()
     opening = draw(st.sampled_from(["", *(f"{start}6*7{end}\n" for start, end in thinking_marks)]))
@@ -321,8 +321,8 @@ def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
 
 
 @st.composite
-def _placed(draw: DrawFn, part: Part, *, wrong: bool) -> str:
-    """Draw a part that its extractor finds; if `wrong`, its content or its mark is wrong."""
+def _draw_part(draw: DrawFn, part: Part, *, wrong: bool) -> str:
+    """Draw the text of a part that its extractor finds; if `wrong`, its content or its mark is wrong."""
     form = draw(st.sampled_from(forms_for(part.view)))
     raw = part.view is None or isinstance(part.view, Raw)
     right = part.contents.right if raw else part.contents.right.filter(_quiet)
@@ -337,27 +337,27 @@ def _placed(draw: DrawFn, part: Part, *, wrong: bool) -> str:
 
 
 def _stays_wrong(part: Part, form: Form, content: str) -> bool:
-    """Whether an extractor finds wrong content unchanged, or nothing; a box may drop an extra bracket."""
+    """Return whether an extractor finds wrong content unchanged, or nothing; a box may drop an extra bracket."""
     text = form.around(content)
     return shown_to(part.view, text) is None or finds(part.view, text, content)
 
 
 def _quiet(text: str) -> bool:
-    """Whether content does not change which part of the completion is read."""
+    """Return whether `text`, as content, leaves unchanged which part of the completion is read."""
     return visible_text(text) == spoken_text(text)
 
 
-# Source texts: completions for a user's function, made from the texts in its code and from right completions.
+# Source texts: completions for a user-defined function, made from the texts in its code and from right completions.
 
 
 _MOST_PATTERNS = 6
-"""Any limit: making a strategy for each pattern takes time."""
+"""The most patterns to use. Arbitrary: making a strategy for each pattern takes time."""
 
 
 def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
-    """Return completions with the tags, marks and patterns in a function's code.
+    """Return contents made from the tags, marks and patterns in a function's code.
 
-    Their meaning is unknown, so right ones are only likely to be paid.
+    The meaning of these texts is unknown, so the right contents are only likely to score high.
     """
     golds = [text for text in map(gold_text, _cells(code, row)) if text]
     answers = st.sampled_from(golds) if golds else bodies()
@@ -386,7 +386,7 @@ def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
 
 
 def from_good(good: Sequence[str], row: Mapping[str, Any]) -> Contents:
-    """Return right completions as they are, and with one thing wrong: a mark missing, an empty tag, a wrong answer."""
+    """Return right completions as they are, and with one thing wrong: a missing mark, an empty tag, a wrong answer."""
     anatomies = [anatomy_of(text, row, frozenset(row)) for text in good]
     wrong = [
         st.sampled_from([miss for miss in dict.fromkeys(near_misses(anatomy)) if miss not in good] or ["?"])
@@ -396,7 +396,7 @@ def from_good(good: Sequence[str], row: Mapping[str, Any]) -> Contents:
 
 
 def _cells(code: Mined, row: Mapping[str, Any]) -> list[Any]:
-    """Return the cells that the code names, or else all cells."""
+    """Return the cells of the columns that the code names, or all cells if it names none."""
     named = [value for name, value in row.items() if name in code.names and value is not None]
     return named or [value for value in row.values() if value is not None]
 
@@ -404,7 +404,7 @@ def _cells(code: Mined, row: Mapping[str, Any]) -> list[Any]:
 Kind = Literal["valid", "nearly valid", "wild"]
 
 _KINDS = ("valid", "nearly valid", "wild")
-# Any limits: ways to write a completion, and rows whose gold answers are used, for each of which strategies are made.
+# Arbitrary limits on the ways to write a completion and on the rows with gold answers: each needs more strategies.
 _MOST_WAYS = 16
 _MOST_EXAMPLES = 20
 
@@ -421,12 +421,12 @@ def completions(
 
     Args:
         reward: a reward, or a trainer's reward function, whose code is searched for tags, marks and patterns.
-        examples: rows of the data, ``{"prompt": ..., <columns>}``, with the right answers. Without them, answers are
-            of the right kind: a number, an option, a list.
+        examples: rows of the data, ``{"prompt": ..., <columns>}``, with the right answers. Without rows, answers are
+            only of the right kind: a number, an option, a list.
         good: right completions, as in ``check_reward``.
         kind: ``"valid"``: the form that the reward asks for, with the right answer; ``"nearly valid"``: the same with
-            exactly one violation (a mark missing, a property of another type, a wrong answer); ``"wild"``: what a
-            policy writes when it degenerates. None draws all three.
+            exactly one violation (a missing mark, a property of another type, a wrong answer); ``"wild"``: the output
+            of a policy that degenerates. None draws all three.
         max_size: maximum length of wild texts in characters.
 
     If a reward asks for conflicting things in one place (a schema and a pattern for the same text), the most specific
@@ -442,7 +442,7 @@ def completions(
         )
     tree = tree_of(reward, "completions")
     rows = examples_of(list(examples) or [{}], good)
-    code = mined(tree)
+    code = mine_reward(tree)
     if kind == "wild":
         return wild_texts(max_size=max_size, pieces=_pieces(code))
     all_contents = [
@@ -465,7 +465,7 @@ def _for_example(reward: Reward, example: Example, examples: Sequence[Example], 
     for leaves in _ways(reward):
         frame = next((entry.function for entry in leaves if isinstance(entry.function, Tags)), None)
         other_examples = [other for other in examples if other is not example]
-        parts = [part for leaf in leaves if (part := asked_by(leaf, row, _golds(leaf, other_examples))) is not None]
+        parts = [part for leaf in leaves if (part := part_of_leaf(leaf, row, _golds(leaf, other_examples))) is not None]
         if frame is not None or parts:
             contents.append(Contents(composed(frame, parts, valid=True), composed(frame, parts, valid=False)))
     return contents or [from_code(code, row)]
@@ -479,19 +479,19 @@ def _golds(binding: Binding, other_examples: Sequence[Example]) -> list[str]:
 
 
 def _ways(reward: Reward) -> list[list[Binding]]:
-    """Return the leaves that one completion must satisfy; several lists if any of them will do."""
+    """Return the leaves that one completion must satisfy; several lists if any one of them is enough."""
     if reward.facts.binding is not None:
         return [[reward.facts.binding]]
     if reward.facts.wants == "none":
         return [[]]
-    below = [_ways(child) for child in _wanted(reward)]
+    below = [_ways(child) for child in _positive_children(reward)]
     if reward.facts.wants == "any":
         return [leaves for alternatives in below for leaves in alternatives if leaves][:_MOST_WAYS] or [[]]
     joined = [[leaf for leaves in chosen for leaf in leaves] for chosen in islice(product(*below), _MOST_WAYS)]
     return [list({id(leaf): leaf for leaf in leaves}.values()) for leaves in joined]
 
 
-def _wanted(reward: Reward) -> Sequence[Reward]:
+def _positive_children(reward: Reward) -> Sequence[Reward]:
     """Return the children of a node, without those with a negative weight."""
     facts = reward.facts
     if facts.weights is None or facts.addends is None:

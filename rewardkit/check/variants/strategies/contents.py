@@ -1,7 +1,7 @@
-"""Contents: texts that a component accepts in its place, and texts that violate only its demand.
+"""Contents: texts that a component accepts, and texts that violate only the requirement of that component.
 
-``asked_by(leaf, {"answer": "42"})`` for ``rk.number("answer")`` has ``42`` as right, ``427`` and ``nan`` as wrong. The
-reward is not asked, so a test can show that it does not pay right contents.
+For ``rk.number("answer")``, ``asked_by(leaf, {"answer": "42"})`` has ``42`` as right, and ``427`` and ``nan`` as wrong.
+The contents do not come from the reward's scores, so a test can show that the reward rejects right contents.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ _LISTS = {list: list, set: set, frozenset: frozenset, tuple: tuple}
 
 
 def columns(annotation: Any = Any, *, written: bool | None = None) -> SearchStrategy[Any]:
-    """Draw cells for a reward's argument with this annotation.
+    """Draw cells for an argument of a reward with the type `annotation`.
 
     Args:
-        annotation: a type, also ``Annotated`` with constraints and parsers.
-        written: True for only strings, False for only typed values; by default both.
+        annotation: a type, which may be ``Annotated`` with constraints and parsers.
+        written: True for strings only, False for typed values only; by default both.
 
     ``rk.coerce(cell, annotation)`` accepts every cell, and returns the same for a string as for the value it spells.
 
@@ -93,7 +93,7 @@ def columns(annotation: Any = Any, *, written: bool | None = None) -> SearchStra
 
 
 def rows(reward: Reward, *, given: Mapping[str, Any] | None = None) -> SearchStrategy[dict[str, Any]]:
-    """Draw a row of the data: a cell for each column that a reward's functions name.
+    """Draw rows of the data, with a cell for each column that a reward's functions name.
 
     Args:
         reward: the reward.
@@ -110,7 +110,7 @@ def rows(reward: Reward, *, given: Mapping[str, Any] | None = None) -> SearchStr
 
 
 def _values(annotation: Any) -> SearchStrategy[Any]:
-    """Draw values of a type, without its constraints."""
+    """Draw values of a type, ignoring its constraints."""
     if annotation in _ANY:
         return st.one_of(st.integers(-100, 100), numbers(), sentences())
     origin, inner = get_origin(annotation), get_args(annotation)
@@ -138,7 +138,7 @@ def _values(annotation: Any) -> SearchStrategy[Any]:
 
 
 def _annotated(annotation: Any) -> SearchStrategy[Any]:
-    """Draw values that fit the schema of a constrained type; for a type with parsers, values that they accept."""
+    """Draw values that fit the schema of a constrained type, or that the type's parsers accept if it has any."""
     coercer = Coercer.of(annotation)
     if not coercer.parses:
         try:
@@ -160,7 +160,7 @@ def _takes(coercer: Coercer, cell: Any) -> bool:
 
 
 def _described(annotation: Any) -> SearchStrategy[Any]:
-    """Draw from the JSON schema of a type: pydantic models, dataclasses, TypedDicts, constrained types."""
+    """Draw values from the JSON schema of a type: a pydantic model, a dataclass, a TypedDict, a constrained type."""
     try:
         return json_values(annotation)
     except RewardDefinitionError:
@@ -170,7 +170,7 @@ def _described(annotation: Any) -> SearchStrategy[Any]:
 
 
 def _strings(value: Any) -> list[str]:
-    """Return the ways to write a value in a data file."""
+    """Return the ways in which a data file may write a value."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, bool):
@@ -213,17 +213,18 @@ _REFUSALS = ("I'm sorry, but I can't help with that.", "As an AI, I cannot answe
 _JOINTS = (" ", ", ", "\n")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "CJK", "HANGUL", "ARABIC")
 _LONGEST = 2_000
-"""Any limit: a pattern may match texts of any length, each of which is changed character by character."""
+"""The most characters of a text. Arbitrary: a pattern may match texts of any length, and each is changed character by
+character."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """Texts for one place.
+    """The texts for one place in a completion.
 
     Attributes:
-        right: texts that a component accepts.
-        wrong: texts that violate it in one way.
-        loose: right texts may be part of longer ones; more specific contents take precedence.
+        right: a strategy for texts that a component accepts.
+        wrong: a strategy for texts that violate the component's requirement in one way.
+        loose: whether right texts may be part of longer texts; more specific contents take precedence.
     """
 
     right: SearchStrategy[str]
@@ -233,7 +234,7 @@ class Contents:
 
 @singledispatch
 def of_wording(function: object) -> Contents | None:
-    """Return the contents for a reward on wording; None for any other."""
+    """Return the contents for a reward that judges wording; None for any other reward."""
     return None
 
 
@@ -251,7 +252,7 @@ def _of_pattern(pattern: str, *, full: bool) -> Contents | None:
 
 
 def pattern_contents(pattern: re.Pattern[str], *, full: bool) -> Contents:
-    """Return texts that match a pattern, fully or anywhere, and such texts with one character changed."""
+    """Return texts that match a pattern, fully or anywhere, and wrong texts that differ in one character."""
 
     def matches(text: str) -> bool:
         return bool(pattern.fullmatch(text) if full else pattern.search(text)) and not text.endswith("\n")
@@ -262,9 +263,9 @@ def pattern_contents(pattern: re.Pattern[str], *, full: bool) -> Contents:
 
 @st.composite
 def _spoilt(draw: DrawFn, texts: SearchStrategy[str], holds: Callable[[str], bool]) -> str:
-    """Draw a text with one character missing, added or replaced, so that `holds` is false."""
+    """Draw a text with one character missing, added or replaced, for which `holds` returns False."""
     text = draw(texts)[:_LONGEST]
-    # Any limit: a change further on shows the same.
+    # Arbitrary limit: a change further on shows the same.
     indices = range(min(len(text), 60))
     changed = [text[:-1], text[1:], f"{text}?", f"?{text}"]
     changed += [text[:index] + other + text[index + 1 :] for other in ("", "?", "\n") for index in indices]
@@ -346,12 +347,12 @@ def _(function: Script) -> Contents:
 
 @of_wording.register
 def _(function: FixedLanguage) -> Contents:
-    # So few words are judged by their script.
+    # Texts with so few words are judged by their script.
     return _in_scripts(SCRIPTS[function.code], shortest=2, most=SHORTEST - 1)
 
 
 def _in_scripts(scripts: tuple[str, ...], shortest: int, most: int) -> Contents:
-    """Return words of a script, and words of another one."""
+    """Return words in the given scripts as right, and words in another script as wrong."""
     letters = "".join(map(_letters, scripts))
     foreign = next(_letters(script) for script in _SCRIPTS if script not in scripts)
     words = st.lists(st.text(letters, min_size=shortest, max_size=6), min_size=1, max_size=most).map(" ".join)
@@ -366,10 +367,10 @@ def _letters(script: str) -> str:
     for number in range(0x41, 0xD7A4):
         character = chr(number)
         if unicodedata.category(character)[0] == "L" and unicodedata.name(character, "").split(" ")[0] == script:
-            # Without the ordinal signs and the micro sign, which are no letters of words.
+            # Skip the ordinal signs and the micro sign, which do not occur in words.
             if unicodedata.normalize("NFKC", character) == character and number not in (0xAA, 0xB5, 0xBA):
                 letters.append(character)
-            # Any number: enough for different words.
+            # Arbitrary: enough letters for different words.
             if len(letters) == 40:
                 break
     return "".join(letters)
@@ -386,9 +387,9 @@ class Part:
     """The content that one component asks for in a completion.
 
     Attributes:
-        view: its extractor; None for the whole text.
-        contents: right and wrong ones.
-        rank: if several components read one place, the contents with the highest rank are used.
+        view: the component's extractor; None for the whole text.
+        contents: the right and wrong texts.
+        rank: the precedence; if several components read the same place, the contents with the highest rank are used.
     """
 
     view: Any
@@ -396,13 +397,13 @@ class Part:
     rank: int = 0
 
 
-def asked_by(binding: Binding, row: Mapping[str, Any], other_golds: Iterable[str] = ()) -> Part | None:
-    """Return the content that a leaf asks for; None for a user's function, and for rewards that count tokens.
+def part_of_leaf(binding: Binding, row: Mapping[str, Any], other_golds: Iterable[str] = ()) -> Part | None:
+    """Return the content that a leaf asks for; None for user-defined functions and for rewards that count tokens.
 
     Args:
         binding: the binding of a leaf of the tree.
-        row: columns; without the column of the gold answer, right contents are only of the right kind.
-        other_golds: gold answers of other rows.
+        row: the columns; without the gold answer's column, right contents are only of the right kind.
+        other_golds: the gold answers of other rows.
     """
     completion_parameter = next(
         (parameter for parameter in binding.parameters if parameter.source == "completion"), None
@@ -413,7 +414,7 @@ def asked_by(binding: Binding, row: Mapping[str, Any], other_golds: Iterable[str
     wording = of_wording(binding.function)
     if wording is not None:
         return Part(completion_parameter.view, wording, 1 if wording.loose else 5)
-    contents = of(binding.function, _Gold(gold, row, tuple(other_golds)))
+    contents = contents_of(binding.function, _Gold(gold, row, tuple(other_golds)))
     if contents is not None:
         return Part(completion_parameter.view, contents, 4 if gold is not None else 3)
     return (
@@ -469,7 +470,7 @@ class _Gold:
 
 
 def gold_text(cell: Any) -> str:
-    """Write a cell as a completion would."""
+    """Return a cell as a completion would write it."""
     if isinstance(cell, (list, tuple, set, frozenset)):
         items = [gold_text(item) for item in cell]
         return json.dumps(list(cell), default=str) if any("," in item for item in items) else ", ".join(items)
@@ -477,7 +478,7 @@ def gold_text(cell: Any) -> str:
 
 
 def _against(gold: _Gold) -> Contents:
-    """Return contents for any component that compares with a column."""
+    """Return the contents for any component that compares with a column."""
     if gold.text is None:
         annotation = gold.parameter.annotation if gold.parameter is not None else Any
         try:
@@ -485,17 +486,17 @@ def _against(gold: _Gold) -> Contents:
         except RewardKitError:
             right = bodies()
         return Contents(right, st.sampled_from(_NO_ANSWERS))
-    # Other wrong answers may be paid in full by design: recall pays for extra items.
+    # Other wrong answers may get the full score by design: recall accepts extra items.
     return Contents(st.just(gold.text), gold.wrong(honest=True))
 
 
 @singledispatch
-def of(function: object, gold: _Gold) -> Contents | None:
-    """Return the content that a primitive asks for; None if its column determines it."""
+def contents_of(function: object, gold: _Gold) -> Contents | None:
+    """Return the contents that a primitive asks for; None if its column determines them."""
     return None
 
 
-@of.register
+@contents_of.register
 def _(function: JsonValid, gold: _Gold) -> Contents:
     kinds = {"object": "{", "array": "["}
     opening = kinds.get(function.kind or "", "{[")
@@ -504,19 +505,19 @@ def _(function: JsonValid, gold: _Gold) -> Contents:
     return Contents(right, st.one_of(json_documents(valid=False), *other))
 
 
-@of.register
+@contents_of.register
 def _(function: JsonSchema, gold: _Gold) -> Contents:
     schema = function.schema
     return Contents(json_documents(schema), json_documents(schema, valid=False))
 
 
-@of.register
+@contents_of.register
 def _(function: RowSchemaCredit, gold: _Gold) -> Contents:
     schema = gold.meant.root if isinstance(gold.meant, SchemaEngine) else True
     return Contents(json_documents(schema), json_documents(schema, valid=False))
 
 
-@of.register
+@contents_of.register
 def _(function: JsonMatch, gold: _Gold) -> Contents:
     if gold.text is None:
         return Contents(json_documents(), json_documents(valid=False))
@@ -527,7 +528,7 @@ def _(function: JsonMatch, gold: _Gold) -> Contents:
     return Contents(st.just(gold.text), unlike(value).map(json.dumps))
 
 
-@of.register
+@contents_of.register
 def _(function: Number, gold: _Gold) -> Contents:
     if gold.text is None:
         return Contents(numbers(), st.sampled_from(["seven", "1/0", "nan", "?", "12 or 13"]))
@@ -538,7 +539,7 @@ def _(function: Number, gold: _Gold) -> Contents:
     return Contents(st.sampled_from([plain, gold.text]), st.one_of(gold.wrong(), *map(st.just, far)))
 
 
-@of.register
+@contents_of.register
 def _(function: Choice, gold: _Gold) -> Contents:
     names = list(function.options.names)
     right = gold.meant if isinstance(gold.meant, str) else None
@@ -549,18 +550,18 @@ def _(function: Choice, gold: _Gold) -> Contents:
     return Contents(right_answer, st.one_of(st.sampled_from(wrong_names), nothing) if right is not None else nothing)
 
 
-@of.register
+@contents_of.register
 def _(function: MathEqual, gold: _Gold) -> Contents | None:
     return None if gold.text else Contents(st.sampled_from(_FORMULAS), st.sampled_from(_NO_ANSWERS))
 
 
-@of.register(CodeRuns)
-@of.register(CodeTests)
+@contents_of.register(CodeRuns)
+@contents_of.register(CodeTests)
 def _(function: CodeRuns | CodeTests, gold: _Gold) -> Contents:
     return Contents(st.sampled_from(_PROGRAMS), st.sampled_from(_NO_PROGRAMS))
 
 
-@of.register
+@contents_of.register
 def _(function: FixedMilestones, gold: _Gold) -> Contents:
     steps = list(function.milestones)
     fewer = [steps[:index] + steps[index + 1 :] for index in range(len(steps))]

@@ -1,7 +1,7 @@
 """Documents: JSON for a schema, valid or with one violation.
 
 ``json_documents({"type": "object", "properties": {"qty": {"type": "integer"}}, "required": ["qty"]})`` draws
-``{"qty": 0}``; with ``valid=False``, it draws ``{}``, ``{"qty": null}``, ``{"qty": 0,}``.
+``{"qty": 0}``; with ``valid=False``, it draws ``{}``, ``{"qty": null}`` or ``{"qty": 0,}``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HINTS = {
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
 _SPREAD = 10**6
-"""Any number: how far values go if a schema bounds them on one side, or not at all."""
+"""The distance up to which values are drawn if a schema bounds them on one side only, or not at all. Arbitrary."""
 
 _FORMATS: Mapping[str, Value] = {
     "date": st.dates().map(lambda day: day.isoformat()),
@@ -56,7 +56,7 @@ _FORMATS: Mapping[str, Value] = {
 
 @dataclass
 class Requirements:
-    """The requirements of all schemas together for one value."""
+    """The combined requirements of several schemas for one value."""
 
     members: list[dict[str, Any]] = field(default_factory=list)
     impossible: bool = False
@@ -65,16 +65,16 @@ class Requirements:
         return [member[keyword] for member in self.members if keyword in member]
 
     def most(self, keyword: str) -> Any:
-        """Return the largest of several lower limits, or None."""
+        """Return the largest of several lower limits; None if there are none."""
         return max((value for value in self.all(keyword) if not isinstance(value, bool)), default=None)
 
     def least(self, keyword: str) -> Any:
-        """Return the smallest of several upper limits, or None."""
+        """Return the smallest of several upper limits; None if there are none."""
         return min((value for value in self.all(keyword) if not isinstance(value, bool)), default=None)
 
     @property
     def types(self) -> list[str]:
-        """The allowed types; if none are given, those that the other keywords imply."""
+        """The allowed types; if the schemas name no types, those that the other keywords imply."""
         type_sets = [{entry} if isinstance(entry, str) else set(entry) for entry in self.all("type")]
         if type_sets:
             allowed = [
@@ -90,7 +90,7 @@ class Requirements:
 
 
 def integers(requirements: Requirements) -> SearchStrategy[int]:
-    """Draw integers within the bounds."""
+    """Draw integers within the required bounds."""
     low, high = _limits(requirements)
     steps = [step for step in requirements.all("multipleOf") if isinstance(step, int)]
     first = None if low is None else math.floor(low) + 1 if _open(requirements, "minimum", low) else math.ceil(low)
@@ -105,7 +105,7 @@ def integers(requirements: Requirements) -> SearchStrategy[int]:
 
 
 def floats(requirements: Requirements) -> SearchStrategy[float]:
-    """Draw numbers within the bounds."""
+    """Draw numbers within the required bounds."""
     low, high = _limits(requirements)
     if requirements.all("multipleOf"):
         step = requirements.all("multipleOf")[0]
@@ -136,7 +136,7 @@ def _limits(requirements: Requirements) -> tuple[Any, Any]:
 
 
 def _open(requirements: Requirements, side: str, limit: Any) -> bool:
-    """Whether the limit itself is excluded; in draft 4, a separate flag says so."""
+    """Return whether the limit itself is excluded; in draft 4, a separate flag says so."""
     word = f"exclusive{side.capitalize()}"
     return limit in [
         bound for bound in requirements.all(word) if not isinstance(bound, bool)
@@ -144,7 +144,7 @@ def _open(requirements: Requirements, side: str, limit: Any) -> bool:
 
 
 def strings(requirements: Requirements) -> SearchStrategy[str]:
-    """Draw texts with a format, a pattern or a length."""
+    """Draw texts with the required format, pattern or length."""
     least, most = requirements.most("minLength") or 0, requirements.least("maxLength")
     for name in requirements.all("format"):
         if name in _FORMATS:
@@ -174,7 +174,7 @@ def example(pattern: str) -> str:
 
 
 def found_in(pattern: str, text: str) -> bool:
-    """Whether a pattern is found in a text."""
+    """Return whether a pattern is found in a text."""
     return re.search(pattern, text, re.ASCII) is not None
 
 
@@ -183,8 +183,8 @@ def found_in(pattern: str, text: str) -> bool:
 
 
 _DEEP = 3
-"""Below this level of nesting, optional parts are left out. Any number: each level multiplies the size."""
-# Any limits: a schema may refer to itself, and combinations of alternatives multiply.
+"""The level of nesting below which optional parts are left out. Arbitrary: each level multiplies the size."""
+# Arbitrary limits: a schema may refer to itself, and combinations of alternatives multiply.
 _DEEPEST_SCHEMA = 24
 _COMBINATIONS = 24
 
@@ -201,25 +201,25 @@ class SchemaValues:
         if depth > _DEEPEST_SCHEMA:
             return st.nothing()
         choices = [
-            self._of_one(requirements, depth) for requirements in self._asked(nodes) if not requirements.impossible
+            self._of_one(requirements, depth) for requirements in self._combine(nodes) if not requirements.impossible
         ]
         return st.one_of(choices)
 
-    def _asked(self, nodes: Sequence[Any]) -> Iterator[Requirements]:
-        """Yield the requirements for each combination of branches."""
+    def _combine(self, nodes: Sequence[Any]) -> Iterator[Requirements]:
+        """Yield the combined requirements of `nodes` for each combination of their branches."""
         requirements = Requirements()
         unions: list[list[Any]] = []
-        waiting = list(nodes)
-        while waiting:
-            node = waiting.pop(0)
+        queue = list(nodes)
+        while queue:
+            node = queue.pop(0)
             if not isinstance(node, dict):
                 requirements.impossible = requirements.impossible or node is False
                 continue
-            waiting += self.document.targets(node)
+            queue += self.document.targets(node)
             if self.document.only_reference(node):
                 continue
             requirements.members.append(node)
-            waiting += node.get("allOf", [])
+            queue += node.get("allOf", [])
             unions += [node[word] for word in ("anyOf", "oneOf") if word in node]
             if "if" in node:
                 unions.append([{"allOf": [node["if"], node.get("then", True)]}, node.get("else", True)])
@@ -227,7 +227,7 @@ class SchemaValues:
             yield requirements
             return
         for branches in islice(product(*unions), _COMBINATIONS):
-            for branch in self._asked(branches):
+            for branch in self._combine(branches):
                 yield Requirements(
                     [*requirements.members, *branch.members], requirements.impossible or branch.impossible
                 )
@@ -252,8 +252,8 @@ class SchemaValues:
         return st.one_of([makers[kind]() for kind in requirements.types])
 
     def _below(self, nodes: Sequence[Any], depth: int) -> Value:
-        """Draw a part of the value; deferred, because schemas may be recursive."""
-        key = (depth, *map(id, nodes))  # the document keeps the nodes, and so their ids
+        """Draw a nested value; the strategy is deferred, because schemas may be recursive."""
+        key = (depth, *map(id, nodes))  # the document keeps the nodes alive, so their ids stay unique
         if key not in self._memory:
             self._memory[key] = st.deferred(lambda: self.of(nodes, depth + 1))
         return self._memory[key]
@@ -271,7 +271,7 @@ class SchemaValues:
                 st.lists(self._below([*rest, *contained], depth), min_size=contained_count, max_size=contained_count)
             )
         lower = max(0, least - len(first) - contained_count)
-        # Any numbers: a few items show what a list is.
+        # Arbitrary numbers: a few items are enough for a list.
         room = lower + (1 if depth > _DEEP else 3)
         upper = room if most is None else min(room, most - len(first) - contained_count)
         if False not in rest and upper >= max(lower, 1):
@@ -300,7 +300,7 @@ class SchemaValues:
         return objects
 
     def _property(self, requirements: Requirements, name: str) -> list[Any]:
-        """Return the schemas of the property `name`."""
+        """Return the schemas that apply to the property `name`."""
         nodes: list[Any] = []
         for member in requirements.members:
             schemas = [member["properties"][name]] if name in member.get("properties", {}) else []
@@ -313,7 +313,7 @@ class SchemaValues:
     def _extra(self, requirements: Requirements, used_names: set[str], extra_count: int, depth: int) -> Value | None:
         """Draw properties that the schema does not name; None if it allows none."""
         patterns = [pattern for member in requirements.members for pattern in member.get("patternProperties", {})]
-        behind = requirements.all("additionalProperties")
+        additional_schemas = requirements.all("additionalProperties")
         names = requirements.all("propertyNames")
         kinds: list[SearchStrategy[dict[str, Any]]] = []
         most = extra_count + (2 if depth <= _DEEP else 0)
@@ -327,12 +327,16 @@ class SchemaValues:
                     max_size=most,
                 )
             )
-        if False not in behind and (any(isinstance(entry, dict) for entry in behind) or extra_count or depth == 0):
+        if False not in additional_schemas and (
+            any(isinstance(entry, dict) for entry in additional_schemas) or extra_count or depth == 0
+        ):
             letters = "abcdefghijklmnopqrstuvwxyz"
             keys = self._below(names, depth) if names else st.text(letters, min_size=1, max_size=8)
             keys = keys.filter(lambda key: isinstance(key, str) and key not in used_names)
             keys = keys.filter(lambda key: not any(found_in(entry, key) for entry in patterns))
-            kinds.append(st.dictionaries(keys, self._below(behind, depth), min_size=extra_count, max_size=most))
+            kinds.append(
+                st.dictionaries(keys, self._below(additional_schemas, depth), min_size=extra_count, max_size=most)
+            )
         return st.one_of(kinds) if kinds and most else None
 
 
@@ -341,7 +345,7 @@ def _flat(lists: Sequence[Any]) -> list[Any]:
 
 
 def _items(requirements: Requirements) -> tuple[list[list[Any]], list[Any]]:
-    """Return the schemas of the first items, and those of the rest."""
+    """Return the schemas of the first items of an array, and those of the remaining items."""
     heads: list[list[Any]] = []
     rest: list[Any] = []
     for member in requirements.members:
@@ -352,7 +356,7 @@ def _items(requirements: Requirements) -> tuple[list[list[Any]], list[Any]]:
 
 
 def _distinct(items: list[Any]) -> list[Any]:
-    """Remove duplicates as JSON compares: 1 equals 1.0, but not true."""
+    """Return the items without duplicates, compared as in JSON: 1 equals 1.0, but not true."""
     written = (
         json.dumps(int(item) if isinstance(item, float) and item.is_integer() else item, sort_keys=True)
         for item in items
@@ -361,7 +365,7 @@ def _distinct(items: list[Any]) -> list[Any]:
 
 
 _DEEPEST = 40
-"""Levels of nesting; a safe JSON parser accepts 64."""
+"""The most levels of nesting. Arbitrary, but below the 64 levels that a safe JSON parser accepts."""
 
 
 def json_documents(schema: Any = True, *, valid: bool = True) -> SearchStrategy[str]:
@@ -421,7 +425,7 @@ def _broken(draw: DrawFn, values: SearchStrategy[Any], checker: JsonSchema, root
 
 
 def _unparsable(text: str) -> SearchStrategy[str]:
-    """Draw the text with one thing that JSON does not allow."""
+    """Draw versions of a JSON text with one thing that JSON does not allow."""
     invalid_texts = [f"{text},", f"JSON: {text}", f"{text}\nDone.", f"{text} {text}", f"/* */{text}"]
     if text[-1:] in "]}":
         invalid_texts += [text[:-1], f"{text}{text[-1]}", text.replace('"', "'") if '"' in text else text[1:]]
@@ -445,7 +449,7 @@ def _written(value: Any, style: Callable[[Any], str]) -> str:
 
 
 def _shuffled(value: Any) -> Any:
-    """Return the value with the properties of objects in another order."""
+    """Return `value` with the properties of its objects in another order."""
     if isinstance(value, dict):
         names = list(value)
         random.Random(len(names)).shuffle(names)

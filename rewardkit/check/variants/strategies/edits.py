@@ -17,22 +17,22 @@ from rewardkit.check.completion.parsed_completion import parsed_json
 from rewardkit.check.variants.episodes.messages import Messages, is_assistant, is_result, last_turn
 from rewardkit.errors import RewardDefinitionError, shorten
 
-# Edits of trajectories: changes that a fair reward of tool calls treats fairly.
+# Edits of trajectories: changes that a reward for tool calls must treat fairly.
 
 
 Edit = Literal["further calls", "idle turns", "parallel order", "arguments", "ids", "prefix"]
 
 
 def edited(messages: Iterable[Mapping[str, Any]], *edits: Edit) -> SearchStrategy[tuple[Edit, Messages]]:
-    """Draw pairs of an edit and the completion with it.
+    """Draw pairs of an edit's name and the edited completion.
 
     Args:
         messages: a completion, with calls as TRL or OpenAI write them.
         edits: some of ``"further calls"``: 1 to 20 calls before the last turn, repeated or of a tool that does not
             exist; ``"idle turns"``: turns without content, before and after the answer; ``"parallel order"``: the calls
-            of each turn permuted with their results; ``"arguments"``: as mapping or as JSON text, keys in another
-            order; ``"ids"``: on all calls and results, or on none; ``"prefix"``: cut after one of the messages. All of
-            them by default.
+            of each turn permuted with their results; ``"arguments"``: arguments as a mapping or as JSON text, with
+            keys in another order; ``"ids"``: ids on all calls and results, or on none; ``"prefix"``: the completion cut
+            after one of the messages. By default, all of these.
 
     Raises:
         RewardDefinitionError: an unknown edit.
@@ -51,7 +51,7 @@ def _further_calls(draw: DrawFn, messages: Messages) -> Messages:
     calls = [call for call in _calls(messages) if isinstance(call.get("function"), Mapping)]
     unknown = {"type": "function", "function": {"name": "no_such_tool", "arguments": {}}}
     further: Messages = []
-    # A few calls, or so many that a limit on calls must act.
+    # A few calls, or enough calls to exceed a limit on calls.
     for _ in range(draw(st.sampled_from([1, 2, 20]))):
         call = draw(
             st.sampled_from(
@@ -77,7 +77,7 @@ def _idle_turns(draw: DrawFn, messages: Messages) -> Messages:
 
 @st.composite
 def _parallel_order(draw: DrawFn, messages: Messages) -> Messages:
-    """Permute the calls of each turn; each result stays with its call."""
+    """Draw the messages with the calls of each turn permuted; each result stays with its call."""
     reordered: Messages = []
     for part, turn in zip(_parts(messages), [None, *Trajectory.of(messages).turns], strict=False):
         calls = part[0].get("tool_calls") if part and turn is not None else None
@@ -119,7 +119,7 @@ def _arguments(draw: DrawFn, messages: Messages) -> Messages:
 
 @st.composite
 def _ids(draw: DrawFn, messages: Messages) -> Messages:
-    """Give ids to all calls and their results, or take all of them away."""
+    """Draw the messages with ids on all calls and their results, or without any ids."""
     if not draw(st.booleans()):
         bare = _with_calls(messages, lambda call: {name: value for name, value in call.items() if name != "id"})
         return [{name: value for name, value in message.items() if name != "tool_call_id"} for message in bare]
@@ -187,10 +187,10 @@ def _parts(messages: Messages) -> list[Messages]:
 Unit = Literal["characters", "digits", "words", "items", "lines"]
 
 _MOST = 5
-"""Any number: the largest distance that is asked for."""
+"""The largest distance that is drawn by default. Arbitrary."""
 _LONG = 400
-"""For more units, the distance is not measured: it follows from how the text is made. Measuring takes time that grows
-with the product of both lengths."""
+"""The number of units above which the distance is not measured, but follows from how the text is made. Measuring takes
+time that grows with the product of both lengths."""
 
 
 def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") -> SearchStrategy[tuple[str, int]]:
@@ -219,7 +219,7 @@ def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") 
 
 
 def edit_distance(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return the Levenshtein distance: insertions, deletions and replacements (Levenshtein 1966).
+    """Return the Levenshtein distance: the fewest insertions, deletions and replacements (Levenshtein 1966).
 
     ``edit_distance("kitten", "sitting")`` is 3. The time is proportional to the product of both lengths.
     """
@@ -233,7 +233,7 @@ def edit_distance(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 @dataclass(frozen=True)
 class _Written:
-    """A text as units, with a function that joins them."""
+    """A text split into units, with a function that joins units, and a strategy for new units."""
 
     units: tuple[str, ...]
     join: Callable[[Sequence[str]], str]
@@ -247,9 +247,9 @@ def _written(text: str, unit: Unit) -> _Written:
         pieces = re.split(r"([0-9])", text)
         return _Written(tuple(pieces[1::2]), lambda digits: _interleaved(pieces[::2], digits), st.nothing())
     if unit == "words":
-        return _Written(tuple(text.split()), " ".join, _others(text.split()))
+        return _Written(tuple(text.split()), " ".join, _other_units(text.split()))
     if unit == "lines":
-        return _Written(tuple(text.split("\n")), "\n".join, _others(text.split("\n")))
+        return _Written(tuple(text.split("\n")), "\n".join, _other_units(text.split("\n")))
     if unit == "items":
         return _items(text)
     raise RewardDefinitionError(f"edits: unit must be characters, digits, words, items or lines, got {shorten(unit)}")
@@ -260,22 +260,24 @@ def _items(text: str) -> _Written:
     if isinstance(parsed, list):
         units = tuple(json.dumps(item, ensure_ascii=False) for item in parsed)
         numeric = all(isinstance(item, (int, float)) for item in parsed)
-        new = _others(units, numeric=numeric)
+        new = _other_units(units, numeric=numeric)
         return _Written(units, lambda items: f"[{', '.join(items)}]", new if numeric else new.map(json.dumps))
     joint = next((mark for mark in ("\n", "; ", ", ", ";", ",") if mark in text), ", ")
     listed = tuple(text.split(joint))
-    return _Written(listed, joint.join, _others(listed, numeric=all(re.fullmatch(r"-?\d+", item) for item in listed)))
+    return _Written(
+        listed, joint.join, _other_units(listed, numeric=all(re.fullmatch(r"-?\d+", item) for item in listed))
+    )
 
 
 def _characters(text: str) -> SearchStrategy[str]:
-    """Draw characters of the text's kind first, then any."""
+    """Draw characters like those of the text first, then any characters."""
     text_characters = sorted(set(text))
     alike = "0123456789" if text.strip("0123456789.,-") == "" else "abcdefghijklmnopqrstuvwxyz0123456789 "
     anything = st.characters(exclude_categories=["Cs", "Cc"])
     return st.one_of(st.sampled_from(alike), st.sampled_from(text_characters or ["a"]), anything)
 
 
-def _others(units: Sequence[str], *, numeric: bool = False) -> SearchStrategy[str]:
+def _other_units(units: Sequence[str], *, numeric: bool = False) -> SearchStrategy[str]:
     # Numbers and words that lists of examples rarely have.
     words = [str(number) for number in range(90, 99)] if numeric else ["window", "quartz", "blue", "seven", "oxen"]
     return st.sampled_from([word for word in words if word not in units] + [*units][:5])

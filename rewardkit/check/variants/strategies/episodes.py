@@ -1,7 +1,7 @@
-"""Episodes: play an environment with drawn calls, and get the messages and the environment as they are afterwards.
+"""Episodes: run drawn calls in an environment, and get the messages and the environment after the calls.
 
-``episodes(Shop)`` draws calls of the tools of ``Shop``; ``episodes(Shop, st.just([("buy", {"item": "tea"})]))`` plays
-one policy. Score them with ``rk.score(reward, [episode.messages], environments=[episode.environment])``.
+``episodes(Shop)`` draws calls to the tools of ``Shop``; ``episodes(Shop, st.just([("buy", {"item": "tea"})]))`` runs
+one policy. Score an episode with ``rk.score(reward, [episode.messages], environments=[episode.environment])``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SAID = ("Go on.", "Are you sure?", "")
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its name, the source of its arguments, and whether it is asynchronous."""
+    """A tool: its name, a strategy for its arguments, and whether it is asynchronous."""
 
     name: str
     arguments: SearchStrategy[dict[str, Any]]
@@ -60,7 +60,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class _Style:
-    """The form in which the messages of one completion are written."""
+    """The format in which the messages of one completion are written."""
 
     ids: bool
     as_text: bool
@@ -73,14 +73,14 @@ def trajectories(
     turns: tuple[int, int] = (0, 5),
     faults: bool = True,
 ) -> SearchStrategy[Messages]:
-    """Draw completions as lists of messages: calls one after another and in parallel, results, an answer.
+    """Draw completions as lists of messages: calls in sequence and in parallel, their results, and an answer.
 
     Arguments are mappings or JSON text, calls have ids or none, the content of a call is empty, None or in parts, and
-    results come in TRL's order: those of synchronous tools first. Shrinks to one turn with an answer.
+    results come in TRL's order: those of synchronous tools first. Failures shrink to one turn with an answer.
 
     Args:
-        tools: functions with type hints, or schemas, ``{"name": ..., "parameters": {...}}`` or OpenAI's.
-        turns: the fewest and the most assistant messages.
+        tools: functions with type hints, or schemas such as ``{"name": ..., "parameters": {...}}`` or OpenAI's.
+        turns: the minimum and the maximum number of assistant messages.
         faults: also draw results with errors as TRL writes them, unknown tools, arguments that are not an object, an
             answer that breaks off, calls without a result, a result without an answer, and no message at all.
 
@@ -97,10 +97,10 @@ def trajectories(
 
 
 def tool_of(definition: Any) -> Tool:
-    """Read a tool: a function, or its schema.
+    """Return the tool that a function or a schema defines.
 
     Raises:
-        RewardDefinitionError: it is neither.
+        RewardDefinitionError: `definition` is neither a function nor a schema.
     """
     if isinstance(definition, Mapping):
         inner = definition["function"] if isinstance(definition.get("function"), Mapping) else definition
@@ -144,7 +144,7 @@ def _conversation(draw: DrawFn, tools: Sequence[Tool], least: int, most: int, fa
     before = draw(st.integers(max(0, least - 1), most - 1))
     messages: Messages = []
     for number in range(before):
-        # One turn of five calls no tool.
+        # On average, one turn in five calls no tool.
         if draw(st.integers(0, 4)) == 4:
             messages += [_says(draw, draw(bodies())), {"role": "user", "content": draw(st.sampled_from(_SAID))}]
         else:
@@ -153,7 +153,7 @@ def _conversation(draw: DrawFn, tools: Sequence[Tool], least: int, most: int, fa
         return messages + draw(_turn(tools, style, faults, before, 1 if ending == "pending" else 0))
     answer = draw(bodies())
     final_message = _says(draw, answer[: len(answer) // 2] if ending == "cut" else answer)
-    return [] if ending == "nothing" else [*messages, final_message]  # drawn last, so that it is not the simplest
+    return [] if ending == "nothing" else [*messages, final_message]  # the last choice, so it is not the simplest
 
 
 def _says(draw: DrawFn, text: str) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def _says(draw: DrawFn, text: str) -> dict[str, Any]:
 
 @st.composite
 def _turn(draw: DrawFn, tools: Sequence[Tool], style: _Style, faults: bool, number: int, dropped: int) -> Messages:
-    """Draw a message with calls and their results, without the results if they were dropped."""
+    """Draw a message with calls, and the messages with their results unless these are `dropped`."""
     calls: list[dict[str, Any]] = []
     first: Messages = []
     later: Messages = []
@@ -223,10 +223,10 @@ def _shaped(draw: DrawFn, texts: SearchStrategy[str]) -> Conversation:
     text = draw(texts)
     message: dict[str, Any] = {"role": "assistant", "content": draw(st.sampled_from(_contents(text)))}
     before = draw(st.sampled_from([[], *_openings()]))
-    behind = draw(st.sampled_from([[], [{"role": "tool", "name": "search", "content": "stored"}]]))
+    messages_after = draw(st.sampled_from([[], [{"role": "tool", "name": "search", "content": "stored"}]]))
     extras: list[dict[str, Any]] = [{}, {"tool_calls": [_CALL]}, {"name": "policy"}, {"reasoning_content": "6*7"}]
     extra = draw(st.sampled_from(extras))
-    return [*before, {**message, **extra}, *behind]
+    return [*before, {**message, **extra}, *messages_after]
 
 
 def _contents(text: str) -> list[Any]:
@@ -251,17 +251,17 @@ def _openings() -> list[Conversation]:
     ]
 
 
-# Groups: the completions of one prompt: equal, all different, one outlier among copies.
+# Groups: the completions of one prompt, such as copies, all different ones, or one outlier among copies.
 
 
 T = TypeVar("T")
 
 
 def groups(completions: SearchStrategy[T], *, size: int | tuple[int, int] = (1, 8)) -> SearchStrategy[list[T]]:
-    """Draw lists of completions as a policy samples them for one prompt, with repetitions.
+    """Draw groups of completions, as a policy samples them for one prompt, with repetitions.
 
     Args:
-        completions: draws a completion.
+        completions: a strategy for one completion.
         size: the number of completions, or the minimum and the maximum.
 
     Raises:
@@ -275,20 +275,20 @@ def groups(completions: SearchStrategy[T], *, size: int | tuple[int, int] = (1, 
 
 @st.composite
 def _copies(draw: DrawFn, completions: SearchStrategy[T], least: int, most: int) -> list[T]:
-    """Draw a group with few distinct members, as from a policy that has converged."""
+    """Draw a group with few distinct completions, as from a policy that has converged."""
     different = draw(st.lists(completions, min_size=1, max_size=3))
     return draw(st.lists(st.sampled_from(different), min_size=least, max_size=most))
 
 
 class Episode(NamedTuple):
-    """One episode: its messages with the real results, and the environment after it, which recorded the calls."""
+    """One episode: its messages with the real results, and its environment, which recorded the calls."""
 
     messages: list[dict[str, Any]]
     environment: Any
 
 
 Policy = Sequence[Made | Sequence[Made]]
-"""The calls of an episode: for each turn one call, (name, arguments), or a list of parallel calls."""
+"""The calls of an episode: for each turn, one call as (name, arguments), or a list of parallel calls."""
 
 
 def episodes(
@@ -298,29 +298,29 @@ def episodes(
     row: Mapping[str, Any] | None = None,
     turns: tuple[int, int] = (0, 4),
 ) -> SearchStrategy[Episode]:
-    """Draw episodes: an environment is made, reset, and its tools are called as TRL calls them.
+    """Draw episodes: an environment is made and reset, and its tools are called as TRL calls them.
 
     Args:
         environment: the class of the environment, or a function that makes one.
-        policies: draws the calls of an episode; by default calls with arguments that fit the type hints of the tools.
-        row: the argument of ``reset``.
-        turns: the fewest and the most turns with calls, if they are drawn.
+        policies: a strategy for the calls of an episode; by default, the arguments fit the type hints of the tools.
+        row: the keyword arguments of ``reset``.
+        turns: the minimum and the maximum number of turns with calls, unless `policies` is given.
 
     Raises:
-        RewardDefinitionError: `environment` cannot be made or has no tool, or a policy makes calls of another form.
+        RewardDefinitionError: `environment` cannot be made or has no tool, or a policy has calls in another format.
     """
     stage = stage_of(environment, ())
     if policies is None:
         policies = _policies([tool_of(tool) for tool in stage.functions(stage.make(row or {})).values()], turns)
 
     def played(policy: Policy, answer: str) -> Episode:
-        call_messages = [calling(*_together(turn)) for turn in policy]
+        call_messages = [calling(*_turn_calls(turn)) for turn in policy]
         return Episode(*stage.played([*call_messages, {"role": "assistant", "content": answer}], row or {}))
 
     return st.builds(played, policies, bodies())
 
 
-def _together(turn: Any) -> list[Made]:
+def _turn_calls(turn: Any) -> list[Made]:
     calls = [turn] if isinstance(turn, tuple) and len(turn) == 2 and isinstance(turn[0], str) else list(turn)
     for call in calls:
         if not (isinstance(call, (tuple, list)) and len(call) == 2 and isinstance(call[1], Mapping)):

@@ -27,12 +27,12 @@ def numbers() -> SearchStrategy[str]:
 
 
 def sentences() -> SearchStrategy[str]:
-    """Draw a few words, in several scripts."""
+    """Draw texts of a few words in several scripts."""
     return st.lists(st.sampled_from(_WORDS), min_size=1, max_size=8).map(" ".join)
 
 
 def visible_texts(max_size: int = 40) -> SearchStrategy[str]:
-    """Draw any text with a visible character that UTF-8 can encode."""
+    """Draw any texts that have a visible character and that UTF-8 can encode."""
     return st.text(_ENCODABLE, min_size=1, max_size=max_size).filter(has_visible_character)
 
 
@@ -43,11 +43,11 @@ def bodies() -> SearchStrategy[str]:
 
 
 def pattern_texts(pattern: re.Pattern[str], *, full: bool = False) -> SearchStrategy[str]:
-    """Draw texts that match a pattern, as a whole or (unless `full`) anywhere, full matches first."""
+    """Draw texts that match a pattern, fully or (unless `full`) anywhere; full matches come first."""
     clean = st.characters(exclude_categories=["Cs"], exclude_characters="\v")  # whitespace in Python, but not in RE2
     full_matches = st.from_regex(pattern, fullmatch=True, alphabet=clean)
     drawn = full_matches if full else st.one_of(full_matches, st.from_regex(pattern, alphabet=clean))
-    # Python's $ also matches before a final line break; that of RE2 and JSON Schema does not.
+    # In Python, $ also matches before a final line break; in RE2 and JSON Schema, it does not.
     return drawn.filter(lambda text: not (text.endswith("\n") and pattern.search(text[:-1])))
 
 
@@ -63,11 +63,11 @@ def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchSt
     """
     valid_pieces = [piece for piece in dict.fromkeys(pieces) if 0 < len(piece) <= max_size]
     short_texts = [text for text in TEXTS.values() if len(text) <= max_size]
-    # Any limit: longer texts are repeated less often within the size.
+    # Arbitrary limit: longer texts are repeated less often within the size.
     chunks = [chunk for chunk in (*valid_pieces, *_CHUNKS, *(text for text in short_texts if len(text) <= 20)) if chunk]
     choice = st.sampled_from([*short_texts, *valid_pieces])
     mixed = st.lists(st.sampled_from(chunks), max_size=6).map("".join)
-    # Any limit: Hypothesis draws each character, which is slow.
+    # Arbitrary limit: Hypothesis draws each character, which is slow.
     anything = st.text(st.characters(), max_size=min(max_size, 60))
     long = st.tuples(st.sampled_from(chunks), st.integers(2, max(2, max_size))).map(lambda pair: pair[0] * pair[1])
     return st.one_of(choice, anything, mixed, long).map(lambda text: text[:max_size])
@@ -76,15 +76,15 @@ def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchSt
 def wrong_answers(
     gold: object, *, value: object = None, others: Iterable[str] = (), honest: bool = False
 ) -> SearchStrategy[str]:
-    """Draw answers that are certainly not `gold`, plausible answers of a model first.
+    """Draw answers that are certainly not `gold`; answers that a model may plausibly give come first.
 
     ``wrong_answers("42")`` draws ``86``, ``-42``, ``420``, ``nan``, ``""`` and the like; see
     ``rewardkit.check.variants.wrong_answers``.
 
     Args:
         gold: the right answer as a completion writes it.
-        value: the value of its column, if that is a list or an object.
-        others: gold answers of other examples.
+        value: the value of the gold column, if it is a list or an object.
+        others: the gold answers of other examples.
         honest: draw only answers that a model may give in good faith.
     """
     answers = _wrong_answers(str(gold), value, others)

@@ -288,7 +288,7 @@ class Sender:
         except asyncio.TimeoutError:
             raise Outage("it is silent or too slow") from None
         except openai.APIStatusError as error:
-            raise _Free(failure_of(error, self._said(error))) from None
+            raise _Free(failure_of(error, self._error_message(error))) from None
         except Exception as error:  # an answer may be broken in any way
             cause = error.__cause__ or error
             outage = Outage(self._without_key.message(str(cause)) or type(cause).__name__)
@@ -308,7 +308,7 @@ class Sender:
             _log.warning("%s does not report tokens, so they are estimated", self.whom(body))
         return tokens_in(body), tokens_of(reply.text)
 
-    def _said(self, error: Any) -> str:
+    def _error_message(self, error: Any) -> str:
         """Return the message of the endpoint, cut short."""
         reason = str(error.body.get("message", error.body) if isinstance(error.body, Mapping) else error.body or "")
         return shorten(self._without_key.message(reason)) if reason else "no reason given"
@@ -462,7 +462,7 @@ class EndpointClient:
         self._slots = asyncio.Semaphore(access.concurrency)
         self._rates = Rates(access.requests_per_minute, access.tokens_per_minute)
         self._standings: dict[Hashable, EndpointStatus] = {}
-        self._asked = 0
+        self._pending = 0
 
     async def complete(
         self, body: Mapping[str, Any], deadline: float, account: Account | None = None, judge: Hashable = None
@@ -481,7 +481,7 @@ class EndpointClient:
             RunStopped: the endpoint refuses all requests of this judge.
         """
         standing = self._standings.setdefault(judge, EndpointStatus(self._sender))
-        self._asked += 1
+        self._pending += 1
         try:
             async with self._slots:
                 await self._rates.turn(body)
@@ -489,8 +489,8 @@ class EndpointClient:
                     raise standing.stopped
                 return await self._with_retries(body, deadline, account, standing)
         finally:
-            self._asked -= 1
-            if not self._asked:  # the cause may be fixed before the next batch
+            self._pending -= 1
+            if not self._pending:  # the cause may be fixed before the next batch
                 for each in self._standings.values():
                     each.stopped = None
 

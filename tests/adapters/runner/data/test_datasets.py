@@ -224,13 +224,13 @@ def test_a_sample_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
 def test_no_prompt_is_on_both_sides(numbers: list[int], count: int, seed: int) -> None:
     from datasets import Dataset
 
-    from rewardkit_adapters.runner.data import _parted
+    from rewardkit_adapters.runner.data import _hold_out_rows
 
     rows = Dataset.from_dict({"prompt": [str(number) for number in numbers], "row": list(range(len(numbers)))})
     if len(set(numbers)) < 5:
         return
     try:
-        training, held_out = _parted(rows, count, seed)
+        training, held_out = _hold_out_rows(rows, count, seed)
     except ConfigError:  # one prompt holds nearly all rows
         assert max(map(numbers.count, numbers)) > len(numbers) - count - 3
         return

@@ -1,4 +1,4 @@
-"""The reward of this project: an order in words must become a JSON object, with nothing around it.
+"""The reward of this project: the model must turn an order in words into a JSON object, with nothing around it.
 
 ``send Mia 31 toys in red`` asks for ``{"name": "Mia", "qty": 31, "item": "toy", "color": "red"}``.
 """
@@ -9,7 +9,7 @@ import rewardkit as rk
 
 
 class Order(BaseModel):
-    """An order. Strict: ``"31"`` is not a quantity, and no field may be added."""
+    """An order. The types are strict: ``"31"`` is not a quantity, and extra fields are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -21,7 +21,7 @@ class Order(BaseModel):
 
 @rk.reward
 def exact(completion: str, order: Order) -> float:
-    """Return 1.0 for the whole order, else 0.0. `order` is a column of the dataset, read as an ``Order``."""
+    """Return 1.0 if the whole order is right, else 0.0. `order` is a column of the dataset, read as an ``Order``."""
     try:
         return float(Order.model_validate_json(completion) == order)
     except ValidationError:
@@ -29,13 +29,14 @@ def exact(completion: str, order: Order) -> float:
 
 
 is_json = rk.json_valid(kind="object", extract=rk.extract.whole()).named("is_json")
-fields = rk.json_match("order", extract=rk.extract.whole()).named("fields")  # partial credit: a share for each field
+fields = rk.json_match("order", extract=rk.extract.whole()).named("fields")  # partial credit: an equal share per field
 
-# The bonus for a perfect answer grows: partial credit teaches first, later only the whole order is good enough.
+# The bonus for a perfect answer grows: early in training, partial credit guides the model; later, only a complete order
+# scores high.
 bonus = rk.schedules.linear(0.0, 0.4, end=0.5)
 
-# The gate: a completion that is not a JSON object earns nothing. The condition itself earns a little, so that the
-# model has a reason to get through the gate.
+# The gate: only a JSON object can score for its content. The condition itself has a small weight, so that the model
+# learns to pass the gate.
 reward = 0.2 * is_json + rk.gate(when=is_json, then=0.4 * fields + exact * bonus)
 
 # `rewardkit check reward.py:reward` and test_reward.py use these.

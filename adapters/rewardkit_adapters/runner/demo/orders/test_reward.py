@@ -1,4 +1,4 @@
-"""Tests of the reward: it pays for right answers, and for nothing else. Run them with `pytest`."""
+"""Tests of the reward: only right answers score. Run them with `pytest`."""
 
 from collections.abc import Callable
 
@@ -19,9 +19,9 @@ ORDER = '{"name":"Mia","qty":31,"item":"toy","color":"red"}'
     ],
 )
 def test_total(completion: str, total: float) -> None:
-    # Outside of a training, schedules have their final value.
+    # Outside a training run, schedules have their final value.
     assert rk.score(reward, [completion], order=[ORDER]).total[0] == pytest.approx(total)
 
 
-def test_laws(check_reward: Callable[..., object]) -> None:  # a fixture that comes with rewardkit
+def test_laws(check_reward: Callable[..., object]) -> None:  # check_reward is a fixture that comes with rewardkit
     check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=10)
