@@ -19,7 +19,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 @final
 @dataclass(frozen=True)
 class Route(Reward):
-    """Chooses a reward for each row by the value of a column. The other rewards are not evaluated."""
+    """A reward that scores each row with the branch for its column value. Other branches are not evaluated."""
 
     branches: tuple[tuple[Any, Reward], ...]
     by: str
@@ -49,7 +49,7 @@ class Route(Reward):
         )
 
     def _branch(self, batch: Batch, rows: Rows) -> Numbers:
-        """Return the index of the child that each row chooses, (n,); -1 for none, and outside of `rows`."""
+        """Return the index of each row's branch, (n,); -1 for rows without a branch and outside of `rows`."""
         if self.by not in batch.columns:
             raise BindingError(
                 f"route by {self.by!r}: the data has no such column. Its columns: {', '.join(batch.columns) or 'none'}."
@@ -67,7 +67,7 @@ class Route(Reward):
         return chosen
 
     def _chosen(self, batch: Batch, rows: Rows) -> list[tuple[Reward, Rows]]:
-        """Return each branch with its rows."""
+        """Return each branch with the rows that it scores."""
         chosen = self._branch(batch, rows)
         for row in np.flatnonzero(rows & (chosen < 0))[:1].tolist():
             key, branch_keys = batch.columns[self.by][row], [key for key, _ in self.branches]
@@ -100,7 +100,7 @@ class Route(Reward):
 
 
 def _hint(key: Any, branch_keys: Iterable[Any]) -> str:
-    """Return the fix for a cell without a branch."""
+    """Return advice for the error about a cell whose value has no branch."""
     same = next((other for other in branch_keys if str(other) == str(key)), None)
     if same is not None:
         types = type(key).__name__, type(same).__name__

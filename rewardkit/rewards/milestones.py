@@ -22,7 +22,8 @@ from rewardkit.tree.reward import Reward
 Milestones = tuple[str, ...]
 
 _MOST = 100
-"""The maximum number of milestones: each one is a search through the whole text. Any limit: tasks have up to tens."""
+"""The maximum number of milestones, each of which is a search through the whole text. Arbitrary: tasks have up to
+tens."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Reached:
 
 
 def _longest_chain(spans: list[tuple[int, int]]) -> int:
-    """Return the number of the spans that, in this order, follow one another in the text without overlap."""
+    """Return the largest number of spans that follow one another in the text, in this order and without overlap."""
     ends: list[int] = []  # ends[k]: the earliest end of a chain of k + 1 spans
     for start, end in spans:
         length = bisect(ends, start)
@@ -58,7 +59,7 @@ def _longest_chain(spans: list[tuple[int, int]]) -> int:
 
 @dataclass(frozen=True)
 class MilestoneText:
-    """Normalize a text, with one kind of apostrophe."""
+    """A function that normalizes a text and its apostrophes."""
 
     read: PlainText
 
@@ -68,7 +69,7 @@ class MilestoneText:
 
 @dataclass(frozen=True)
 class FixedMilestones:
-    """Milestones that are the same for all samples."""
+    """A scorer for milestones that are the same for all samples."""
 
     judge: Reading[str, Milestones]
     milestones: Milestones
@@ -88,7 +89,7 @@ def _checked(milestones: Milestones) -> Milestones:
 
 @dataclass(frozen=True)
 class GoldMilestones:
-    """Read a gold cell as milestones: a list, or text with one as JSON or one per line."""
+    """A reader of gold cells with milestones: a list, or text that is a JSON list or has one per line."""
 
     read: ItemsText
     extract: Extractor | None
@@ -111,7 +112,7 @@ def milestones(
 
     A milestone is literal text. Its first occurrence counts, even inside a longer word. The score counts the largest
     number of milestones that follow one another in order without overlap, so a milestone that comes too early or too
-    late costs only its own share. Since only first occurrences count, repeating milestones earns nothing. A model that
+    late loses only its own share. Since only first occurrences count, repeating a milestone gains nothing. A model that
     knows the milestones can still recite them: also reward the result, and choose words that are not in the prompt.
 
     Args:

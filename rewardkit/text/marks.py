@@ -13,10 +13,10 @@ _BOX_TOKEN = re.compile(
     r"\\\\?(?:boxed|fbox)\s{0,9}(?:\{|(?P<bare>-?[0-9]+(?:[.,][0-9]+)*|(?<=\s)[A-Za-z](?![A-Za-z])))|\\.|[{}]",
     re.DOTALL,
 )
-"""A box, also in text that was escaped once too often, as in JSON."""
+"""The start of a LaTeX box (also with doubled backslashes, as in JSON), an escaped character, or a brace."""
 
 _FENCE = re.compile(r"([ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
-"""A fence, which may be the first thing in an item of a list; then the info string, of which the language is a part."""
+"""A fence, possibly at the start of a list item, and its info string, which contains the language."""
 
 _LANGUAGE = re.compile(r"[{.]*[^\s{},:]+")
 """The language in an info string: ``python title="a.py"``, ``{.python}`` (Pandoc), ``python:a.py``, ``python,x``."""
@@ -29,7 +29,7 @@ _BLANK = re.compile(
     r"|(?:\\text\s?\{\s?)?(?:your |the |final ){0,2}answer\s?\}?)*",
     re.IGNORECASE,
 )
-"""The content of a box that only marks the place of the answer."""
+"""The content of a box that is only a placeholder for the answer, such as "your answer"."""
 
 
 def fenced_blocks(text: str) -> list[tuple[str, str]]:
@@ -38,10 +38,10 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
 
 
 def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
-    """Return the closed fenced blocks of `text`, the text after the last one, and what an open fence after it holds.
+    """Return the closed fenced blocks of `text`, the text after the last one, and the content of an open fence there.
 
-    The rules are CommonMark's (https://spec.commonmark.org, "Fenced code blocks"), except that a fence may be indented
-    anywhere: models write lists whose code is not where the list's text begins.
+    The rules are CommonMark's (https://spec.commonmark.org, "Fenced code blocks"), except that a fence may have any
+    indentation: models write lists whose code is not aligned with the list's text.
     """
     blocks = []
     language: str | None = None
@@ -66,7 +66,7 @@ def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
 
 
 def _closes(match: re.Match[str], fence: str, indent: int) -> bool:
-    """Return whether a line closes `fence`: one in a docstring is indented more, and is part of the code."""
+    """Return whether a line closes `fence`: a fence in a docstring is indented further and is part of the code."""
     alone = not match["info"].strip() and not match[1].strip()
     return alone and match["fence"].startswith(fence) and _columns(match[1]) <= indent + 3
 
@@ -76,29 +76,29 @@ def _columns(lead: str) -> int:
 
 
 def _unindented(line: str, columns: int) -> str:
-    """Remove at most as many columns of white space as are in front of the opening fence."""
+    """Return `line` with up to `columns` columns of leading white space removed."""
     code = line.lstrip(" \t")
     return line[: len(line) - len(code)].expandtabs(4)[columns:] + code
 
 
 def last_box(text: str) -> str | None:
-    """Return the content of the last box that is not empty."""
+    """Return the content of the last nonempty box; None if there is none, or if a box is not closed."""
     contents = boxes(text)
     return contents[-1] if contents else None
 
 
 def boxes(text: str) -> list[str] | None:
-    """Return the contents of the outermost boxes that are not empty, each with a minus sign before it, if any.
+    """Return the contents of the outermost nonempty boxes, including a minus sign before a box.
 
-    A box that only contains another box has the content of that. None if a box is not closed: the text was cut off, and
-    the last box is the one that counts.
+    A box that only contains another box has the content of the inner box. The result is None if a box is not closed:
+    the text was cut off, and the last box is the one that counts.
     """
     outer_boxes = boxes_in(text)
     return None if outer_boxes is None else [box.content for box in outer_boxes]
 
 
 class Box(NamedTuple):
-    """A box at ``text[start:end]``, with a minus sign that belongs to it."""
+    """A box at ``text[start:end]``, which includes a minus sign before the box."""
 
     start: int
     end: int
@@ -106,12 +106,12 @@ class Box(NamedTuple):
 
 
 def boxes_in(text: str) -> list[Box] | None:
-    """Return the outermost boxes that are not empty; None if one is not closed."""
+    """Return the outermost nonempty boxes; None if a box is not closed."""
     outer_boxes = []
     opened: list[
         tuple[int, int, bool]
-    ] = []  # where an open brace or box begins, where its content does, and whether it is a box
-    inner: tuple[int, int, tuple[int, int]] | None = None  # the last box that closed, and where its content is
+    ] = []  # open braces and boxes: (start, start of the content, whether it is a box)
+    inner: tuple[int, int, tuple[int, int]] | None = None  # (start, end, span of the content) of the last closed box
     for token in _BOX_TOKEN.finditer(text):
         mark = token[0]
         if token["bare"] and not opened:
