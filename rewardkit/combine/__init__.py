@@ -1,1 +1,1 @@
-"""Rewards made of rewards: means, gates, routes, products, extremes, fallbacks, monitors, caches."""
+"""Rewards that combine other rewards: means, gates, routes, products, extremes, fallbacks, monitors, caches."""

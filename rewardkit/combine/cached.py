@@ -1,4 +1,4 @@
-"""Cached: ``rk.cached(slow, "scores.sqlite")`` keeps the scores of a slow reward for later batches and runs."""
+"""Cached rewards: ``rk.cached(slow, "scores.sqlite")`` keeps the scores of a slow reward for later batches and runs."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 from rewardkit.workers.shared_file import SqliteCache, checked_path
 
 FORMAT = 1
-"""The version of keys and entries; entries of another version are not found."""
+"""The version of the format of keys and entries; entries of other versions are not found."""
 
 _NAME = f"scores_{FORMAT}"
 _ATOMS = (str, int, bool, type(None))
 _DEEPEST = 50
-"""Any limit: cells are a few levels deep, and a value that contains itself has no end."""
+"""The maximum nesting depth of a cell. Arbitrary: cells are a few levels deep, and a value that contains itself would
+recurse forever."""
 
 
 class _Unwritable(Exception):
-    """A value that no key can be made of."""
+    """An error for a value that cannot be part of a cache key."""
 
 
 @final
@@ -76,7 +77,7 @@ class Cached(Reward):
             }
             self._saved.put(
                 {key: _written(fresh_column, row) for key, row in cacheable_rows.items()}
-            )  # a failure may pass
+            )  # failures are left out: they may be temporary
         return column
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
@@ -84,7 +85,7 @@ class Cached(Reward):
         return Cached(reward, self.path, self.version)
 
     def describe(self) -> str:
-        """Return the key that identifies the scores. The place where they are kept does not change them."""
+        """Return the description of the inner reward, since the path of the file does not affect the scores."""
         return described(self.reward)
 
     @property
@@ -96,13 +97,13 @@ class Cached(Reward):
         return f"{FORMAT} {__version__} {self.version!r} {described(self.reward)}"
 
     def _keys(self, batch: Batch, rows: Rows) -> dict[int, str]:
-        """Return the keys of `rows`; without those whose arguments cannot be written."""
+        """Return the cache key of each row in `rows`; rows whose arguments cannot be written as JSON are left out."""
         binding = self.reward.facts.binding
         assert binding is not None
         parameters = available_parameters(binding.parameters, batch)
         keys: dict[int, str] = {}
         for row in np.flatnonzero(rows).tolist():
-            if row in batch.rollouts.broken:  # the reward fails it
+            if row in batch.rollouts.broken:  # the reward fails on this row
                 continue
             try:
                 arguments = {
@@ -124,7 +125,7 @@ class Cached(Reward):
 
 
 def _argument(source: str, batch: Batch, row: int) -> Any:
-    """Return the value of the batch that an argument is made of."""
+    """Return the value in the batch from which an argument with this `source` is computed."""
     if source == "completion":
         return batch.texts[row]
     if source == "messages":
@@ -141,7 +142,7 @@ def _argument(source: str, batch: Batch, row: int) -> Any:
 
 
 def _of_trajectory(batch: Batch, row: int) -> Any:
-    """Return the key that identifies a trajectory: its messages and the record of its environment."""
+    """Return the part of the key that identifies a trajectory: its messages and the record of its environment."""
     records = (batch.rollouts.records or [None] * batch.size)[row]
     cut = batch.rollouts.cut is not None and batch.rollouts.cut[row]
     record_fields = [[record.name, dict(record.arguments), record.text, record.error] for record in records or ()]
@@ -149,7 +150,7 @@ def _of_trajectory(batch: Batch, row: int) -> Any:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON in which different values differ; 1, 1.0, True and "1" do."""
+    """Return `value` as a JSON value that is distinct for distinct values, even for 1, 1.0, True and "1"."""
     if isinstance(value, np.generic):
         value = value.item()
     kind = type(value)
@@ -192,13 +193,13 @@ def _written(column: Column, row: int) -> str:
 
 
 def _restored(text: str, bounds: tuple[float, float], column: Column, row: int) -> bool:
-    """Put an entry into `column`; return False if it is not one."""
+    """Write the cache entry `text` into `column`; return False if the entry is not valid."""
     try:
         value, note, parts, *shares = json.loads(text)
         turns = shares[0] if shares else []
         numbers = [*parts.values(), *turns, *([] if value is None else [value])]
-        sound = isinstance(note, str) and all(type(number) is float and math.isfinite(number) for number in numbers)
-        if not sound or not (value is None or bounds[0] - TOLERANCE <= value <= bounds[1] + TOLERANCE):
+        is_valid = isinstance(note, str) and all(type(number) is float and math.isfinite(number) for number in numbers)
+        if not is_valid or not (value is None or bounds[0] - TOLERANCE <= value <= bounds[1] + TOLERANCE):
             return False
     except (ValueError, TypeError, AttributeError, RecursionError):
         return False
@@ -220,12 +221,14 @@ def _restored(text: str, bounds: tuple[float, float], column: Column, row: int) 
 def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") -> Reward:
     """Return a reward that scores the same completion of the same row only once, also in later batches and runs.
 
-    ``rk.cached(rk.code_tests("tests"), "scores.sqlite")`` runs no program twice. Name, scores, notes and parts are
-    those of the reward. The key of a score is the reward (its options, the source of its function, the version of
-    rewardkit) and its arguments. Scores and abstentions are kept; failures and bugs are tried again next time.
+    ``rk.cached(rk.code_tests("tests"), "scores.sqlite")`` runs no program twice. The name, scores, notes and parts are
+    the same as without the cache. The key of a score consists of the reward (its options, the source of its function,
+    the version of rewardkit) and its arguments. Scores and abstentions are kept; failures and bugs are tried again next
+    time.
 
     Args:
-        reward: one function or ready reward of single completions. Cache the slow rewards of a tree, not the tree.
+        reward: a function or ready reward that scores single completions. Cache the slow rewards of a tree, not the
+            tree.
         path: an SQLite file, created if it does not exist. All processes of a machine can share it, and so can rewards
             and judges. It must not be on a network file system. While it is locked or the disk is full, you get a
             warning and the reward is called instead.
@@ -246,14 +249,14 @@ def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") 
     inner = item.facts.stands_for
     if inner is not None and not isinstance(item, Cached):
         return cached(inner, path, version=version).named(item.name)
-    why = "; ".join(_obstacles(item))
-    if why:
-        raise RewardDefinitionError(f"cached: {shorten(item)} cannot be cached: {why}")
+    obstacles = "; ".join(_obstacles(item))
+    if obstacles:
+        raise RewardDefinitionError(f"cached: {shorten(item)} cannot be cached: {obstacles}")
     return Cached(item, file, version)
 
 
 def _obstacles(reward: Reward) -> Iterator[str]:
-    """Yield the reasons why the scores of `reward` are not a function of its arguments."""
+    """Yield the reasons why the scores of `reward` depend on more than its arguments."""
     binding: Binding | None = reward.facts.binding
     if isinstance(reward, Cached):
         yield "it is cached already"

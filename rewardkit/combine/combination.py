@@ -1,6 +1,7 @@
-"""Product, minimum, maximum and an order: ``rk.product(format, accuracy)`` is high only if both are high.
+"""Products, minima, maxima and lexicographic orders: ``rk.product(format, accuracy)`` is high only if both are high.
 
-They are not additive: each is one term, and its rewards are logged as components. Rewards that abstain are left out.
+A combination is not additive: it is one term of the total, and its rewards are logged as components. A product,
+minimum or maximum leaves out rewards that abstain.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from rewardkit.progress.bounds import TOLERANCE, Bounds, scaled_bounds
 from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 
 MOST_BITS = 21
-"""The bits used of the 24 in a float32; the rest is for sums with other rewards."""
+"""The number of bits to use of the 24 in a float32; the rest is for sums with other rewards."""
 
 
 @final
 @dataclass(frozen=True)
 class Lexicographic(Reward):
-    """Each reward only ranks completions that are equal in all rewards before it."""
+    """A lexicographic order: each reward only ranks completions that are equal in all rewards before it."""
 
     rewards: tuple[Reward, ...]
     levels: int
@@ -42,7 +43,7 @@ class Lexicographic(Reward):
         for rank, (reward, column) in enumerate(zip(self.rewards, columns, strict=True), 1):
             low, high = reward.bounds
             digit = self.levels * np.clip((column.values - low) / ((high - low) or 1.0), 0.0, 1.0)
-            if rank < len(columns):  # nothing comes after the last digit, so it keeps its fraction
+            if rank < len(columns):  # the last digit keeps its fraction, as no digit follows
                 digit = np.floor(digit + TOLERANCE)
             total += np.where(column.contributing, digit, 0.0) / (self.levels + 1.0) ** rank
         highest = 1.0 - (self.levels + 1.0) ** -len(columns)
@@ -56,12 +57,12 @@ class Lexicographic(Reward):
         return f"lexicographic({', '.join(map(repr, self.rewards))}{levels})"
 
 
-# Ten steps: any number that leaves bits of a float32 for further rewards.
+# The default of ten levels is arbitrary; it leaves bits of a float32 for further rewards.
 def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
     """Return a reward in which the first reward decides; each later one only breaks ties.
 
     ``rk.lexicographic(right, short, levels=1)`` ranks every right completion above every wrong one, and shorter ones
-    above longer ones among equals. It scores from 0 to 1, and is one term.
+    above longer ones among equals. The score is from 0 to 1 and is one term of the total.
 
     Args:
         rewards: two or more rewards, or one list of them, the most important first. Their bounds must be finite. A
@@ -161,17 +162,19 @@ def product(*rewards: Any) -> Reward:
 
 
 def minimum(*rewards: Any) -> Reward:
-    """Return the lowest of several rewards: a completion is as good as its worst side.
+    """Return the lowest of several rewards: a completion is only as good as its worst score.
 
-    ``rk.minimum(a, b)`` is 0.3 if `a` is 0.9 and `b` is 0.3. Arguments and errors are those of ``rk.product``.
+    ``rk.minimum(a, b)`` is 0.3 if `a` is 0.9 and `b` is 0.3. The arguments and errors are the same as for
+    ``rk.product``.
     """
     return _combination("minimum", rewards)
 
 
 def maximum(*rewards: Any) -> Reward:
-    """Return the highest of several rewards: it is enough to be good in one way.
+    """Return the highest of several rewards: one good score is enough.
 
-    ``rk.maximum(a, b)`` is 0.9 if `a` is 0.9 and `b` is 0.3. Arguments and errors are those of ``rk.product``.
+    ``rk.maximum(a, b)`` is 0.9 if `a` is 0.9 and `b` is 0.3. The arguments and errors are the same as for
+    ``rk.product``.
     """
     return _combination("maximum", rewards)
 

@@ -1,4 +1,4 @@
-"""Curriculum: one reward after another, by time or by the progress of the policy.
+"""Curricula: one reward after another, switched by time or by the progress of the policy.
 
 ::
 
@@ -95,12 +95,12 @@ class Stage:
 
     @property
     def parts(self) -> tuple[tuple[Weight, Reward], ...]:
-        """The rewards of a plain sum with their weights, so that each one is scored or skipped separately."""
+        """The rewards of the stage with their weights; a plain sum is split, so that each is scored separately."""
         return summands(self.reward)
 
     @property
     def tunables(self) -> list[Tunable]:
-        """The numbers that can be tuned: where it ends, and the weights of a plain sum."""
+        """The numbers that can be tuned: the end of the stage, and the weights of a plain sum."""
         end = [] if self.until is None else [Tunable("schedules", self.until, stage=self.name)]
         parts = self.parts if is_sum(self.reward) else ()
         return [*end, *(Tunable("weights", weight, reward, self.name) for weight, reward in parts)]
@@ -127,7 +127,7 @@ class Stage:
 @final
 @dataclass(frozen=True)
 class Curriculum(Reward):
-    """Stages, one after another; two count while one fades into the next."""
+    """A sequence of stages; two of them count while one fades into the next."""
 
     stages: tuple[Stage, ...]
     label: str = ""
@@ -139,7 +139,7 @@ class Curriculum(Reward):
         limits = [stage.reward.bounds for stage in self.stages]
         if any(
             stage.fades for stage in self.stages
-        ):  # if one of two stages abstains, only a part of the other one counts
+        ):  # if one of two fading stages abstains, the other counts only in part
             limits.append((0.0, 0.0))
         counting = self._counting
         return NodeSpec(
@@ -161,7 +161,7 @@ class Curriculum(Reward):
 
     @property
     def _counting(self) -> list[Weight]:
-        """The weight of each stage: all stages before it are over, and it is not."""
+        """The weight of each stage: how far all stages before it are over and the stage itself is not, from 0 to 1."""
         weights: list[Weight] = []
         reached: Any = 1.0
         for stage in self.stages:
@@ -213,7 +213,7 @@ def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
 
     Raises:
         RewardDefinitionError: there are no stages, two have the same name, a stage before the last has no ``until``,
-            the last one has one, or the ends do not ascend.
+            the last stage has one, or the ends are not in ascending order.
         RewardTypeError: an item is not a stage.
     """
     collection = stages[0] if len(stages) == 1 and not isinstance(stages[0], Stage) else stages
@@ -239,7 +239,7 @@ def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
 
 
 def _check_times(stages: Sequence[Stage]) -> None:
-    # A stage that ends before the stages ahead of it would never count.
+    # A stage that ends before an earlier stage would never count.
     timed = [stage for stage in stages if stage.until is not None and not isinstance(stage.until, Schedule)]
     kinds = {type(at) for stage in timed for at in (stage.until, stage.over) if at != 0}
     if len(kinds) > 1:

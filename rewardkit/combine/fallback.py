@@ -1,4 +1,4 @@
-"""Fallback: ``rk.fallback(judge, similarity)`` uses the second reward if the first one fails."""
+"""Fallbacks: ``rk.fallback(judge, similarity)`` uses the second reward if the first one fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 @final
 @dataclass(frozen=True)
 class Fallback(Reward):
-    """`first`; `second` for every group in which `first` failed on any completion."""
+    """A reward that uses `first`, but `second` for every group in which `first` failed on any completion."""
 
     first: Reward
     second: Reward
@@ -37,18 +37,18 @@ class Fallback(Reward):
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         (first,) = yield [(self.first, rows)]
-        failed = rows & first.unscorable
-        # Several gates may ask for parts of one group: rows that already use the second reward keep it.
+        failed_rows = rows & first.unscorable
+        # Several gates may request parts of one group: rows that already use `second` keep it.
         before = evaluation.column(self).shares
         if before and before[1].reached is not None:
-            failed |= before[1].reached
-        replaced = rows & evaluation.batch.whole_groups(failed) if failed.any() else failed
-        (second,) = yield [(self.second, replaced)]
+            failed_rows |= before[1].reached
+        replaced_rows = rows & evaluation.batch.whole_groups(failed_rows) if failed_rows.any() else failed_rows
+        (second,) = yield [(self.second, replaced_rows)]
         result = Column.empty(len(rows))
-        result.fill(rows & ~replaced, first)
-        result.fill(replaced, second)
-        result.parts["second"] = np.where(rows, replaced, np.nan)  # 1.0 where the second scored the row
-        result.shares = (Share(1.0, ~replaced), Share(1.0, replaced))
+        result.fill(rows & ~replaced_rows, first)
+        result.fill(replaced_rows, second)
+        result.parts["second"] = np.where(rows, replaced_rows, np.nan)  # 1.0 if `second` scored the row
+        result.shares = (Share(1.0, ~replaced_rows), Share(1.0, replaced_rows))
         return result
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
@@ -71,6 +71,6 @@ def fallback(first: RewardLike, second: RewardLike) -> Reward:
         second: the reward for groups in which `first` failed.
 
     Raises:
-        RewardTypeError: one of them is not a reward.
+        RewardTypeError: `first` or `second` is not a reward.
     """
     return Fallback(reward_of(first, "fallback: the first reward"), reward_of(second, "fallback: the second reward"))

@@ -26,7 +26,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Request, Reward, Steps, 
 @final
 @dataclass(frozen=True)
 class HardGate(Reward):
-    """`then` if `when` reaches the threshold, else `otherwise`."""
+    """A gate that scores `then` if `when` reaches the threshold, else `otherwise`."""
 
     when: Reward
     then: Reward
@@ -88,7 +88,7 @@ class HardGate(Reward):
 @final
 @dataclass(frozen=True)
 class SoftGate(Reward):
-    """``when * then + (1 - when) * otherwise``, for `when` between 0 and 1."""
+    """A gate that scores ``when * then + (1 - when) * otherwise``, for `when` between 0 and 1."""
 
     when: Reward
     then: Reward
@@ -109,8 +109,8 @@ class SoftGate(Reward):
         result.codes[rows & condition.unscorable] = FAILED
         result.fill(rows & opened, inside)
         scored = rows & ((opening == 0.0) | (opened & inside.contributing))
-        paid = np.where(opened, opening * np.nan_to_num(inside.values), 0.0) + (1.0 - opening) * self.otherwise
-        result.values[scored], result.codes[scored] = paid[scored], SCORED
+        scores = np.where(opened, opening * np.nan_to_num(inside.values), 0.0) + (1.0 - opening) * self.otherwise
+        result.values[scored], result.codes[scored] = scores[scored], SCORED
         # If `then` abstained, the gate abstains.
         counts = (opening == 0.0) | inside.contributing
         shares = Share(np.nan_to_num(opening), opened), Share(np.nan_to_num(1.0 - opening), (opening < 1.0) & counts)
@@ -129,7 +129,7 @@ class SoftGate(Reward):
 @final
 @dataclass(frozen=True)
 class Fixed(Reward):
-    """The same score for every row: `otherwise`, as a term of the gate."""
+    """A reward with the same score for every row: the gate's `otherwise`, as a term of the total."""
 
     label: str
     value: float
@@ -153,7 +153,7 @@ class Fixed(Reward):
 
 
 def _facts(gate: HardGate | SoftGate) -> NodeSpec:
-    """Return the facts of a hard or soft gate."""
+    """Return the node specification of a hard or soft gate."""
     name = gate.label or (f"{gate.when.name}_gate" if gate.when.name else "gate")
     low, high = gate.then.bounds
     otherwise = (Fixed(f"{name}.otherwise", gate.otherwise, not gate.label),) if gate.otherwise else ()
@@ -178,12 +178,15 @@ def _facts(gate: HardGate | SoftGate) -> NodeSpec:
 
 
 def _requests(gate: HardGate | SoftGate, opened: Rows, closed: Rows) -> list[Request]:
-    """Ask for the open rows of `then`, and the closed rows of the `otherwise` term."""
+    """Return the gate's requests: `then` for the open rows, and the `otherwise` term for the closed rows."""
     return list(zip(gate.facts.addends or (), (opened, closed), strict=False))
 
 
 def _opening(condition: Column) -> Floats:
-    """Return the openness of each row, 0 to 1; 1 if the condition abstained, NaN if it failed or was not evaluated."""
+    """Return how far the gate is open for each row, from 0 to 1.
+
+    It is 1 if the condition abstained, and NaN if the condition failed or was not evaluated.
+    """
     opening = np.clip(condition.values, 0.0, 1.0)
     opening[condition.codes == ABSTAINED] = 1.0
     return opening
@@ -202,13 +205,13 @@ def gate(
 
     Args:
         when: the condition. If it abstains, the gate is open; if it fails, the completion fails. Pass a list if all of
-            several conditions must hold, or a mapping of condition -> threshold: later conditions are not evaluated
-            where an earlier one is closed. If any of several conditions is enough, pass ``rk.maximum(a, b)``.
+            several conditions must hold, or a mapping of condition -> threshold: completions that fail one condition
+            are not scored by the later ones. If any of several conditions is enough, pass ``rk.maximum(a, b)``.
         then: the reward behind the gate; evaluated only if the gate is open.
         threshold: the score that `when` must reach, with a tolerance of 1e-9; 1.0 by default. May be a schedule.
-        otherwise: the score if the gate is closed. If it is not zero, it is a term named ``<gate>.otherwise``.
-        soft: True multiplies instead: ``when * then + (1 - when) * otherwise``. `when` must stay within [0, 1], and
-            there is no threshold.
+        otherwise: the score if the gate is closed. A nonzero score is a separate term named ``<gate>.otherwise``.
+        soft: True for a soft gate, which scores ``when * then + (1 - when) * otherwise``. `when` must stay within [0,
+            1], and there is no threshold.
 
     Raises:
         RewardDefinitionError: `when` always or never reaches the threshold, or a soft gate has a threshold or a
@@ -218,7 +221,7 @@ def gate(
     if isinstance(when, Mapping | list | tuple):
         return _nested(when, then, threshold, otherwise, soft)
     condition, inside = reward_of(when, "gate: when"), reward_of(then, "gate: then")
-    paid = number(otherwise, "gate: otherwise")
+    closed_score = number(otherwise, "gate: otherwise")
     if soft:
         if threshold is not None:
             raise RewardDefinitionError(
@@ -229,15 +232,15 @@ def gate(
                 f"a soft gate needs a condition within [0, 1], but {condition!r} has the bounds {condition.bounds}. "
                 "Declare its bounds, or use .clip(0, 1)"
             )
-        return SoftGate(condition, inside, paid)
+        return SoftGate(condition, inside, closed_score)
     limit = as_weight(1.0 if threshold is None else threshold, "gate: threshold")
-    return HardGate(condition, inside, limit, paid)
+    return HardGate(condition, inside, limit, closed_score)
 
 
 def _nested(
     conditions: Sequence[RewardLike] | Mapping[Any, Any], then: RewardLike, threshold: Any, otherwise: float, soft: bool
 ) -> Reward:
-    """Return one gate inside another for each condition; the first one is outside."""
+    """Nest one gate per condition, the first outermost."""
     if not conditions:
         raise RewardDefinitionError("gate: when= has no condition. Pass at least one reward")
     if isinstance(conditions, Mapping) and threshold is not None:

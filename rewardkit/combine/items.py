@@ -1,4 +1,4 @@
-"""The items of an aggregator, in any form that users write them.
+"""Read the items of an aggregator, such as a sum or a product, in every notation that users may write.
 
 ``(a, b)``, ``[(0.2, a), (b, 0.8)]``, ``{a: 0.2, b: 0.8}`` and ``{"form": 0.2 * a}`` all become (weight, reward) pairs.
 """
@@ -17,11 +17,11 @@ from rewardkit.tree.reward import Reward
 
 
 def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple[Reward, ...]:
-    """Return the rewards for the aggregator called `where`, passed one by one or as one list.
+    """Return the rewards that were passed to the aggregator `where`, one by one or as one list.
 
     Raises:
-        RewardDefinitionError: there are fewer than `least` (1 or 2).
-        RewardTypeError: an item is not a reward, or they are a mapping.
+        RewardDefinitionError: there are fewer than `least` rewards (1 or 2).
+        RewardTypeError: an item is not a reward, or `rewards` contains a mapping.
     """
     collection = rewards[0] if len(rewards) == 1 and not _is_item(rewards[0]) else rewards
     if isinstance(collection, Mapping):
@@ -36,10 +36,10 @@ def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple
 
 
 def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Reward]]:
-    """Return (weight, reward) pairs for the arguments of the aggregator called `where`.
+    """Return the items that were passed to the aggregator `where` as (weight, reward) pairs.
 
     Raises:
-        RewardDefinitionError: there is nothing, or a weight is not finite.
+        RewardDefinitionError: there are no items, or a weight is not finite.
         RewardTypeError: an item is neither a weight nor a reward.
     """
     collection: Any = items[0] if len(items) == 1 and not (_is_item(items[0]) or isinstance(items[0], tuple)) else items

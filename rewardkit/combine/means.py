@@ -1,7 +1,7 @@
 """Weighted sums and means: ``rk.mean({accuracy: 2.0, style: 1.0})`` is (2 * accuracy + style) / 3.
 
-In a sum, a reward that abstains drops out; a mean divides by the weights of the others. A geometric or harmonic mean is
-high only if all are: ``rk.mean(form, accuracy, kind="geometric")``.
+A reward that abstains drops out of a sum; a mean is divided by the weights of the other rewards. A geometric or
+harmonic mean is high only if all of its rewards are high: ``rk.mean(form, accuracy, kind="geometric")``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, Tunable
 Kind = Literal["arithmetic", "geometric", "harmonic"]
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""Replaces a divisor of zero."""
+"""The divisor to use in place of zero."""
 
 
 @final
 @dataclass(frozen=True)
 class Mean(Reward):
-    """The weighted mean of the rewards that do not abstain; an arithmetic one is a sum of terms."""
+    """The weighted mean of the rewards that do not abstain; an arithmetic mean is a sum of terms."""
 
     items: tuple[tuple[Weight, Reward], ...]
     kind: Kind
@@ -69,14 +69,14 @@ class Mean(Reward):
         columns: list[tuple[float, Column]] = yield from weighted(self.items, evaluation, rows)
         weights = np.array([np.where(column.contributing, weight, 0.0) for weight, column in columns])
         total = np.add.reduce(weights, axis=0)
-        live = [(column, weight != 0.0) for weight, column in columns]
+        active_columns = [(column, weight != 0.0) for weight, column in columns]
         if self.kind == "arithmetic":
             values = np.divide(weighted_total(columns), total, out=np.zeros_like(total), where=total > 0.0)
         else:
             scores = np.array([np.where(column.contributing, column.values, 1.0) for _, column in columns])
             values = self._power_mean(weights, scores)
-        # If all weights are zero now, there is no mean: the row abstains, unless a reward failed.
-        result = Column.combined(live, values, rows)
+        # If all weights are currently zero, there is no mean: the row abstains, unless a reward failed.
+        result = Column.combined(active_columns, values, rows)
         result.fill(rows & (total <= 0.0) & result.contributing, Column.abstained(len(rows)))
         if self.kind == "arithmetic":
             # If everything abstained, the weights stay as they are: zero would mean that the rewards are switched off.
@@ -85,7 +85,10 @@ class Mean(Reward):
         return result
 
     def _power_mean(self, weights: Floats, values: Floats) -> Floats:
-        """Return the means, (n,), of (items, n) weights and values; 0 if a value with a weight is 0."""
+        """Return the mean of each row, (n,), for weights and values of shape (items, n).
+
+        A mean is 0 if a value with a nonzero weight is 0.
+        """
         counted = weights > 0.0
         weights = weights / np.maximum(weights.max(axis=0), SMALLEST)  # so that tiny weights do not vanish
         total = np.maximum(weights.sum(axis=0), SMALLEST)
@@ -115,7 +118,7 @@ def weighted_sum(*items: Any) -> Reward:
 
     Args:
         items: rewards, ``(weight, reward)`` pairs in either order, one list of them, or one mapping: reward -> weight,
-            or name -> reward or pair. A weight is a number or a schedule.
+            or name -> reward or such a pair. A weight is a number or a schedule.
 
     Raises:
         RewardDefinitionError: there are no items, or a weight is not finite.
@@ -132,18 +135,18 @@ def mean(*items: Any, weights: Iterable[Weight] | None = None, kind: Kind = "ari
     if all weights are zero at the moment.
 
     With weights *w* and scores *x*, the mean is sum(w * x) / sum(w); the geometric one is exp(sum(w * log(x)) /
-    sum(w)), the harmonic one sum(w) / sum(w / x), and both are 0.0 if a reward with a weight is 0. The parts of an
-    arithmetic mean are terms of the total, as in a sum; a geometric or harmonic mean is one term.
+    sum(w)), the harmonic one sum(w) / sum(w / x), and both are 0.0 if a reward with a nonzero weight is 0. The parts of
+    an arithmetic mean are terms of the total, as in a sum; a geometric or harmonic mean is one term.
 
     Args:
         items: as for ``rk.weighted_sum``. Weights must not be negative.
-        weights: a number or a schedule for each item, in place of factors.
-        kind: ``"arithmetic"``, ``"geometric"`` or ``"harmonic"``. The bounds of the rewards of the last two must start
-            at 0 or above.
+        weights: a number or a schedule for each item, instead of weights in `items`.
+        kind: ``"arithmetic"``, ``"geometric"`` or ``"harmonic"``. For the last two, the lower bound of each reward must
+            be at least 0.
 
     Raises:
-        RewardDefinitionError: there are no items, a weight is negative or becomes negative later, there are not as many
-            weights as items, `kind` is unknown, or a reward of a geometric or harmonic mean can be negative.
+        RewardDefinitionError: there are no items, a weight is negative or becomes negative later, the numbers of
+            weights and items differ, `kind` is unknown, or a reward of a geometric or harmonic mean can be negative.
         RewardTypeError: an item is neither a weight nor a reward.
     """
     if kind not in get_args(Kind):

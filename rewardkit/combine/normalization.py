@@ -1,6 +1,6 @@
-"""Normalized rewards: ``rk.normalize(judge)`` has mean 0 and deviation 1 within each group, on any scale of the judge.
+"""Normalized rewards: ``rk.normalize(judge)`` has mean 0 and deviation 1 in each group, whatever the judge's scale.
 
-The weights of normalized rewards then say how much each of them contributes to the advantage.
+The weights of normalized rewards say how much each of them contributes to the advantage.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 @final
 @dataclass(frozen=True)
 class RankInGroup(Reward):
-    """The share of its group that a completion beats; a tie counts half."""
+    """A reward that scores a completion by the share of its group that it beats; a tie counts half."""
 
     reward: Reward
 
@@ -51,7 +51,7 @@ class RankInGroup(Reward):
         for members in evaluation.batch.members(rows & column.contributing):
             ranks[members] = _ranks(column.values[members])
         result = Column.combined([(column, True)], ranks, rows)
-        result.codes[result.contributing < column.contributing] = ABSTAINED  # a single completion has no rank
+        result.codes[result.contributing < column.contributing] = ABSTAINED  # a lone completion has no rank
         return result
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
@@ -62,15 +62,18 @@ class RankInGroup(Reward):
 
 
 def _ranks(values: Floats) -> Floats:
-    """Return the share of the others that each of `values`, (k,), beats; a tie counts half. NaN for a single value."""
+    """Return the share of the other values that each of `values`, (k,), beats; a tie counts half.
+
+    A single value gives NaN.
+    """
     if len(values) < 2:
         return np.full(len(values), np.nan)
     order = np.argsort(values)
-    alike = np.zeros(len(values), dtype=np.int64)  # the same number for neighbors within the tolerance
-    alike[order[1:]] = np.cumsum(np.diff(values[order]) > TOLERANCE)
-    sizes = np.bincount(alike)
+    tie_ids = np.zeros(len(values), dtype=np.int64)  # neighbors within the tolerance share a number
+    tie_ids[order[1:]] = np.cumsum(np.diff(values[order]) > TOLERANCE)
+    sizes = np.bincount(tie_ids)
     below = np.cumsum(sizes) - sizes
-    ranks: Floats = (below + (sizes - 1) / 2.0)[alike] / (len(values) - 1)
+    ranks: Floats = (below + (sizes - 1) / 2.0)[tie_ids] / (len(values) - 1)
     return ranks
 
 
@@ -78,12 +81,12 @@ def rank_in_group(reward: RewardLike) -> Reward:
     """Return the rank of a completion among those of its prompt: 1.0 for the best, 0.0 for the worst.
 
     Scores of 0.1, 0.5, 0.5 and 9.0 become 0.0, 0.5, 0.5 and 1.0. Only the order counts, so the scale of a judge or one
-    outlier makes no difference. If all scores are equal, each completion gets 0.5, and no advantage. Inside a gate,
-    completions for which the gate is closed are also ranked.
+    outlier makes no difference. If all scores are equal, each completion gets 0.5 and an advantage of zero. Inside a
+    gate, completions for which the gate is closed are also ranked.
 
     Args:
         reward: the reward to rank by; scores within 1e-9 are equal. Completions that abstain or fail are not ranked,
-            and a completion that is left alone abstains.
+            and if only one completion of a group is left, it abstains.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -95,13 +98,13 @@ def rank_in_group(reward: RewardLike) -> Reward:
 By = Literal["group", "batch", "running"]
 
 EPSILON = 1e-4
-"""Added to a deviation before dividing by it, as TRL does, so that rounding errors do not become a signal."""
+"""The number to add to a deviation before dividing by it, as in TRL, so that rounding errors do not become a signal."""
 
 
 @final
 @dataclass(frozen=True)
 class RunningMoments(PerformanceSchedule):
-    """The exponential mean and deviation of a component over the training so far."""
+    """The exponentially weighted mean and deviation of a component over the training so far."""
 
     component: str
     half_life: float
@@ -133,7 +136,7 @@ class RunningMoments(PerformanceSchedule):
         return self.moments(state)[1]
 
     def moments(self, state: State) -> tuple[float, float]:
-        """Return mean and deviation; 0 and 1 before the first batch."""
+        """Return the mean and the deviation; 0 and 1 before the first batch."""
         if not state["weight"]:
             return 0.0, 1.0
         mean, square = state["mean"] / state["weight"], state["square"] / state["weight"]
@@ -143,7 +146,7 @@ class RunningMoments(PerformanceSchedule):
 
     @property
     def text(self) -> str:
-        return repr(self)  # it is never a weight
+        return repr(self)  # moments are never used as a weight
 
     def __repr__(self) -> str:
         return f"normalize({self.component!r}, by='running', half_life={self.half_life!r})"
@@ -211,7 +214,8 @@ def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None =
 
     The formula is ``(x - mean) / (deviation + 1e-4)``. A group scored 1, 2, 3 becomes -1, 0, 1; a group of equal scores
     becomes 0. A weighted sum of rewards that are normalized within the group is what GDPO trains on (TRL's
-    ``multi_objective_aggregation="normalize_then_sum"``); this one works with any trainer, and for parts of a tree.
+    ``multi_objective_aggregation="normalize_then_sum"``). ``rk.normalize`` works with any trainer, and for parts of a
+    tree.
 
     Inside a gate, completions for which the gate is closed still count in the mean and the deviation.
 

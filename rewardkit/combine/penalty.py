@@ -49,10 +49,10 @@ class Penalty(Reward):
 def penalty(reward: RewardLike, size: float = 1.0) -> Reward:
     """Return a reward as a penalty: 0 at its highest score, down to ``-size`` at its lowest.
 
-    ``accuracy + rk.penalty(rk.contains(none="As an AI"), 0.3)`` takes 0.3 from a completion that says so. In a plain
-    sum the penalty ranks completions as the reward would. Behind a gate it does not: a completion that fails the gate
-    scores 0, and one that passes can score less. So put penalties outside of gates, or keep them smaller than the
-    reward for passing.
+    ``accuracy + rk.penalty(rk.contains(none="As an AI"), 0.3)`` subtracts 0.3 from a completion that contains "As an
+    AI". In a plain sum, a penalty ranks completions as `reward` itself would. Behind a gate it does not: a completion
+    that fails the gate scores 0, and one that passes can score less. So put penalties outside of gates, or keep them
+    smaller than the reward for passing.
 
     Args:
         reward: a reward with finite bounds that is high for good completions.

@@ -1,7 +1,7 @@
-"""Per-turn rewards: score each turn of a trajectory, or each state that it reaches, and make one number of them.
+"""Per-turn rewards: score each turn of a trajectory, or the state after each turn, and reduce the scores to one.
 
-``rk.per_turn(polite, reduce="lowest")`` is as good as the worst turn. The number comes with the share of each turn in
-it; the shares sum to it.
+``rk.per_turn(polite, reduce="lowest")`` is the score of the worst turn. The result includes the share of each turn; the
+shares add up to the score.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ _NO_TURN = "no turn"
 @final
 @dataclass(frozen=True)
 class Reduction:
-    """The function that reduces the values of the turns to one number.
+    """A function that reduces the values of the turns to one number.
 
     Attributes:
-        turns: for ``"sum"``: the number of turns that count.
+        reduce: the name of the function.
+        discount: for ``"progress"``: the factor per turn.
+        turns: for ``"sum"``: the maximum number of turns that count; 0 otherwise.
     """
 
     reduce: Reduce
@@ -48,10 +50,10 @@ class Reduction:
     turns: int = 0
 
     def shares(self, values: Sequence[float | None], before: float = 0.0) -> list[float] | None:
-        """Return the share of each turn in the number; None if no turn has a value.
+        """Return the share of each turn in the reduced number; None if no turn has a value.
 
         Args:
-            values: one for each turn; None if the reward abstained.
+            values: the value of each turn; None if the reward abstained on it.
             before: for ``"progress"``: the value before the first turn.
         """
         turn_values = [(turn, value) for turn, value in enumerate(values) if value is not None]
@@ -76,14 +78,14 @@ class Reduction:
         return shares
 
     def bounds(self, low: float, high: float) -> Bounds:
-        """Return the lowest and the highest number for values from `low` to `high`; without turns it is 0."""
+        """Return the bounds of the reduced number for values from `low` to `high`; it is 0 if there are no turns."""
         least, most = min(low, 0.0), max(high, 0.0)
         if self.reduce == "progress":
             return least - most, most - least
         return (self.turns * least, self.turns * most) if self.reduce == "sum" else (least, most)
 
     def traps(self, low: float) -> tuple[str, ...]:
-        """Return what will probably not work as intended, for values from `low` on."""
+        """Return warnings about settings that probably do not work as intended, for values of at least `low`."""
         if self.reduce not in ("mean", "sum") or low < 0.0:
             return ()
         more = "makes the mean higher" if self.reduce == "mean" else "adds to the sum"
@@ -96,7 +98,7 @@ class Reduction:
 @final
 @dataclass(frozen=True)
 class PerTurn(Reward):
-    """Score each turn, or each prefix, with another reward."""
+    """A reward that scores each turn of a trajectory, or each prefix, with another reward."""
 
     reward: Reward
     reduction: Reduction
@@ -129,11 +131,11 @@ class PerTurn(Reward):
 
     @property
     def _leads(self) -> int:
-        """1 if the empty prefix is also scored."""
+        """The number of scores before the first turn: 1 if the empty prefix is also scored, else 0."""
         return int(self.reduction.reduce == "progress")
 
     def _pieces(self, batch: Batch, rows: Sequence[int]) -> tuple[list[int], dict[int, int], Batch]:
-        """Return the row of each piece, the number of pieces of each row, and the pieces as a batch."""
+        """Return the row of each piece, the number of pieces per row, and a batch of the pieces (turns or prefixes)."""
         owners: list[int] = []
         counts: dict[int, int] = {}
         completions: list[Any] = []
@@ -167,11 +169,11 @@ class PerTurn(Reward):
         )
 
     def _fill(self, column: Column, row: int, piece_column: Column, positions: range) -> None:
-        """Put the number of one row into `column`; `positions` are those of its pieces in `piece_column`."""
+        """Write the score of `row` into `column`; its pieces are at `positions` in `piece_column`."""
         if not positions:
             column.values[row], column.codes[row], column.notes[row] = 0.0, SCORED, _NO_TURN
             return
-        failed = next(
+        failed_position = next(
             (
                 position
                 for position in positions
@@ -179,8 +181,8 @@ class PerTurn(Reward):
             ),
             None,
         )
-        if failed is not None:
-            column.codes[row], column.notes[row] = FAILED, piece_column.notes.get(failed, "")
+        if failed_position is not None:
+            column.codes[row], column.notes[row] = FAILED, piece_column.notes.get(failed_position, "")
             return
         values = [
             None if np.isnan(piece_column.values[position]) else float(piece_column.values[position])
@@ -224,7 +226,7 @@ def _options(reduction: Reduction, score_of: ScoreOf, leads: int) -> dict[str, t
 @final
 @dataclass(frozen=True)
 class OfColumn:
-    """Make one number of the values that a column has for each turn."""
+    """A reward function that reduces a column's values, one for each turn, to one number."""
 
     column: str
     reduction: Reduction
@@ -251,21 +253,21 @@ def per_turn(
     turns: int | None = None,
     bounds: Bounds = (-math.inf, math.inf),
 ) -> Reward:
-    """Score each turn of a trajectory, or each state that it reaches, and make one number of them.
+    """Score each turn of a trajectory, or the state after each turn, and reduce the scores to one number.
 
-    ``rk.per_turn(solved, reduce="progress")`` scores the trajectory after each turn and pays the difference between the
+    ``rk.per_turn(solved, reduce="progress")`` scores the state after each turn and returns the difference between the
     last state and the first. ``rk.score(...).turns["solved_per_turn"]`` has the share of each turn.
 
-    The numbers of each `reduce`, for the values 0.2, 0.6, 1.0:
+    The result of each `reduce`, with its value for 0.2, 0.6, 1.0:
 
     ============== ====================================== ====== =====================================
-    reduce         number                                 here   share of turn t
+    reduce         result                                 value  share of turn t
     ============== ====================================== ====== =====================================
     ``"progress"`` discount^T * v_T - v_0                 1.0    discount^t * v_t - discount^(t-1) * v_(t-1)
-    ``"lowest"``   min v_t                                0.2    all at the lowest turn, the first of equals
-    ``"last"``     v_T                                    1.0    all at the last turn
-    ``"mean"``     mean of v_t; pays for easy turns       0.6    v_t / T
-    ``"sum"``      sum of v_t; pays for further turns     1.8    v_t
+    ``"lowest"``   min v_t                                0.2    all for the lowest turn, the first if several
+    ``"last"``     v_T                                    1.0    all for the last turn
+    ``"mean"``     mean of v_t; easy turns raise it       0.6    v_t / T
+    ``"sum"``      sum of v_t; extra turns raise it       1.8    v_t
     ============== ====================================== ====== =====================================
 
     A trainer that takes one number per completion learns the same from ``"progress"`` with discount 1 as from
@@ -275,17 +277,18 @@ def per_turn(
     Source of ``"progress"``: potential-based shaping, Ng, Harada and Russell 1999.
 
     Args:
-        reward: scores one turn or one state; or the name of a column with a list of numbers, one for each turn.
-        reduce: the way to reduce the values to one number. There is no default, because each pays something else.
-        score_of: ``"turns"``: each turn by itself, its text, calls and results; ``"prefixes"``: the trajectory up to
-            each turn, the default and the only choice for ``"progress"``.
-        discount: for ``"progress"``: above 0, at most 1.
-        turns: for ``"sum"``: the most turns that count.
-        bounds: for a column: the lowest and the highest number that results.
+        reward: a reward that scores one turn or one state; or the name of a column with a list of numbers, one for each
+            turn.
+        reduce: the way to reduce the values to one number. There is no default, because each rewards something else.
+        score_of: ``"turns"``: each turn by itself, with its text, calls and results; ``"prefixes"``: the trajectory up
+            to each turn, the default and the only choice for ``"progress"``.
+        discount: for ``"progress"``: the factor per turn, above 0, at most 1.
+        turns: for ``"sum"``: the maximum number of turns that count.
+        bounds: for a column: the lowest and the highest result.
 
     Raises:
-        RewardDefinitionError: an invalid option, or a reward that needs more than a part of the messages: token ids,
-            the live environment, the other completions.
+        RewardDefinitionError: an option is invalid, or the reward needs more than a part of the messages: token ids,
+            the live environment, or other completions.
         CoercionError: while scoring: a column does not have one number for each turn.
     """
     reduction = _reduction(reduce, discount, turns)
@@ -311,8 +314,8 @@ def per_turn(
             may_abstain=True,
         )
     item = reward_of(reward, "per_turn")
-    if why := _obstacle(item):
-        raise RewardDefinitionError(f"per_turn: {shorten(item)} cannot score single turns: {why}")
+    if obstacle := _obstacle(item):
+        raise RewardDefinitionError(f"per_turn: {shorten(item)} cannot score single turns: {obstacle}")
     return PerTurn(item, reduction, where)
 
 
@@ -338,7 +341,7 @@ def _reduction(reduce: Reduce, discount: float, turns: int | None) -> Reduction:
 
 
 def _obstacle(reward: Reward) -> str:
-    """Return the reason why a reward needs more than a part of the messages; empty if it does not."""
+    """Return the reason why `reward` cannot score a part of the messages; empty if it can."""
     if any(node.facts.sees != "sample" for node, _, _ in walk(reward)):
         return "it compares completions with each other"
     for node, binding in bindings(reward):

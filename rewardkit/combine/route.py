@@ -19,7 +19,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 @final
 @dataclass(frozen=True)
 class Route(Reward):
-    """Chooses a reward for each row by the value of a column. The other rewards are not evaluated."""
+    """A reward that scores each row with the branch for its column value. Other branches are not evaluated."""
 
     branches: tuple[tuple[Any, Reward], ...]
     by: str
@@ -49,7 +49,7 @@ class Route(Reward):
         )
 
     def _branch(self, batch: Batch, rows: Rows) -> Numbers:
-        """Return the index of the child that each row chooses, (n,); -1 for none, and outside of `rows`."""
+        """Return the index of each row's branch, (n,); -1 for rows without a branch and outside of `rows`."""
         if self.by not in batch.columns:
             raise BindingError(
                 f"route by {self.by!r}: the data has no such column. Its columns: {', '.join(batch.columns) or 'none'}."
@@ -57,35 +57,35 @@ class Route(Reward):
             )
         positions = {key: position for position, (key, _) in enumerate(self.branches)}
         otherwise = -1 if self.default is None else len(self.branches)
-        chosen = np.full(batch.size, -1)
+        indices = np.full(batch.size, -1)
         for row in np.flatnonzero(rows).tolist():
             key = batch.columns[self.by][row]
             try:
-                chosen[row] = positions.get(key, otherwise)
+                indices[row] = positions.get(key, otherwise)
             except TypeError:  # a list, for example, cannot be a key
-                chosen[row] = otherwise
-        return chosen
+                indices[row] = otherwise
+        return indices
 
     def _chosen(self, batch: Batch, rows: Rows) -> list[tuple[Reward, Rows]]:
-        """Return each branch with its rows."""
-        chosen = self._branch(batch, rows)
-        for row in np.flatnonzero(rows & (chosen < 0))[:1].tolist():
+        """Return each branch with the rows that it scores."""
+        indices = self._branch(batch, rows)
+        for row in np.flatnonzero(rows & (indices < 0))[:1].tolist():
             key, branch_keys = batch.columns[self.by][row], [key for key, _ in self.branches]
             raise RewardFailure(
                 f"route by {self.by!r}: row {row} has {shorten(key)}, which is not one of "
                 f"{', '.join(map(shorten, branch_keys))}.{_hint(key, branch_keys)}"
             )
-        return [(reward, chosen == position) for position, reward in enumerate(self.children)]
+        return [(reward, indices == position) for position, reward in enumerate(self.children)]
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        chosen = self._chosen(evaluation.batch, rows)
-        for reward, branch_rows in chosen:
+        requests = self._chosen(evaluation.batch, rows)
+        for reward, branch_rows in requests:
             evaluation.unrouted(reward, rows & ~branch_rows)
-        columns: list[Column] = yield chosen
+        columns: list[Column] = yield requests
         result = Column.empty(len(rows))
-        for column, (_, branch_rows) in zip(columns, chosen, strict=True):
+        for column, (_, branch_rows) in zip(columns, requests, strict=True):
             result.fill(branch_rows, column)
-        result.shares = tuple(Share(1.0, branch_rows) for _, branch_rows in chosen)
+        result.shares = tuple(Share(1.0, branch_rows) for _, branch_rows in requests)
         return result
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
@@ -100,7 +100,7 @@ class Route(Reward):
 
 
 def _hint(key: Any, branch_keys: Iterable[Any]) -> str:
-    """Return the fix for a cell without a branch."""
+    """Return advice for the error about a cell whose value has no branch."""
     same = next((other for other in branch_keys if str(other) == str(key)), None)
     if same is not None:
         types = type(key).__name__, type(same).__name__

@@ -1,1 +1,1 @@
-"""Ready rewards, one file per family, independent of each other; a folder is the engine of the file it belongs to."""
+"""Ready rewards, one file or folder per family, independent of each other."""

@@ -1,7 +1,7 @@
 """Rewards for agents: turns and calls of a trajectory, claims in its answer, and the environment after the rollout.
 
-``rk.agents.tool_errors(each=-0.1, free=1)`` gives -0.2 to a trajectory with three errors. Shares of calls are never a
-value: nine trivial successes would hide a failure.
+``rk.agents.tool_errors(each=-0.1, free=1)`` gives -0.2 to a trajectory with three errors. No reward here is a share of
+all calls, because nine trivial successes would hide a failure.
 """
 
 from __future__ import annotations
@@ -67,17 +67,17 @@ def final_state(
     dataset column.
 
     Args:
-        check: takes the environment first, and then the arguments of functions with ``@rk.reward``: columns by name and
-            type, ``trajectory``, ``completion``. It returns a bool, a number or an ``rk.Score``; None to abstain if it
-            is annotated ``-> float | None``. It must not change the environment. May be async. An exception is a bug,
-            but a ConnectionError, TimeoutError or ``rk.RewardFailure`` means that the score could not be computed.
+        check: takes the environment first, then the same arguments as a function with ``@rk.reward``: columns by name
+            and type, ``trajectory``, ``completion``. It returns a bool, a number or an ``rk.Score``; None to abstain if
+            it is annotated ``-> float | None``. It must not change the environment. May be async. An exception is a
+            bug, but a ConnectionError, TimeoutError or ``rk.RewardFailure`` means that the score could not be computed.
         name: the name of the component; the function's name by default.
         bounds: lowest and highest score.
         on_error: the behavior if the function has a bug, as for ``@rk.reward``.
 
     Raises:
         RewardTypeError: `check` is not a function.
-        RewardDefinitionError: it takes no argument for the environment, or its other arguments are not valid.
+        RewardDefinitionError: `check` takes no argument for the environment, or its other arguments are not valid.
         BindingError: while scoring: there are no environments. Train with
             ``environment_factory=funcs.environments(Shop)``; asynchronous GRPO does not pass environments on.
     """
@@ -107,7 +107,7 @@ def final_state(
 
 @dataclass(frozen=True)
 class EnvironmentReward:
-    """Ask each environment for its own reward."""
+    """A reward function that asks each environment for its own reward."""
 
     def check(self, batch: Batch, name: str) -> None:
         """Raise a BindingError if no environment has its own reward."""
@@ -123,7 +123,7 @@ class EnvironmentReward:
 
 
 def _may_pay(environment: Any) -> bool:
-    """Return whether an environment has its own reward, or is one of several kinds and another kind may have one."""
+    """Return whether an environment has its own reward, or is in a mix in which another kind may have one."""
     kind = type(environment)
     watch = getattr(kind, "_rewardkit_watch", None)
     mixed = isinstance(watch, Watch) and watch.mixed
@@ -131,15 +131,17 @@ def _may_pay(environment: Any) -> bool:
 
 
 def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
-    """Take the environment's own reward, the result of its ``get_reward()``, as a component.
+    """Score the environment's own reward, the result of its ``get_reward()``, as a component.
 
-    ``rk.gate(rk.agents.finished(), rk.agents.environment_reward(bounds=(0, 1)))`` pays it only for rollouts that
-    answer. With ``environment_factory=funcs.environments(Shop)`` TRL does not see ``get_reward`` then, so that it is
-    counted once; without ``funcs.environments``, TRL adds it to the sum by itself.
+    ``rk.gate(rk.agents.finished(), rk.agents.environment_reward(bounds=(0, 1)))`` counts that reward only for rollouts
+    that end with an answer. With ``environment_factory=funcs.environments(Shop)``, TRL does not see ``get_reward``, so
+    the reward is counted once; without ``funcs.environments``, TRL also adds it to the sum.
+
+    A result of None abstains, as do environments without a reward in a mixed run.
 
     Args:
         bounds: the lowest and the highest value that ``get_reward`` returns. Gates, penalties and normalization need
-            finite ones. None abstains: environments without a reward in a mixed run.
+            finite bounds.
 
     Raises:
         RewardDefinitionError: the bounds are not valid.
@@ -158,7 +160,7 @@ _TRAJECTORY = Parameter("trajectory", "trajectory")
 
 @dataclass(frozen=True)
 class Between:
-    """1.0 between two counts, falling to 0.0 over a margin outside them."""
+    """A score of 1.0 between two counts, which falls to 0.0 over a margin outside them."""
 
     low: float
     high: float
@@ -184,14 +186,14 @@ class Between:
 
 
 def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
-    """Score 1.0 if the number of turns is between `low` and `high`; outside them 0.0, or less and less over a margin.
+    """Score 1.0 if the number of turns is between `low` and `high`; outside, the score falls to 0.0 over `margin`.
 
     ``rk.agents.turns_between(1, 4)`` gives 1.0 to three assistant messages, and 0.0 to five.
 
     Args:
         low: the fewest turns that score 1.0, 0 or more.
-        high: the most, `low` or more; ``math.inf`` for no limit.
-        margin: the number of turns beyond `low` or `high` at which the score reaches 0.0.
+        high: the most turns that score 1.0, `low` or more; ``math.inf`` for no limit.
+        margin: the number of turns beyond `low` or `high` at which the score reaches 0.0; 0 for 0.0 at once.
 
     Raises:
         RewardDefinitionError: `low` above `high`, or a negative number.
@@ -202,15 +204,15 @@ def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
 def calls_between(
     low: float, high: float, *, tool: str | None = None, margin: float = 0.0, form: Form = "auto"
 ) -> Reward:
-    """Score 1.0 if the number of tool calls is between `low` and `high`; else 0.0, or less and less over a margin.
+    """Score 1.0 if the number of tool calls is between `low` and `high`; outside, the score falls to 0.0 over `margin`.
 
-    ``rk.agents.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, also one that failed.
+    ``rk.agents.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, even if it failed.
 
     Args:
         low: the fewest calls that score 1.0, 0 or more.
-        high: the most, `low` or more; ``math.inf`` for no limit.
-        tool: counts the calls of this tool alone.
-        margin: the number of calls beyond `low` or `high` at which the score reaches 0.0.
+        high: the most calls that score 1.0, `low` or more; ``math.inf`` for no limit.
+        tool: the only tool whose calls count; None for all tools.
+        margin: the number of calls beyond `low` or `high` at which the score reaches 0.0; 0 for 0.0 at once.
         form: the notation of calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
@@ -247,7 +249,7 @@ def _between(name: str, function: Between, form: Form = "messages") -> Reward:
 
 
 def _calls_in(form: Form, name: str) -> Parameter:
-    """Return the argument that gets a trajectory with its calls in messages, or in text of a form."""
+    """Return the parameter for a trajectory whose calls are in messages, or in text in the notation `form`."""
     check_form(form, name)
     return Parameter("trajectory", "trajectory", view=TextCallsOf(form))
 
@@ -258,7 +260,7 @@ def _short(value: float) -> float:
 
 @dataclass(frozen=True)
 class ToolSuccess:
-    """Check that each of some tools has answered at least once without an error."""
+    """A check that each of several tools has answered at least once without an error."""
 
     tools: tuple[str, ...]
     partial: bool
@@ -273,14 +275,14 @@ class ToolSuccess:
 
 
 def tool_success(*tools: str, partial: bool = False) -> Reward:
-    """Score 1.0 if each named tool has answered at least once without an error; else 0.0, or their share.
+    """Score 1.0 if each named tool has answered at least once without an error; else 0.0, or the share of such tools.
 
     ``rk.agents.tool_success("book", "pay")`` gives 1.0 to a trajectory in which a call of ``book`` and a call of
     ``pay`` worked, however many others failed.
 
     Args:
-        tools: the names of one or more tools. The denominator is fixed, so no call can dilute a failure.
-        partial: give the share of the tools that worked.
+        tools: the names of one or more tools. The number of tools is fixed, so no call can dilute a failure.
+        partial: score the share of the tools that worked.
 
     Raises:
         RewardDefinitionError: no names.
@@ -299,7 +301,7 @@ def tool_success(*tools: str, partial: bool = False) -> Reward:
 
 @dataclass(frozen=True)
 class ToolErrors:
-    """A penalty for each error beyond some."""
+    """A penalty for each tool error after the first `free` ones."""
 
     each: float
     most: float
@@ -310,16 +312,16 @@ class ToolErrors:
         if errors <= self.free:
             return 0.0
         first = next(call for call in trajectory.calls if call.fault or call.ok is False)
-        why = first.fault or (first.result.error if first.result else "") or ""
+        reason = first.fault or (first.result.error if first.result else "") or ""
         return Score(
             max(self.most, self.each * (errors - self.free)),
-            f"{errors} errors, first {shorten_line(str(first), 160)}: {shorten(why)}",
+            f"{errors} errors, first {shorten_line(str(first), 160)}: {shorten(reason)}",
         )
 
 
-# Any numbers: errors should cost less than the task pays.
+# Arbitrary defaults: errors should cost less than the task is worth.
 def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: Form = "auto") -> Reward:
-    """Penalize errors of tool calls, from 0.0 down to `most`. Add it.
+    """Penalize errors of tool calls, from 0.0 down to `most`; add the penalty to other rewards.
 
     ``rk.agents.tool_errors(each=-0.1, free=1)`` gives 0.0 to one error, and -0.2 to three.
 
@@ -353,32 +355,32 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: 
 
 @dataclass(frozen=True)
 class Finished:
-    """Check that the trajectory stopped by answering."""
+    """A check that the trajectory ended with an answer."""
 
     reads_cut = True
-    """It must know which completions ran into the token limit."""
+    """True because the check must know which completions ran into the token limit."""
 
     def __call__(self, trajectory: Trajectory) -> float | Score:
         if trajectory.finished:
             return 1.0
-        why = {
+        reasons = {
             "cut": "it ran into the token limit",
             "pending": "its last calls got no result",
             "silent": "no answer after the last result" if trajectory.turns else "no turn",
         }
-        return Score(0.0, why.get(trajectory.stop, ""))
+        return Score(0.0, reasons.get(trajectory.stop, ""))
 
 
 def finished() -> Reward:
-    """Score 1.0 if the trajectory stopped by answering, else 0.0: the condition of a gate.
+    """Score 1.0 if the trajectory ended with an answer, else 0.0: use it as the condition of a gate.
 
-    ``rk.gate(rk.agents.finished(), rk.exact("answer"))`` pays an answer only in a last turn that calls no tool and was
-    not cut at the token limit.
+    ``rk.gate(rk.agents.finished(), rk.exact("answer"))`` scores an answer only if the last turn calls no tool and was
+    not cut off at the token limit.
     """
     return primitive(Finished(), "finished", "agents.finished()", _TRAJECTORY)
 
 
-# A comma ends a clause, too: in "I could not pay, so I booked a flight", the booking is claimed.
+# A comma also ends a clause: in "I could not pay, so I booked a flight", the booking is claimed.
 _CLAUSE = re.compile(r"[.!?;:,\n]")
 # "I have not booked" and "once you have booked" claim nothing; "I booked it, not him" does, as the denial comes later.
 _DENIED = re.compile(
@@ -393,7 +395,7 @@ _SILENCE = (
 
 @dataclass(frozen=True)
 class NoClaimWithoutCall:
-    """Check that each claim in the answer is supported by a result of its tool."""
+    """A check that each claim in the answer is supported by a result of its tool."""
 
     claims: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -429,7 +431,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 def _denied(text: str, start: int, end: int) -> bool:
     """Return whether the clause of a phrase denies or supposes it, or its sentence is a question."""
-    # 200 characters: any limit, longer than a clause, so that the time stays linear.
+    # 200 characters is arbitrary, but longer than a clause; with a limit, time stays linear.
     begin = max(
         (match.end() for match in _CLAUSE.finditer(text, max(0, start - 200), start)), default=max(0, start - 200)
     )
@@ -440,7 +442,7 @@ def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
     """Score 0.0 if the answer claims something that no tool did, else 1.0.
 
     ``rk.agents.no_claim_without_call({"book": ["booked", "reserved"]})`` gives 0.0 to the answer
-    ``Your table is booked.`` unless a call of ``book`` came back without an error, and 1.0 to
+    ``Your table is booked.`` unless a call of ``book`` returned without an error, and 1.0 to
     ``I could not get it booked.``
 
     It gives 1.0 to an answer that claims nothing, so put it into a gate, or add a reward for the answer. For claims in
@@ -457,8 +459,8 @@ def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
     pairs = []
     for tool, phrasing in claims.items() if isinstance(claims, Mapping) else ():
         phrases = [phrasing] if isinstance(phrasing, str) else list(phrasing) if isinstance(phrasing, Iterable) else []
-        sound = all(isinstance(phrase, str) and has_visible_character(phrase) for phrase in phrases)
-        if not isinstance(tool, str) or not tool or not phrases or not sound:
+        are_valid = all(isinstance(phrase, str) and has_visible_character(phrase) for phrase in phrases)
+        if not isinstance(tool, str) or not tool or not phrases or not are_valid:
             raise RewardDefinitionError(
                 f"agents.no_claim_without_call: pass phrases for the tool {shorten(tool)}, each with visible "
                 f"characters; got {shorten(phrasing)}"

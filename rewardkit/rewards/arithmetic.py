@@ -17,8 +17,8 @@ from rewardkit.errors import RewardDefinitionError, shorten
 
 Each = Literal["once", "at most once"]
 
-# Any limits: expressions of arithmetic puzzles have tens of characters; the parser calls itself for each bracket, and
-# numbers in fractions grow with each operation.
+# Arbitrary limits: expressions of arithmetic puzzles have tens of characters. The parser recurses for each parenthesis,
+# and the numbers in fractions grow with each operation.
 MAX_CHARACTERS = 1_000
 MAX_DEPTH = 50
 
@@ -46,7 +46,7 @@ def arithmetic(
             number or a parenthesis; at most 1,000 characters and 50 levels. Powers, ``1e5``, ``1_000``, ``1,000``, and
             ``2(3)`` raise ValueError.
         numbers: the numbers the expression may use, none negative. None allows any numbers.
-        each: the number of times that each given number is used: "once" or "at most once". A number given twice may be
+        each: how often each given number must be used: "once" or "at most once". A number that is given twice may be
             used twice.
 
     Returns:
@@ -108,7 +108,7 @@ def _tokens(expression: str) -> list[str]:
 
 @dataclass
 class _Reader:
-    """Parse tokens from left to right: sums of products of factors."""
+    """A recursive parser that reads tokens from left to right: sums of products of factors."""
 
     tokens: list[str]
     position: int = 0
@@ -125,7 +125,7 @@ class _Reader:
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
     def _take(self, characters: str) -> str:
-        """Consume and return the next token if it is one of the characters of `characters`."""
+        """Return and consume the next token if it is in `characters`; else return an empty string."""
         token = self._next()
         if not token or token not in characters:
             return ""

@@ -1,6 +1,6 @@
-"""Assignment: pair the items of two lists so that as much as possible matches.
+"""Assignment: pair the items of two lists so that the total worth of the pairs is as large as possible.
 
-``assigned([[1, 5], [2, 9]])`` is ``[(0, 0), (1, 1)]``: worth 10 together, more than any other pairing.
+``assigned([[1, 5], [2, 9]])`` is ``[(0, 0), (1, 1)]``: together they are worth 10, more than any other pairing.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ _FREE = -1
 def assigned(worths: list[list[int]]) -> Pairs:
     """Return the pairs (row, column) with the largest sum of worths; each row and column is in at most one pair.
 
-    ``worths`` is a full matrix (rows, columns) of values from 0 up. Uses the Hungarian method with shortest augmenting
-    paths (Kuhn 1955; Jonker and Volgenant 1987) in time ``min(rows, columns) ** 2 * max(rows, columns)``.
+    ``worths`` is a full matrix (rows, columns) of nonnegative values. The algorithm is the Hungarian method with
+    shortest augmenting paths (Kuhn 1955; Jonker and Volgenant 1987); its time is ``min(rows, columns) ** 2 * max(rows,
+    columns)``.
     """
     if len(worths) > len(worths[0]):
         return [(row, column) for column, row in assigned([list(column) for column in zip(*worths, strict=True)])]
     rows, columns = len(worths), len(worths[0])
     row_prices, column_prices = [0] * rows, [0] * (columns + 1)
-    # The last column is a placeholder: it holds the row that is being placed.
+    # The last column is a placeholder for the row that is being placed.
     row_of = [_FREE] * (columns + 1)
     for new in range(rows):
         row_of[columns], column = new, columns
-        slack: dict[int, tuple[int, int]] = {}  # column not reached yet -> (cost of reaching it, from which column)
+        slack: dict[int, tuple[int, int]] = {}  # unreached column -> (cost of reaching it, previous column)
         reached = [columns]
         before: dict[int, int] = {}
         unreached = set(range(columns))

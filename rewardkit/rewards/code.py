@@ -45,15 +45,15 @@ Credit = Literal["partial", "binary"]
 
 # "python", "py", "python3.11", and "ipython" as in notebooks.
 _PYTHON = re.compile(r"i?py(?:thon)?[\d.]*")
-# The interpreter and a few imports need tens of megabytes. Ten minutes: any limit, for a mistyped number.
+# The interpreter and a few imports need tens of megabytes. Ten minutes is arbitrary; it catches mistyped numbers.
 _LEAST_MEMORY, _MOST_SECONDS = 64, 600.0
-# Any number: a note is one line.
+# Arbitrary number: a note is one line.
 _SHOWN_PROBLEMS = 2
 
 
 @dataclass(frozen=True)
 class Program(TextExtractor):
-    """The last fenced block of Python, else the last without a language, else the text if it has no fence."""
+    """An extractor for the last fenced Python block, else the last without a language, else a text without fences."""
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
@@ -75,7 +75,7 @@ def _has_code(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Room:
-    """The environment of programs: their limits and their isolation."""
+    """The settings for running programs: their limits and their isolation."""
 
     limits: Limits
     packages: bool
@@ -83,24 +83,24 @@ class Room:
     service: Service | None = None
 
     def place(self) -> Place:
-        """Return where programs run; raises `RewardFailure` if no sandbox works."""
+        """Return the place where programs run; raise RewardFailure if no sandbox works."""
         return self.service or chosen(packages=self.packages, unsafe=self.unsafe)
 
     def submit(self, function: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
-        """Call `function` in a thread that waits for a sandbox: by default there is one thread per core."""
+        """Return the future of a call of `function` in the pool for sandboxes, by default one thread per core."""
         return _pool(os.getpid(), AT_ONCE if self.service else None).submit(function, *arguments)
 
 
 @cache
 def _pool(process: int, threads: int | None) -> ThreadPoolExecutor:
-    """Return the pool of this process: a parent's threads do not survive a fork."""
+    """Return the thread pool of this process: a parent's threads do not survive a fork."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return ThreadPoolExecutor(max_workers=threads or cores, thread_name_prefix="rewardkit-sandbox")
 
 
 @dataclass(frozen=True)
 class GoldTests:
-    """Read a gold cell as tests, and make sure that the place where programs run can check them."""
+    """A reader of gold cells with tests; it refuses tests that cannot be checked where programs run."""
 
     packages: bool
     extract: Extractor | None
@@ -122,7 +122,7 @@ class GoldTests:
 
 
 def _checked_here(tests: Tests) -> Tests:
-    """Refuse tests that a sandbox behind HTTP cannot run, or that cannot be checked without running code."""
+    """Return `tests`; refuse those that an HTTP sandbox cannot run, or that cannot be checked without running code."""
     for number, test in enumerate(tests.printed, 1):
         size = sum(map(len, test.expected)) + len(test.expected)
         if size > OUTPUT_BYTES:
@@ -150,26 +150,26 @@ class CodeTests:
 
     def _score(self, program: str, tests: Tests) -> float | Score:
         total = len(tests.printed) + len(tests.script.steps)
-        passed, wrong = 0, []
+        passed_count, problem_notes = 0, []
         with closing(verdicts.problems(program, tests, self.room.limits, self.room.place())) as problems:
             for number, problem in enumerate(problems, 1):
-                passed += not problem
+                passed_count += not problem
                 if problem:
-                    wrong.append(f"test {number}: {problem}")
+                    problem_notes.append(f"test {number}: {problem}")
                     if self.credit == "binary":
                         break
-        if not wrong:
+        if not problem_notes:
             return 1.0
-        more = len(wrong) - _SHOWN_PROBLEMS
-        note = "; ".join(wrong[:_SHOWN_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
+        more = len(problem_notes) - _SHOWN_PROBLEMS
+        note = "; ".join(problem_notes[:_SHOWN_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
         if self.credit == "binary":
             return Score(0.0, note)
-        return Score(passed / total, f"passed {passed} of {total}; {note}")
+        return Score(passed_count / total, f"passed {passed_count} of {total}; {note}")
 
 
 @dataclass(frozen=True)
 class CodeRuns:
-    """Check that a program runs to its end."""
+    """A check that a program runs to its end."""
 
     room: Room
     waits: ClassVar[bool] = True

@@ -25,7 +25,7 @@ from rewardkit.tree.reward import Reward
 
 @dataclass(frozen=True)
 class Distinctness:
-    """The share of the others in a group that gave a different answer."""
+    """The share of the other completions in a group that gave a different answer."""
 
     read: PlainText
 
@@ -42,7 +42,8 @@ class Distinctness:
 
     def _read(self, answer: str | None) -> str | None:
         try:
-            # Compared as it looks, without marks and periods around it: "red." or an invisible character is not new.
+            # Answers are compared as they look, without surrounding marks and periods: neither "red." nor an invisible
+            # character makes an answer new.
             return bare(self.read(shown(answer or "")))
         except ValueError:  # empty, or too long to compare
             return None

@@ -18,7 +18,7 @@ from rewardkit.tree.reward import Reward
 @final
 @dataclass(frozen=True)
 class FinalText(TextExtractor):
-    """The marked answer, else the stated one, else the whole visible text."""
+    """An extractor for the marked answer, else the stated one, else the whole visible text."""
 
     def find(self, answer: str) -> str | None:
         text = own_words(answer)
@@ -34,13 +34,13 @@ class FinalText(TextExtractor):
         return "final_text()"
 
 
-# "\text{Paris}" is Paris: only words, and the whole answer.
+# A LaTeX command around the whole answer: "\text{Paris}" is Paris.
 _WORDS_OF_LATEX = re.compile(r"\s*\\(?:text(?:bf|it|rm)?|math(?:rm|bf))\s?\{([^{}]*)\}\s*")
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Compare two texts after normalizing white space and Unicode form; `loosely` also without marks around them."""
+    """A comparison of texts that ignores white space and Unicode form; if `loosely`, also marks around the texts."""
 
     ignore_case: bool
     loosely: bool
@@ -68,7 +68,7 @@ def exact(
     gold: Extractor | Any = None,
     ignore_case: bool = False,
 ) -> Reward:
-    """Score 1.0 if the answer is the gold answer, else 0.0; white space and Unicode form (NFC) do not count.
+    """Score 1.0 if the answer equals the gold answer, else 0.0; white space and Unicode form (NFC) are ignored.
 
     ``rk.exact("answer")`` gives 1.0 to ``<answer>Paris</answer>`` and to ``The answer is **Paris**.`` if the column
     "answer" is ``Paris``, and 0.0 if it is ``London``.
@@ -79,8 +79,8 @@ def exact(
             in the last "The answer is", else the whole visible text; quotation marks, emphasis and a final period
             around it do not count then. An answer that `extract` finds is compared as it is.
         gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``. Without
-            it, text that is a list of quoted texts is a list of accepted answers; ``rk.extract.whole()`` takes it as it
-            is, for answers that are lists themselves.
+            it, text that is a list of quoted texts is read as a list of accepted answers; ``rk.extract.whole()`` keeps
+            it as one answer, for answers that are lists themselves.
         ignore_case: ignore case (Unicode case folding).
 
     Raises:

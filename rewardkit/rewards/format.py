@@ -22,8 +22,8 @@ from rewardkit.tree.reward import Reward
 Anchored = bool | Literal["start"]
 
 _ZERO_WIDTH = re.compile("[\u200b-\u200d\u2060\ufeff]")
-"""Invisible characters that tokenizers and editors leave between words. Others outside of tags, such as NUL or a lone
-surrogate, break code that reads the tags with white space between them, and may hide text."""
+"""Invisible characters that tokenizers and editors leave between words. Other invisible characters outside tags, such
+as NUL or a lone surrogate, break code that expects only white space between the tags, and may hide text."""
 
 _SAME_LANGUAGE = {
     "py": "python",
@@ -38,7 +38,7 @@ _SAME_LANGUAGE = {
 
 @dataclass(frozen=True)
 class Tags:
-    """Check that each tag occurs once, in order, closed, with visible content, and nothing is outside."""
+    """A check that each tag occurs once, in order, closed and with visible content, and that nothing is outside."""
 
     pairs: tuple[Marks, ...]
     partial: bool
@@ -52,7 +52,7 @@ class Tags:
 
     @cached_property
     def first(self) -> str:
-        """The character with which all marks start; empty if they differ."""
+        """The first character of all marks; empty if the marks start differently."""
         characters = {mark[0] for mark in self.marks}
         return characters.pop() if len(characters) == 1 else ""
 
@@ -69,7 +69,7 @@ class Tags:
         return 1.0 if self.first and self._in_order(text) else self._judged(text)
 
     def _in_order(self, text: str) -> bool:
-        """The usual case, decided quickly: all tags are there, with no other "<" between them."""
+        """Return True in the usual case, decided quickly: all tags in order, with no other "<" between them."""
         first = self.first
         position = 0
         for opening, closing in self.pairs:
@@ -88,33 +88,33 @@ class Tags:
         return text.find(first, position) < 0 and not (self.anchored is True and text[position:].strip())
 
     def _judged(self, text: str) -> float | Score:
-        """Check each tag, and describe the errors."""
+        """Return the score after a check of each tag, with the errors in the note."""
         starts: dict[str, list[int]] = {mark: [] for mark in self.marks}
         for match in self.any_mark.finditer(text):
             starts[match.group()].append(match.start())
-        good = 0
-        wrong: list[str] = []
+        right_count = 0
+        problems: list[str] = []
         outside: list[tuple[int, int]] = []
         position = 0
         for pair in self.pairs:
             opening, closing = pair
             problem = self._problem(text, starts, pair, position)
             if problem:
-                wrong.append(problem)
+                problems.append(problem)
                 continue
-            good += 1
+            right_count += 1
             outside.append((position, starts[opening][0]))
             position = starts[closing][0] + len(closing)
         if self.anchored is True:
             outside.append((position, len(text)))
-        if wrong:
-            return Score(good / len(self.pairs) if self.partial else 0.0, "; ".join(wrong))
+        if problems:
+            return Score(right_count / len(self.pairs) if self.partial else 0.0, "; ".join(problems))
         stray = (_ZERO_WIDTH.sub("", text[start:end]).strip() for start, end in outside if self.anchored)
         stray_text = next(filter(None, stray), "")
         if not stray_text:
             return 1.0
         note = f"text outside the tags: {shorten(stray_text, 40)}"
-        return Score(good / (good + 1) if self.partial else 0.0, note)
+        return Score(right_count / (right_count + 1) if self.partial else 0.0, note)
 
     def _problem(self, text: str, starts: dict[str, list[int]], pair: Marks, position: int) -> str:
         opening, closing = pair
@@ -149,7 +149,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
     Args:
         names: the tags in order: one word without brackets, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or both
             marks, such as ``("<start_working_out>", "<end_working_out>")``.
-        partial: give a credit of 1/len(names) per correct tag; text outside costs one more share.
+        partial: give a credit of 1/len(names) per correct tag; text outside counts as one more wrong tag.
         prefilled: the first tag, if the prompt already ends with its opening, as chat templates of reasoning models do.
         anchored: True: only white space may come before, between or after the tags. ``"start"``: text may follow the
             last tag (``<think>...</think> The answer is 42.``). False: text may be anywhere.
@@ -176,12 +176,12 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
         raise RewardDefinitionError(f"tags: partial must be True or False, got {shorten(partial)}")
     if type(anchored) is not bool and anchored != "start":
         raise RewardDefinitionError(f'tags: anchored must be True, False or "start", got {shorten(anchored)}')
-    written = [pair.written for pair in pairs]
+    written_tags = [pair.written for pair in pairs]
     call_text = expression(
         "tags",
-        *written,
+        *written_tags,
         partial=(partial, False),
-        prefilled=(prefilled and written[0], None),
+        prefilled=(prefilled and written_tags[0], None),
         anchored=(anchored, True),
     )
     return primitive(Tags(pairs, partial, prefilled is not None, anchored), "tags", call_text)
@@ -189,7 +189,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
 
 @dataclass(frozen=True)
 class FencedBlock:
-    """Check for a closed fenced block of a language, with something visible in it."""
+    """A check for a closed fenced block of a language with visible content."""
 
     language: str
     single: bool

@@ -1,7 +1,7 @@
 """Compare a JSON answer with a gold one: ``rk.json_match("gold")`` scores the values that are right.
 
 If the gold is ``{"sku": "a-7", "qty": 31}``, the answer ``{"sku": "a-7", "qty": 30}`` scores 0.5, with the note
-``qty: 30 is not 31``. The formula and its laws are in ``rewardkit.rewards.json_match``.
+``qty: 30 is not 31``. docs/json.md has the formula.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
-# A JSON document in parts: a number for every value, shared by equal values, and the leaves by path.
+# A JSON document in parts: a number for every value, which equal values share, and the leaves by path.
 
 
 Steps = tuple[str | None, ...]
 """A path without positions: ``lines[].sku`` is ``("lines", None, "sku")``."""
 
 LEAF: Final = 1 << 20
-"""The worth of a leaf. A blank one (null, "", {} or []) is worth 1: no number of blanks outweighs a leaf."""
+"""The worth of a leaf. A blank leaf (null, "", {} or []) is worth 1, so that no number of blanks outweighs a leaf."""
 
 _BLANK: tuple[Any, ...] = (None, "", {}, [])
 # "items[].price": a name, or "[]" for all items of an array.
@@ -51,8 +51,8 @@ class Part:
 
     Attributes:
         value: a leaf, or a dict or list of parts.
-        number: the same exactly for equal values of one document, or of an answer and its gold.
-        worth: the worth of all its leaves.
+        number: shared by all equal values, and only by these, of one document, or of an answer and its gold.
+        worth: the total worth of the leaves in the value.
     """
 
     value: Any
@@ -63,7 +63,7 @@ class Part:
 @final
 @dataclass(frozen=True)
 class Rules:
-    """The rules for equal values, and the ignored paths."""
+    """The rules for the equality of values, and the ignored paths."""
 
     ignore: frozenset[Steps]
     ignore_case: bool
@@ -83,9 +83,11 @@ class Document:
 
     @classmethod
     def of(cls, value: Any, rules: Rules, *, gold: Document | None = None, extra: bool = True) -> Document:
-        """Split `value` into parts; those of an answer are numbered together with those of its `gold`.
+        """Return `value` split into parts; the parts of an answer share the numbers of its `gold`.
 
-        `extra`: keep the keys that the gold never has at their path.
+        Args:
+            gold: the gold document, if `value` is an answer.
+            extra: True to keep keys that the gold never has at their path.
         """
         gold_paths = None if extra or gold is None else gold.paths()
         tree = cls(rules, dict(gold.numbers) if gold else {}, gold_paths)
@@ -93,7 +95,7 @@ class Document:
         return tree
 
     def paths(self) -> frozenset[Steps]:
-        """The paths of all values, leaves or not."""
+        """Return the paths of all values, leaves or not."""
         return frozenset(path[:length] for path in self.leaves for length in range(len(path) + 1))
 
     def _part(self, value: Any, path: Steps) -> Part:
@@ -121,17 +123,17 @@ class Document:
 
 
 def _word(leaf: Any) -> str:
-    """Return a leaf as text, the same for 1 and 1.0. As text, because the hashes of numbers can be predicted."""
+    """Return a leaf as text, the same for 1 and 1.0. It is text because the hashes of numbers can be predicted."""
     if isinstance(leaf, float) and leaf.is_integer():
         return repr(int(leaf))
     return repr(leaf)
 
 
 def steps_of(path: Any) -> Steps:
-    """Parse a path: ``steps_of("lines[].sku") == ("lines", None, "sku")``.
+    """Return the steps of a path: ``steps_of("lines[].sku") == ("lines", None, "sku")``.
 
     Raises:
-        RewardDefinitionError: `path` is not such a path.
+        RewardDefinitionError: `path` is not a valid path.
     """
     matches = list(_STEP.finditer(path)) if isinstance(path, str) else []
     if not matches or "".join(match.group() for match in matches) != path or path.startswith("."):
@@ -146,22 +148,22 @@ def steps_of(path: Any) -> Steps:
 
 
 def near(ranges: Iterable[tuple[Decimal, Decimal]], numbers: Iterable[Decimal]) -> Pairs:
-    """Return as many pairs (range, number) as possible, by position, with the number in its (lowest, highest).
+    """Return as many pairs (range, number) as possible, by position, in which the range contains the number.
 
-    From the lowest number up, each takes the range that ends first among those that contain it: no other choice
-    leaves more to the numbers that follow.
+    From the lowest number up, each number takes the range that ends first among those that contain it: no other choice
+    leaves more ranges for the remaining numbers.
     """
-    coming = sorted(((low, high, position) for position, (low, high) in enumerate(ranges)), reverse=True)
-    begun: list[tuple[Decimal, int]] = []
+    pending_ranges = sorted(((low, high, position) for position, (low, high) in enumerate(ranges)), reverse=True)
+    open_ranges: list[tuple[Decimal, int]] = []
     pairs = []
     for value, position in sorted((value, position) for position, value in enumerate(numbers)):
-        while coming and coming[-1][0] <= value:
-            _, high, of_range = coming.pop()
-            heapq.heappush(begun, (high, of_range))
-        while begun and begun[0][0] < value:
-            heapq.heappop(begun)
-        if begun:
-            pairs.append((heapq.heappop(begun)[1], position))
+        while pending_ranges and pending_ranges[-1][0] <= value:
+            _, high, of_range = pending_ranges.pop()
+            heapq.heappush(open_ranges, (high, of_range))
+        while open_ranges and open_ranges[0][0] < value:
+            heapq.heappop(open_ranges)
+        if open_ranges:
+            pairs.append((heapq.heappop(open_ranges)[1], position))
     return pairs
 
 
@@ -169,10 +171,10 @@ def near(ranges: Iterable[tuple[Decimal, Decimal]], numbers: Iterable[Decimal]) 
 
 
 COMPARISONS = 100_000
-"""With more comparisons, array items count as a whole: unequal items are not compared part by part."""
+"""The maximum number of comparisons. Beyond it, unequal array items score nothing and are not split."""
 
 _EXACT = Context(prec=1_000)
-"""More digits than the difference of any two numbers in a document can have."""
+"""A context with more digits than the difference of any two numbers in a document can have."""
 
 _CONTAINERS = ("{}", "[]")
 
@@ -182,7 +184,12 @@ _CONTAINERS = ("{}", "[]")
 class Matching:
     """The rules for equality and for pairing the items of arrays.
 
-    `keys`: objects in arrays are paired only if they agree in the first of these keys that they have.
+    Attributes:
+        rules: the rules for the equality of values.
+        keys: objects in arrays are paired only if they agree on the first of these keys that they have.
+        tolerance: the allowed difference from a gold number.
+        relative: the allowed difference as a share of the gold number.
+        extra: True if keys that the gold does not have lower the credit.
     """
 
     rules: Rules
@@ -225,7 +232,7 @@ class GoldDocument:
 
 
 def credit(gold: GoldDocument, answer: Any, matching: Matching, comparisons: int = COMPARISONS) -> tuple[float, str]:
-    """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; the note is empty exactly at 1.0."""
+    """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; only a credit of 1.0 has an empty note."""
     if _canonical(answer) == gold.text:  # the usual case of a correct answer, fast
         return 1.0, ""
     gold_document = gold.document
@@ -253,7 +260,7 @@ def _canonical(value: Any) -> str:
 
 
 class _TooMany(Exception):
-    """More comparisons than the limit."""
+    """An error for more comparisons than the limit."""
 
 
 @final
@@ -310,7 +317,7 @@ class _Comparison:
         return pairs
 
     def _kind(self, part: Part) -> object:
-        """Return the kind of an item: only items of one kind are paired, and leaves are of one kind if equal."""
+        """Return the kind of an item: only items of the same kind are paired; equal leaves have the same kind."""
         if isinstance(part.value, dict) and part.value:
             key = next((key for key in self.matching.keys if key in part.value), None)
             return "{}" if key is None else (key, part.value[key].number)
@@ -320,7 +327,7 @@ class _Comparison:
 
     def _paired_containers(self, gold: list[Part], answer: list[Part], rows: list[int], columns: list[int]) -> Pairs:
         pairs: Pairs = []
-        # Without a tolerance, pairing equal items is always optimal: they are equally close to all others.
+        # Without a tolerance, pairing equal items is always optimal, because they are equally close to any other item.
         if self.whole or not self.matching.tolerant:
             for same in _grouped(gold, answer, rows, columns, _number).values():
                 pairs += zip(*same, strict=False)
@@ -344,7 +351,7 @@ class _Comparison:
         return [(rows[row], columns[column]) for row, column in pairs]
 
     def explain(self, gold: Part, answer: Part, path: Path, violations: Violations) -> None:
-        """Collect the violations along the pairs that `worth` has found."""
+        """Add the differences between `gold` and `answer` to `violations`, along the pairs that `worth` has found."""
         gold_value, answer_value = gold.value, answer.value
         if gold.number == answer.number:
             return
@@ -360,13 +367,13 @@ class _Comparison:
         elif isinstance(gold_value, list) and isinstance(answer_value, list):
             _, pairs = self.arrays.get((id(gold), id(answer)), (0, []))
             rows, columns = map(set, zip(*pairs, strict=True)) if pairs else (set(), set())
-            lost = [row for row in range(len(gold_value)) if row not in rows]
-            over = [column for column in range(len(answer_value)) if column not in columns]
-            for row, column in [*pairs, *zip(lost, over, strict=False)]:
+            missing_rows = [row for row in range(len(gold_value)) if row not in rows]
+            extra_columns = [column for column in range(len(answer_value)) if column not in columns]
+            for row, column in [*pairs, *zip(missing_rows, extra_columns, strict=False)]:
                 self.explain(gold_value[row], answer_value[column], (*path, column), violations)
-            for row in lost[len(over) :]:
+            for row in missing_rows[len(extra_columns) :]:
                 violations.add((*path, row), "missing")
-            for column in over[len(lost) :]:
+            for column in extra_columns[len(missing_rows) :]:
                 violations.add((*path, column), "extra")
         elif not self.matching.close(gold_value, answer_value):
             violations.add(path, f"{value_text(answer_value)} is not {value_text(gold_value)}")
@@ -408,7 +415,7 @@ _ARRAYS = ("aligned", "ordered")
 
 @dataclass(frozen=True)
 class GoldJson:
-    """Read a gold cell as a document: a dict, list or number as it is, text as JSON."""
+    """A reader of gold cells with a document: a dict, list or number, or JSON text."""
 
     rules: Rules
     extract: Extractor | None
@@ -427,7 +434,7 @@ class GoldJson:
 
 
 def _as_json(value: object) -> str:
-    # Every gold value takes the same path, so whatever JSON cannot hold, or our parser refuses, is refused here too.
+    # Every gold value is parsed, so a value that JSON cannot represent, or that our parser refuses, is also refused.
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -466,7 +473,7 @@ def json_match(
     The score is ``right / (leaves - blanks + extra)``. The *leaves* of the gold are its texts, numbers, true, false,
     null, empty objects and empty arrays; *right* counts those that the answer matches. A blank leaf (null, "", {}, [])
     that is matched does not count (*blanks*); leaves that the gold does not have are *extra*. Presence, type and
-    placeholders earn nothing; ``rk.json_schema`` rewards structure. docs/json.md has examples and the laws.
+    placeholders score nothing; ``rk.json_schema`` rewards structure. docs/json.md has examples.
 
     Args:
         column: the column of the gold document: JSON text, or a dict or list. Prefer text: Arrow gives all dicts of a
@@ -480,13 +487,14 @@ def json_match(
         ignore: paths to leave out, such as ``"note"`` or ``"lines[].id"``.
         ignore_case: compare texts without case. White space and Unicode form (NFC) are always ignored; keys are
             compared exactly.
-        extra: ``"cost"``, or ``"allow"`` for keys that the gold never has at their path. Extra items always cost.
+        extra: ``"cost"``: extra leaves lower the score; ``"allow"``: keys that the gold never has at their path are
+            ignored. Extra items of arrays always lower the score.
         extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
         gold: finds the JSON in a gold cell that is text, such as ``rk.extract.after("####")``.
 
     Returns:
         A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (about 70 items that are all wrong); beyond that,
-        array items that are not equal as a whole earn nothing.
+        array items that are not equal as a whole score nothing.
 
     Raises:
         RewardDefinitionError: an invalid option, or a negative or infinite tolerance.
@@ -530,7 +538,7 @@ def json_match(
 
 
 def _keys(arrays: object) -> tuple[str, ...]:
-    """Return the keys by which objects are paired."""
+    """Return the keys by which objects are paired; empty if `arrays` is an option."""
     if isinstance(arrays, str):
         if arrays in _ARRAYS:
             return ()

@@ -21,7 +21,7 @@ _KINDS = {"object": dict, "array": list}
 
 @dataclass(frozen=True)
 class JsonValid:
-    """Check that the completion's JSON was parsed and is of the requested kind."""
+    """A check that the completion's JSON is valid and of the requested kind."""
 
     kind: Kind | None
 

@@ -1,4 +1,4 @@
-"""Language: ``rk.language("de")`` gives 0.5 to a text of which half of the words are German and half are English."""
+"""Language: ``rk.language("de")`` gives 0.5 to a text with as many German as English words."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from rewardkit.tree.reward import Reward
 # Prose: a text without markup, code, formulas, addresses and JSON.
 
 
-# "<b>", "<|im_end|>", "\frac": names in Latin letters are no words of a language.
+# Tags, special tokens and LaTeX commands: the Latin letters in "<b>", "<|im_end|>" and "\frac" are not words.
 _MARKUP = re.compile(r"</?\w+>|<\|[^<>|]*\|>|<\uff5c[^<>\uff5c]*\uff5c>|\\[A-Za-z]+")
 _MOST_MARKUP = 50
-"""The limit of different tags and commands taken for markup. A text with more is read as prose in brackets."""
+"""The maximum number of different tags and commands. A text with more of them is read as prose in brackets."""
 
 # Three marks or more, as in Markdown.
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)", re.DOTALL)
 # "`x`": code within a line.
 _INLINE = re.compile(r"`[^`\n]+`")
-_FORMULA = re.compile(r"\$(?=\S)[^$\n]+(?<=\S)\$(?!\d)")  # no prices: a formula has no space at its ends
+_FORMULA = re.compile(r"\$(?=\S)[^$\n]+(?<=\S)\$(?!\d)")  # no space inside the dollar signs, unlike prices
 _FORMULAS = (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("\\begin{", "\\end{"))
 # Names of environments, such as "align*", are shorter.
 _LONGEST_NAME = 30
-# ASCII only: an address in Chinese text ends where the Chinese goes on.
+# ASCII only: in Chinese text, an address ends before the next Chinese character.
 _ADDRESS = re.compile(r"(?:https?://|www\.)[!-~]+")
 # 64: the longest name before the @ that mail allows, so that time stays linear.
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
-# '{"', "[{": a value with text in it; "[1, 2]" is short and has no words.
+# The start of JSON with text in it: '{"', "[{"; "[1, 2]" is short and has no words.
 _JSON = re.compile(r'[{\[]\s*["{\[]')
 _MOST_BROKEN = 50
-"""The number of false beginnings of JSON that are read, since each may take as long as the text."""
+"""The maximum number of false starts of JSON, each of which may take time linear in the text."""
 
 
 def without_markup(text: str) -> str:
@@ -58,7 +58,7 @@ def without_markup(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Return `text` without the parts in no language: code, formulas, addresses, JSON, markup."""
+    """Return `text` without the parts that are not in any language: code, formulas, addresses, JSON, markup."""
     if "```" in text or "~~~" in text:
         text = _without_fences(text)
     if "`" in text:
@@ -77,23 +77,23 @@ def prose(text: str) -> str:
 
 
 def _without_fences(text: str) -> str:
-    """Remove closed fenced blocks."""
+    """Return `text` without closed fenced blocks."""
     remaining: list[str] = []
-    fence, opened = "", 0
+    fence, block_start = "", 0
     for line in text.split("\n"):
         match = _FENCE.fullmatch(line)
         if match and not fence:
-            fence, opened = match[1], len(remaining)
+            fence, block_start = match[1], len(remaining)
         elif match and match[1].startswith(fence) and not match[2].strip():
             fence = ""
-            del remaining[opened:]
+            del remaining[block_start:]
             continue
         remaining.append(line)
     return "\n".join(remaining)
 
 
 def _without(text: str, opening: str, closing: str) -> str:
-    """Remove two marks and the text between them."""
+    """Return `text` without the marks `opening` and `closing` and the text between them."""
     remaining: list[str] = []
     position = 0
     while (start := text.find(opening, position)) >= 0:
@@ -108,7 +108,7 @@ def _without(text: str, opening: str, closing: str) -> str:
 
 
 def _without_json(text: str) -> str:
-    """Remove objects and arrays that are valid JSON."""
+    """Return `text` without objects and arrays that are valid JSON."""
     decoder = json.JSONDecoder()
     remaining: list[str] = []
     position = start = broken = 0
@@ -146,13 +146,13 @@ class Script:
         return Score(share / self.minimum, f"{count:,} of {letters:,} letters are {foreign.lower()}")
 
 
-# Words of a text by their script, in passages that are long enough to tell their language.
+# The words of a text by script, in passages that are long enough for their language to be identified.
 
 
 LEAST = 5
 """The smallest number of words in a passage, unless the text has fewer; in longer texts it is more."""
 _PASSAGES = 4_000
-"""A passage has one word more for every so many characters of the text: a long text is not read word by word."""
+"""Passages of a longer text have more words, one for each 4,000 characters of it, so that it has few passages."""
 
 _CJK = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
@@ -162,7 +162,7 @@ _NO_LETTERS = (
     "\u0965\u2000-\u200b\u200e-\u2018\u201a-\u206f\u2190-\u2bff\u3000-\u3004\u3008-\u303f\uff01-\uff20\U0001f000-\U0001faff"
 )
 _END = ".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964\n"
-# At most 20 Chinese characters or 60 letters at once: pieces of a long text without spaces are cached, too.
+# At most 20 Chinese characters or 60 letters at once, so that pieces of a long text without spaces can be cached.
 _TOKEN = re.compile(f"(?P<end>[{_END}]+)|[{_CJK}]{{1,20}}|[^\\s\\d{_NO_LETTERS}{_CJK}]{{1,60}}")
 # Thai, Lao, Myanmar and Khmer have no spaces between words.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
@@ -175,12 +175,12 @@ _EACH_A_WORD = re.compile(f"[{_CJK}]")
 @final
 @dataclass(slots=True)
 class Passage:
-    """Consecutive words.
+    """A sequence of consecutive words.
 
     Attributes:
-        text: the words in a script of the language (or kana next to Chinese), to tell their language.
-        words: the number of those words.
-        own: the number of them in a script of the language itself.
+        text: the words in a script of the language (or kana in Chinese text), from which the language is identified.
+        words: the number of words in `text`.
+        own: the number of words in a script of the language itself.
     """
 
     text: list[str] = field(default_factory=list)
@@ -198,10 +198,10 @@ class Passage:
         self.own += other.own
 
 
-# Any size: more than the vocabulary of a batch.
+# Arbitrary size: larger than the vocabulary of a batch.
 @lru_cache(maxsize=65_536)
 def scripts_and_words(token: str) -> tuple[frozenset[str], int]:
-    """Return the scripts of a token, and its number of words."""
+    """Return the scripts of a token, and the number of words in it."""
     if token.isascii():
         letters = sum(map(str.isalpha, token))
         return frozenset(("LATIN",) if letters else ()), int(letters > 1)
@@ -222,10 +222,10 @@ def _name(script: str) -> str:
 
 
 def passages(text: str, own_scripts: frozenset[str], foreign: Counter[str]) -> Iterator[Passage]:
-    """Yield the passages of `text`, or sentences if they are long enough, for a language in the scripts `own_scripts`.
+    """Yield passages of one or more sentences from `text`, for a language in the scripts `own_scripts`.
 
-    Words in other scripts are counted in `foreign`, by script. Kana stay in Chinese text: they tell that it is
-    Japanese.
+    Words in other scripts are counted in `foreign`, by script. Kana are kept in Chinese text, because they show that it
+    is Japanese.
     """
     least = max(LEAST, len(text) // _PASSAGES)
     family = own_scripts | _KANA if "CJK" in own_scripts else own_scripts
@@ -234,7 +234,7 @@ def passages(text: str, own_scripts: frozenset[str], foreign: Counter[str]) -> I
     for match in _TOKEN.finditer(text):
         token = match[0]
         if match["end"]:
-            closed = passage.words >= least
+            is_complete = passage.words >= least
         else:
             scripts, words = scripts_and_words(token)
             if not scripts:
@@ -243,9 +243,9 @@ def passages(text: str, own_scripts: frozenset[str], foreign: Counter[str]) -> I
                 passage.add(token, words, scripts <= own_scripts)
             else:
                 foreign[_name(min(scripts - family))] += words
-            # A text without ends of sentences is cut. Any factor: longer passages would hide a foreign part.
-            closed = passage.words >= 3 * least
-        if closed:
+            # A text without sentence ends is cut. The factor is arbitrary: longer passages would hide a foreign part.
+            is_complete = passage.words >= 3 * least
+        if is_complete:
             if pending:
                 yield pending
             pending, passage = passage, Passage()
@@ -259,14 +259,16 @@ def passages(text: str, own_scripts: frozenset[str], foreign: Counter[str]) -> I
 
 
 SHORTEST = 4
-"""The fewest words whose language can be identified; shorter texts are judged by their script. Any number: languages
-that are close share most short texts."""
+"""The fewest words whose language can be identified; shorter texts are judged by their script. Arbitrary: closely
+related languages share most short texts."""
 
 DOUBT = 0.2
-"""A passage is in another language if the wanted one is less than this many times as probable. Of
-passages of 5 words in the wanted language it takes 0.2% for another one, of 10 words 0.1%; and it misses 0.8% and 0.3%
-of those in another Latin language, 10% and 4% in another language of another script. Smaller doubts misjudge more sums
-with names in them: with 0.3, 9 of 2,638 solutions of GSM8K lose points, with 0.2 it is 5, with 0.1 2."""
+"""A passage counts as another language if the expected language is less than this many times as probable.
+
+Of passages in the expected language, 0.2% of those with 5 words count as another language, and 0.1% of those with 10.
+Of passages in another language, 0.8% and 0.3% are missed among languages in Latin script, 10% and 4% among languages
+that share another script. Higher values misjudge more calculations with names in them: of 2,638 solutions of GSM8K, 9
+lose points at 0.3, 5 at 0.2, and 2 at 0.1."""
 
 _OTHER_SCRIPT = "in another script"
 
@@ -302,7 +304,7 @@ class Language:
 
 
 def _language(passage: Passage, code: str, languages: tuple[str, ...]) -> str:
-    """Return the language of a passage, in doubt `code`."""
+    """Return the language of a passage; `code` in case of doubt."""
     if len(languages) == 1:
         return code
     probabilities = ranked(" ".join(passage.text), languages)
@@ -312,7 +314,7 @@ def _language(passage: Passage, code: str, languages: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class FixedLanguage:
-    """A language that is the same for all samples."""
+    """A scorer for a language that is the same for all samples."""
 
     measure: Language
     code: str
@@ -336,17 +338,17 @@ def language(
     The words are those of the visible text. Code, formulas, addresses, numbers, JSON and tags do not count, so reward
     the task as well: a text that has no other words scores 0.0. Each character of Chinese and Japanese is a word.
 
-    A word in a script that the language is not written in is in another language. Apart from that, passages of a few
-    words are in another language only if that is more than five times as probable; names and terms do not
-    matter. A text of fewer than four words is too short to tell: it is judged by its script, and the note says so.
-    One word of an answer is therefore neither punished nor paid by chance.
+    A word in a script that the language does not use counts as another language. Otherwise, a passage of a few words
+    counts as another language only if that language is more than five times as probable, so names and terms do not
+    matter. A text of fewer than four words is too short to identify: it is judged by its script, and the note says so.
+    So an answer of one word is neither penalized nor rewarded by chance.
 
     The idea is from DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), which counts words in the thinking: for that, pass
     ``extract=rk.extract.raw()``.
 
     ``rk.language(script="Latin")`` scores the share of letters in a script instead, without a model and over the whole
-    completion: 1.0 for ``It is 42.`` and 0.5 for ``Итого total``, where half of the letters are Cyrillic. English and
-    German are the same to it. Tags, special tokens and LaTeX commands are not counted, as long as there are at most 50
+    completion: 1.0 for ``It is 42.`` and 0.5 for ``Итого total``, in which half of the letters are Cyrillic. It cannot
+    tell English from German. Tags, special tokens and LaTeX commands are not counted, as long as there are at most 50
     different ones; formulas and code are Latin letters, so leave room for them with `minimum`.
 
     Args:

@@ -1,4 +1,4 @@
-"""Length: ``rk.length.overlong(100, 20)`` gives -0.5 to a completion of 90 tokens, half way into the buffer.
+"""Length: ``rk.length.overlong(100, 20)`` gives -0.5 to a completion of 90 tokens, halfway into the buffer.
 
 Tokens are those of ``completion_ids`` (including the end-of-sequence token, as TRL passes them). Words and characters
 are counted in the whole completion, thinking included, unless `extract` selects a part. A run of white space counts as
@@ -40,7 +40,7 @@ Count = Literal["trajectory", "answer"]
 
 @dataclass(frozen=True)
 class Length:
-    """Count the tokens of a completion, or the words or characters of its text."""
+    """A counter for the tokens of a completion, or for the words or characters of its text."""
 
     unit: Unit
 
@@ -56,19 +56,19 @@ class Length:
 
 
 def own_words(trajectory: Trajectory) -> str:
-    """Return the text of the policy in all turns, without the text of tools and users."""
+    """Return the policy's text from all turns, without text from tools and users."""
     return "\n".join(turn.text for turn in trajectory.turns)
 
 
 def last_words(trajectory: Trajectory) -> str:
-    """Return the visible answer; nothing if the trajectory did not end with one."""
+    """Return the visible answer; empty if the trajectory did not end with one."""
     return trajectory.answer
 
 
 def measured_by(
     name: str, unit: Unit, extract: Extractor | Any, count: Count | None = None
 ) -> tuple[Length, tuple[Parameter, ...]]:
-    """Return the counter and the parameters it reads."""
+    """Return the counter for a reward and the parameters that the counter reads."""
     if count is not None:
         if count not in _COUNTED:
             raise RewardDefinitionError(f"{name}: count must be one of {', '.join(_COUNTED)}, got {shorten(count)}")
@@ -103,7 +103,7 @@ def short_number(value: float) -> float:
 
 @dataclass(frozen=True)
 class LengthBetween:
-    """1.0 between two lengths, falling to 0.0 over a margin outside them."""
+    """A score of 1.0 between two lengths, which falls to 0.0 over a margin outside them."""
 
     length: Length
     low: float
@@ -130,7 +130,7 @@ def between(
     extract: Extractor | Any = None,
     count: Count | None = None,
 ) -> Reward:
-    """Score 1.0 if the length is between `low` and `high`; outside them 0.0, or less and less over a margin.
+    """Score 1.0 if the length is between `low` and `high`; outside, the score falls to 0.0 over `margin`.
 
     ``rk.length.between(2, 4, unit="words")`` gives 1.0 to ``It is 42.``
 
@@ -138,10 +138,10 @@ def between(
         low: the shortest length that scores 1.0, 0 or more.
         high: the longest length that scores 1.0, `low` or more; ``math.inf`` for no limit.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
-        margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
-        extract: counts the words or characters of the text it finds instead of the whole completion.
-        count: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
-            answer. Token ids also count the results of tools.
+        margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0; 0 for 0.0 at once.
+        extract: finds the text whose words or characters are counted; by default the whole completion.
+        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` its final answer.
+            Token ids would also count the results of tools.
 
     Raises:
         RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
@@ -169,7 +169,7 @@ def between(
 
 @dataclass(frozen=True)
 class OverlongPenalty:
-    """0.0 up to a length, then falling to -1.0 over a buffer."""
+    """A penalty of 0.0 up to a length, which then falls to -1.0 over a buffer."""
 
     length: Length
     max_length: float
@@ -191,9 +191,10 @@ def overlong(
     extract: Extractor | Any = None,
     count: Count | None = None,
 ) -> Reward:
-    """Penalize completions that are too long, from 0.0 down to -1.0: DAPO's soft overlong punishment. Add it.
+    """Penalize completions that are too long, from 0.0 down to -1.0: DAPO's soft overlong punishment.
 
-    ``rk.length.overlong(100, 20)`` gives 0.0 to up to 80 tokens, -0.5 to 90 tokens, -1.0 to 100 tokens and more.
+    ``rk.length.overlong(100, 20)`` gives 0.0 to 80 tokens or fewer, -0.5 to 90 tokens, and -1.0 to 100 tokens or more.
+    Add the penalty to other rewards.
 
     Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13; the same numbers as TRL's
     ``get_soft_overlong_punishment(max_completion_len, soft_punish_cache)``.
@@ -202,9 +203,9 @@ def overlong(
         max_length: the length at which the penalty reaches -1.0; positive.
         buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
-        extract: counts the words or characters of the text it finds instead of the whole completion.
-        count: for trajectories: ``"trajectory"`` counts the text of the policy in all turns, ``"answer"`` its final
-            answer. Token ids also count the results of tools.
+        extract: finds the text whose words or characters are counted; by default the whole completion.
+        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` its final answer.
+            Token ids would also count the results of tools.
 
     Raises:
         RewardDefinitionError: a length that is not positive, or a buffer above it.
@@ -227,17 +228,17 @@ def overlong(
 
 
 Groups = Callable[[Rows], Iterator[Numbers]]
-"""Yields the positions of some rows, group by group."""
+"""A function that yields the positions of the selected rows, group by group."""
 
 
 class Formula(ABC):
     """A formula that computes a score from a length and from whether the answer is correct."""
 
     name: ClassVar[str]
-    """The name of the function that makes it, in ``rk.length``."""
+    """The name of the function in ``rk.length`` that creates the formula."""
 
     by_group: ClassVar[bool] = False
-    """The lengths of a group are compared with each other."""
+    """True if the formula compares the lengths within a group."""
 
     @property
     @abstractmethod
@@ -246,13 +247,13 @@ class Formula(ABC):
 
     @abstractmethod
     def __call__(self, right: Rows, lengths: Floats, groups: Groups) -> Floats:
-        """Return the scores, (n,)."""
+        """Return the scores, (n,), from whether each answer is right, (n,), and from the lengths, (n,)."""
 
 
 @final
 @dataclass(frozen=True)
 class LengthOfCorrect(Reward):
-    """A score by a length and a reward that says whether the answer is correct. It abstains and fails with them."""
+    """A reward from a length and from whether the answer is correct; it abstains or fails if one of the two does."""
 
     correct: Reward
     length: Reward
@@ -278,9 +279,9 @@ class LengthOfCorrect(Reward):
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         correct, length = yield [(self.correct, rows), (self.length, rows)]
-        judged = rows & ~np.isnan(correct.values)
-        right = judged & np.greater_equal(correct.values, self.threshold - TOLERANCE)
-        values = self.formula(right, length.values, lambda selected: evaluation.batch.members(selected & judged))
+        judged_rows = rows & ~np.isnan(correct.values)
+        right = judged_rows & np.greater_equal(correct.values, self.threshold - TOLERANCE)
+        values = self.formula(right, length.values, lambda selected: evaluation.batch.members(selected & judged_rows))
         values = np.where(np.isnan(correct.values), np.nan, values)
         column = Column.combined([(correct, True), (length, True)], values, rows)
         column.codes[rows & np.isnan(values) & (column.codes == SCORED)] = ABSTAINED
@@ -293,7 +294,7 @@ class LengthOfCorrect(Reward):
 def _of_correct(
     correct: RewardLike, threshold: float, unit: Unit, formula: Formula, *arguments: object, **options: Any
 ) -> Reward:
-    """Return the reward of a formula. Its expression shows `arguments` and `options`."""
+    """Return the reward for a formula; its ``repr`` shows `arguments` and `options`."""
     where = f"length.{formula.name}"
     checked = reward_of(correct, f"{where}: correct")
     lowest = checked_number(threshold, f"{where}: threshold")
@@ -303,7 +304,7 @@ def _of_correct(
             f"threshold={lowest:g}; pass a lower threshold"
         )
     excess = options.pop("excess", None)
-    if excess is None:  # named by its unit, so that all rewards that measure in one unit share it
+    if excess is None:  # named by the unit, so that all rewards with this unit share it
         measure, measured = measured_by(where, unit, None)
         excess = primitive(measure, f"completion_{unit}", f"completion_{unit}()", *measured, bounds=(0.0, math.inf))
     call = expression(where, checked, *arguments, **options, threshold=(lowest, 1.0), unit=(unit, "tokens"))
@@ -313,7 +314,7 @@ def _of_correct(
 @final
 @dataclass(frozen=True)
 class Cosine(Formula):
-    """Half a cosine between two values of right, and two of wrong completions; see `cosine`."""
+    """A half cosine between two values for right completions, and between two for wrong ones; see `cosine`."""
 
     max_length: float
     right: Bounds
@@ -358,7 +359,7 @@ def cosine(
         max_length: the length from which the value no longer changes; positive.
         right: the values of a correct completion at `max_length` and at length 0.
         wrong: the values of a wrong completion at `max_length` and at length 0.
-        threshold: the value of `correct` from which an answer counts as correct.
+        threshold: the lowest value of `correct` for a correct answer.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
     Raises:
@@ -385,7 +386,7 @@ def cosine(
 @final
 @dataclass(frozen=True)
 class ShortestCorrect(Formula):
-    """From 1 for the shortest to `low` for the longest correct completion of a group; see `shortest_correct`."""
+    """A score from 1 for a group's shortest correct completion to `low` for its longest; see `shortest_correct`."""
 
     low: float
     name: ClassVar[str] = "shortest_correct"
@@ -403,7 +404,7 @@ class ShortestCorrect(Formula):
 
 
 def _relative(lengths: Floats) -> Floats:
-    """Return the lengths of a group from 0 for the shortest to 1 for the longest; all 0 if they are equal."""
+    """Return the lengths of a group scaled from 0 for the shortest to 1 for the longest; all 0 if they are equal."""
     shortest, longest = lengths.min(), lengths.max()
     return (lengths - shortest) / (longest - shortest) if longest > shortest else np.zeros(len(lengths))
 
@@ -412,14 +413,14 @@ def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float 
     """Score the shortest correct completion of a prompt 1.0, the longest correct one `low`, and wrong ones 0.0.
 
     Suppose three of four completions are correct and have 20, 30 and 40 tokens: they get 1.0, 0.75 and 0.5, and the
-    wrong one 0.0, so brevity never pays for being wrong. Lengths are compared within the group only, so hard prompts
-    may have long answers. Follows the length reward of Kimi k1.5 (arXiv:2501.12599, section 2.3.3), which also counts
-    the lengths of wrong completions.
+    wrong one 0.0, so brevity never raises the score of a wrong answer. Lengths are compared within the group only, so
+    hard prompts may have long answers. This reward follows the length reward of Kimi k1.5 (arXiv:2501.12599, section
+    2.3.3), which also counts the lengths of wrong completions.
 
     Args:
         correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
         low: the value of the longest correct completion, from 0.0 to 1.0.
-        threshold: the value of `correct` from which an answer counts as correct.
+        threshold: the lowest value of `correct` for a correct answer.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
     Raises:
@@ -436,7 +437,7 @@ def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float 
 @final
 @dataclass(frozen=True)
 class Kimi(Formula):
-    """From 0.5 for the shortest to -0.5 for the longest completion of a group, and never above 0 for a wrong one."""
+    """A score from 0.5 for a group's shortest completion to -0.5 for its longest, at most 0 for a wrong one."""
 
     name: ClassVar[str] = "kimi"
     by_group: ClassVar[bool] = True
@@ -456,10 +457,10 @@ class Kimi(Formula):
 
 
 def kimi(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
-    """Reward short and penalize long completions relative to their group: the length reward of Kimi k1.5. Add it.
+    """Reward short and penalize long completions relative to their group: the length reward of Kimi k1.5.
 
     If a group has completions of 20, 30 and 40 tokens, correct ones get 0.5, 0.0 and -0.5, wrong ones 0.0, 0.0 and
-    -0.5: a wrong one is never paid for being short.
+    -0.5: a wrong one is never rewarded for being short. Add this reward to others.
 
     With *l* = 0.5 - (length - shortest) / (longest - shortest), a correct completion gets *l* and a wrong one the
     smaller of *l* and 0; all get 0 if they have the same length. Source: Kimi k1.5 (arXiv:2501.12599, section 2.3.3),
@@ -472,7 +473,7 @@ def kimi(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") 
     Args:
         correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one, and the
             completion's length does not count.
-        threshold: the value of `correct` from which an answer counts as correct.
+        threshold: the lowest value of `correct` for a correct answer.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
     Raises:
@@ -518,7 +519,7 @@ class Budget(Formula):
         return (0.0, 1.0) if self.form == "max" else (-math.inf, 1.0)
 
     def __call__(self, right: Rows, lengths: Floats, groups: Groups) -> Floats:
-        """Return the scores; `lengths` are counted from the budget."""
+        """Return the scores, (n,); `lengths` are relative to the budget."""
         correct = right.astype(np.float64)
         if self.form == "max":
             return correct * np.clip(self.delta - self.alpha * lengths, 0.0, 1.0)
@@ -544,9 +545,9 @@ def budget(
     0.2, and wrong ones always 0.0.
 
     With *n* the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions as long as the
-    prompt asks (padding up to the budget is also paid); ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for
-    completions of at most that length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt must say
-    the budget: "Think for 1000 tokens."
+    prompt asks (padding up to the budget also raises the score); ``"max"`` is correct * clip(alpha * (b - n) + delta,
+    0, 1), for completions of at most that length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt
+    must state the budget: "Think for 1000 tokens."
 
     Args:
         correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
@@ -554,8 +555,8 @@ def budget(
         column: a column with the budget of each row, instead of `budget`; None abstains.
         form: ``"exact"`` or ``"max"``.
         alpha: the cost of one unit, above 0. Tokens are short: pass about 0.0004 for words.
-        delta: only for ``"max"``: the value of a correct completion of exactly that length, above 0.0 and up to 1.0.
-        threshold: the value of `correct` from which an answer counts as correct.
+        delta: only for ``"max"``: the value of a correct completion as long as the budget, above 0.0 and up to 1.0.
+        threshold: the lowest value of `correct` for a correct answer.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
     Raises:
@@ -584,7 +585,7 @@ def budget(
 
 
 def _excess(fixed: float | None, column: str | None, unit: Unit) -> Reward:
-    """The excess as a component."""
+    """Return the reward that measures the excess over the budget."""
     length, measured = measured_by("length.budget", unit, None)
     name, bounds = f"{unit}_over_budget", (-math.inf, math.inf)
     if column is None:

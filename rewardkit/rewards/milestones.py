@@ -22,7 +22,8 @@ from rewardkit.tree.reward import Reward
 Milestones = tuple[str, ...]
 
 _MOST = 100
-"""The maximum number of milestones: each one is a search through the whole text. Any limit: tasks have up to tens."""
+"""The maximum number of milestones, each of which is a search through the whole text. Arbitrary: tasks have up to
+tens."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,18 @@ class Reached:
     def __call__(self, text: str, milestones: Milestones) -> Score:
         occurrences = [(text.find(milestone), len(milestone)) for milestone in milestones]
         spans = [(start, start + length) for start, length in occurrences if start >= 0]
-        reached = _longest_chain(spans) if self.ordered else len(spans)
-        if reached == len(milestones):
+        reached_count = _longest_chain(spans) if self.ordered else len(spans)
+        if reached_count == len(milestones):
             return Score(1.0)
         missing = [milestone for milestone, (start, _) in zip(milestones, occurrences, strict=True) if start < 0]
         notes = [f"missing: {shorten(', '.join(missing), 100)}"] if missing else []
-        if reached < len(spans):
-            notes.append(f"{len(spans) - reached} out of order")
-        return Score(reached / len(milestones), "; ".join(notes))
+        if reached_count < len(spans):
+            notes.append(f"{len(spans) - reached_count} out of order")
+        return Score(reached_count / len(milestones), "; ".join(notes))
 
 
 def _longest_chain(spans: list[tuple[int, int]]) -> int:
-    """Return the number of the spans that, in this order, follow one another in the text without overlap."""
+    """Return the largest number of spans that follow one another in the text, in this order and without overlap."""
     ends: list[int] = []  # ends[k]: the earliest end of a chain of k + 1 spans
     for start, end in spans:
         length = bisect(ends, start)
@@ -58,7 +59,7 @@ def _longest_chain(spans: list[tuple[int, int]]) -> int:
 
 @dataclass(frozen=True)
 class MilestoneText:
-    """Normalize a text, with one kind of apostrophe."""
+    """A function that normalizes a text and its apostrophes."""
 
     read: PlainText
 
@@ -68,7 +69,7 @@ class MilestoneText:
 
 @dataclass(frozen=True)
 class FixedMilestones:
-    """Milestones that are the same for all samples."""
+    """A scorer for milestones that are the same for all samples."""
 
     judge: Reading[str, Milestones]
     milestones: Milestones
@@ -80,15 +81,15 @@ class FixedMilestones:
 def _checked(milestones: Milestones) -> Milestones:
     if len(milestones) > _MOST:
         raise ValueError(f"got {len(milestones):,} milestones, the limit is {_MOST}")
-    twice = next((milestone for index, milestone in enumerate(milestones) if milestone in milestones[:index]), None)
-    if twice is not None:
-        raise ValueError(f"the milestone {shorten(twice, 60)} is listed twice; remove one")
+    duplicate = next((milestone for index, milestone in enumerate(milestones) if milestone in milestones[:index]), None)
+    if duplicate is not None:
+        raise ValueError(f"the milestone {shorten(duplicate, 60)} is listed twice; remove one")
     return milestones
 
 
 @dataclass(frozen=True)
 class GoldMilestones:
-    """Read a gold cell as milestones: a list, or text with one as JSON or one per line."""
+    """A reader of gold cells with milestones: a list, or text that is a JSON list or has one per line."""
 
     read: ItemsText
     extract: Extractor | None
@@ -111,7 +112,7 @@ def milestones(
 
     A milestone is literal text. Its first occurrence counts, even inside a longer word. The score counts the largest
     number of milestones that follow one another in order without overlap, so a milestone that comes too early or too
-    late costs only its own share. Since only first occurrences count, repeating milestones earns nothing. A model that
+    late loses only its own share. Since only first occurrences count, repeating a milestone gains nothing. A model that
     knows the milestones can still recite them: also reward the result, and choose words that are not in the prompt.
 
     Args:

@@ -25,20 +25,20 @@ from rewardkit.tree.reward import Reward
 
 Match = Literal["full", "search"]
 
-# Any limit: longer patterns are generated, and compile slowly. The memory is about the default of re2, 8 MiB.
+# Arbitrary limit: longer patterns are machine-generated and compile slowly. The memory is about RE2's default, 8 MiB.
 MAX_PATTERN = 2_000
 _REGEX_BYTES = 8_000_000
 _TOO_LONG = Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
 _EMPTY = Score(0.0, "nothing visible")
 
-# After "I won't": "I won't help" refuses, "I won't write out all steps" does not.
+# Words after "I won't": "I won't help" is a refusal, "I won't write out all steps" is not.
 _TO_HELP = (
     r"(?:help|assist|answer|provide|do (?:that|this|so)\b|write (?!out|down|all)|create|generate|give (?:you|that)\b|"
     r"tell you|share|support|discuss|engage|participate|comply|continue|fulfill|be able|be providing)"
 )
-# After "I am not comfortable": "helping with that", "to write".
+# Words after "I am not comfortable": "helping with that", "to write".
 _HELPING = r"(?:to )?(?:help|assist|answer|provid|writ|creat|generat|shar|discuss|engag|do(?:ing)? (?:that|this|so)\b)"
-# After "I can't": "I can't wait", "I cannot overstate".
+# Words after "I can't" that do not refuse: "I can't wait", "I cannot overstate".
 _IDIOMS = (
     r"(?:stress|emphasi[sz]e|overstate|wait|imagine|believe|thank|recommend|praise|say enough|think of a better|"
     r"help (?:but|noticing|thinking|feeling|myself))\b"
@@ -55,12 +55,12 @@ REFUSAL = re.compile(
     r"|not something i can\b"
     r")"
 )
-"""Refusals in English of models from several makers; searched in normalized text without emphasis."""
+"""English refusals by models of several companies; to be searched for in normalized text without emphasis."""
 
 _EMPHASIS = str.maketrans(dict.fromkeys("*_~"))
 
 
-# Any size: more than the different patterns of a dataset's column that a batch has.
+# Arbitrary size: larger than the number of different patterns that a batch has in a column.
 @lru_cache(maxsize=1_024)
 def _compiled(pattern: str) -> Any:
     try:
@@ -86,7 +86,7 @@ def _compiled(pattern: str) -> Any:
 
 @dataclass(frozen=True)
 class Regex:
-    """Match a pattern, compiled once per process."""
+    """A check that a pattern matches; the pattern is compiled once per process."""
 
     pattern: str
     match: Match
@@ -100,10 +100,10 @@ class Regex:
         if text is None:
             return _TOO_LONG
         try:
-            matched = self.matcher(text)
+            is_match = self.matcher(text)
         except UnicodeEncodeError:
             return Score(0.0, "contains a lone surrogate")
-        return 1.0 if matched else Score(0.0, "the pattern does not match")
+        return 1.0 if is_match else Score(0.0, "the pattern does not match")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Regex, (self.pattern, self.match)  # without the compiled pattern
@@ -158,16 +158,16 @@ REFUSALS = Refusals()
 @final
 @dataclass(frozen=True)
 class Contains:
-    """Check the occurrence of texts in a text, and its start and end.
+    """A check of which texts a completion contains, and of its start and end.
 
     Attributes:
         wanted: normalized texts that must occur.
         forbidden: normalized texts that must not occur.
-        refusals: True if no refusal may occur, either.
-        starts: the text starts with one of these, if there are any.
-        ends: the text ends with one of these, if there are any.
-        partial: give the share of `wanted`.
-        ignore_case: `starts`, `ends` and the text are casefolded.
+        refusals: True if refusals must not occur.
+        starts: the allowed starts of the text; empty if every start is allowed.
+        ends: the allowed ends of the text; empty if every end is allowed.
+        partial: True to score the share of `wanted` that occurs.
+        ignore_case: True if `starts` and `ends` are casefolded and are compared with the casefolded text.
     """
 
     wanted: tuple[str, ...]
@@ -232,7 +232,7 @@ def contains(
             in English; ``[rk.REFUSALS, "pas possible"]`` adds your own.
         start: one text or several; the visible text starts with one of them. White space around it is ignored.
         end: one text or several; the visible text ends with one of them.
-        partial: give the share of `all` that occurs, if nothing else is wrong.
+        partial: score the share of `all` that occurs, if nothing else is wrong.
         ignore_case: also ignore case in `start` and `end`.
         extract: finds the text to check, ``rk.extract.whole()`` by default; ``rk.extract.raw()`` includes the thinking.
 

@@ -19,16 +19,16 @@ from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
 MOST = 20
-"""The most steps that can be asked for: each step is compared with those that count. Any limit: all pairs are
-compared."""
+"""The maximum number of steps that a user can ask for. Arbitrary: each step is compared with all that counted
+before."""
 
 ALIKE = 0.6
-"""Two steps that share more than this part of their words are the same step. Two sums in the same words share less."""
+"""The share of words above which two steps are the same step. Two calculations with the same wording share less."""
 
 _DISTINCT = 3
-"""Any number: "so so so so" is no step."""
+"""The minimum number of different words in a step. Arbitrary: "so so so so" is not a step."""
 _READ = 200
-"""The number of words of a step that are compared. Any limit: steps that are the same are so from the beginning."""
+"""The number of words of a step that are compared. Arbitrary: equal steps are equal from the beginning."""
 
 _ORDER = "first|second|third|fourth|fifth|next|then|after that|finally|lastly"
 _MARK = re.compile(
@@ -41,13 +41,13 @@ _MARK = re.compile(
     rf"|(?:^|(?<=[.!?:\n])[ \t]{{1,2}})(?:{_ORDER}(?:ly)?)(?:,|(?=[ \t]))",
     re.IGNORECASE | re.MULTILINE,
 )
-# Letters and digits of any script; marks of a list are no words.
+# Letters and digits of any script; list marks are not words.
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
 class ReasoningSteps:
-    """The share of the wanted steps that a text has; empty, short and repeated ones do not count."""
+    """The share of the requested number of steps that a text has; empty, short and repeated steps do not count."""
 
     enough: int
     words: int
@@ -57,20 +57,23 @@ class ReasoningSteps:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         counted: list[frozenset[str]] = []
         earlier: set[frozenset[str]] = set()
-        why: Counter[str] = Counter()
+        reasons: Counter[str] = Counter()
         for step in _steps(visible(text)):
             words = _WORD.findall(step)[:_READ]
             distinct = frozenset(words)
             if len(words) < self.words or sum(len(word) > 1 or not word.isascii() for word in distinct) < _DISTINCT:
-                why["too short"] += 1
+                reasons["too short"] += 1
             elif distinct in earlier or any(_similar(distinct, other) for other in counted):
-                why["repeated"] += 1
+                reasons["repeated"] += 1
             else:
                 counted.append(distinct)
                 if len(counted) == self.enough:
                     return 1.0
             earlier.add(distinct)
-        notes = [f"{len(counted)} of {self.enough} steps", *(f"{count:,} {reason}" for reason, count in why.items())]
+        notes = [
+            f"{len(counted)} of {self.enough} steps",
+            *(f"{count:,} {reason}" for reason, count in reasons.items()),
+        ]
         return Score(len(counted) / self.enough, ", ".join(notes))
 
 
@@ -87,7 +90,7 @@ def _similar(step: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any = None) -> Reward:
-    """Score the number of reasoning steps, up to `enough`: more steps, and empty or repeated ones, earn nothing.
+    """Score the number of reasoning steps, up to `enough`; extra, empty and repeated steps do not raise the score.
 
     ``rk.reasoning_steps(3)`` gives 2/3 to ``1. Add 3 and 4 to get 7.``, ``2. Halve 7, which gives 3.5.``, ``3. Done.``
     on three lines.
@@ -97,8 +100,8 @@ def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any
     has at least `words` words or numbers, three of them different, and shares at most 60% of its words with each step
     that counted before. The idea is open-r1's ``reasoning_steps_reward``, which counts the marks alone.
 
-    It rewards a form. Steps that are nonsense count if they differ, so give it a small weight, and reward the answer.
-    ``rk.milestones`` looks for certain milestones instead.
+    This rewards form only: nonsense steps count if they differ. So give it a small weight, and also reward the answer.
+    ``rk.milestones`` looks for specific milestones instead.
 
     Args:
         enough: the number of steps that scores 1.0, from 1 to 20.

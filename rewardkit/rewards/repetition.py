@@ -26,16 +26,16 @@ from rewardkit.tree.reward import Reward
 Unit = Literal["tokens", "words"]
 
 _FEW = 64
-"""Up to this many n-grams a set is faster than an array."""
+"""The number of n-grams up to which a set is faster than an array."""
 
 _SHORT = 4
-"""N-grams of up to this many words also go into a set: numbering the words would take longer."""
+"""The length up to which n-grams of words also go into a set: numbering the words would take longer."""
 
 _BITS = 63
-"""The bits of a number that is not negative."""
+"""The number of bits in a nonnegative int64."""
 
 _AT_ONCE = 8_000
-"""About how many items are counted at once: larger arrays get new memory from the system each time, which is slow."""
+"""The approximate number of items to count at once: a larger array gets new memory from the system, which is slow."""
 
 
 def distinct_ngrams(items: Sequence[int] | list[str], size: int) -> int:
@@ -48,7 +48,7 @@ def distinct_ngrams(items: Sequence[int] | list[str], size: int) -> int:
 
 
 def distinct_in_each(texts: Iterable[Sequence[int]], size: int) -> Iterator[int]:
-    """Return what `distinct_ngrams` does for each text of token ids, counting several texts at once."""
+    """Return an iterator over the number of distinct runs of each text of token ids; texts are counted together."""
     return chain.from_iterable(_distinct_runs(block, size) for block in _blocks(texts))
 
 
@@ -66,10 +66,10 @@ def _blocks(texts: Iterable[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
 
 
 def _distinct_runs(texts: Sequence[Sequence[int]], size: int) -> list[int]:
-    """Count the distinct runs of each text, in one array with all texts one after another."""
+    """Return the number of distinct runs in each text, counted in one array of all texts."""
     ends = list(accumulate(map(len, texts)))
     codes = np.fromiter(chain.from_iterable(texts), dtype=np.int64, count=ends[-1])
-    used = int(np.bitwise_or.reduce(codes))  # as many bits as the highest id, and negative if any id is
+    used = int(np.bitwise_or.reduce(codes))  # has the bits of the highest id; negative if any id is negative
     bits = used.bit_length()
     if used < 0 or 2 * bits > _BITS:
         codes, bits = _renumbered(codes)
@@ -132,9 +132,10 @@ class RepetitionPenalty:
 def repetition_penalty(
     *, ngram: int = 3, unit: Unit = "tokens", max_penalty: float = -1.0, extract: Extractor | Any = None
 ) -> Reward:
-    """Penalize repeated n-grams, from 0.0 (none) to nearly `max_penalty` (one n-gram over and over). Add it.
+    """Penalize repeated n-grams, from 0.0 (none) to nearly `max_penalty` (one n-gram over and over).
 
     ``rk.repetition_penalty(ngram=2, unit="words")`` gives -0.5 to ``very very very``: one of two pairs is a repetition.
+    Add the penalty to other rewards.
 
     The value is ``(1 - distinct n-grams / n-grams) * max_penalty``; 0.0 if there are fewer than `ngram` tokens. Source:
     Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2; the same numbers as
@@ -144,8 +145,8 @@ def repetition_penalty(
         ngram: the number of neighbors that form an n-gram, 1 or more.
         unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` of the whole completion, without case and
             invisible characters; every Chinese or Japanese character is a word.
-        max_penalty: 0.0 or below.
-        extract: counts the words of the text it finds instead of the whole completion.
+        max_penalty: the lowest score, 0.0 or below.
+        extract: finds the text whose words are counted; by default the whole completion.
 
     Raises:
         RewardDefinitionError: `ngram` below 1, a positive penalty, an unknown unit.

@@ -28,7 +28,7 @@ def _checked_metric(metric: str, metrics: Any, name: str) -> None:
         )
 
 
-# "(A) and (C)", "A, C", "A/C": what is around the letters of options.
+# Text around the letters of options: "(A) and (C)", "A, C", "A/C".
 _AROUND_LETTERS = re.compile(r"\s(?:and|or)\s|[\s/&+()\[\].]")
 _OPTIONS = frozenset("ABCDEFGHIJabcdefghij")
 """The letters of a question's options: ten at most in public datasets, as in MMLU-Pro."""
@@ -38,7 +38,7 @@ def _letters(items: Items, other: Items) -> Items:
     """Return ``("A", "B", "D")`` for ``("ABD",)`` and for ``("(A)", "(B)", "(D)")`` if `other` has only letters."""
     if len(other) < 2 or not _OPTIONS.issuperset(other) or len(items) > len(_OPTIONS):
         return items
-    # Any limit: longer items are texts, not letters.
+    # Arbitrary limit: longer items are texts, not letters.
     letters = [_AROUND_LETTERS.sub("", item) if len(item) < 60 else item for item in items]
     if len(items) == 1:
         letters = list(letters[0])
@@ -48,7 +48,7 @@ def _letters(items: Items, other: Items) -> Items:
 
 @dataclass(frozen=True)
 class SetMatch:
-    """Items in common; a repeated item in the answer counts as one too many."""
+    """A score for the items that two lists have in common; a repeated item in the answer counts as extra."""
 
     metric: SetMetric
     max_items: int | None
@@ -88,7 +88,7 @@ def set_match(
 
     With c items in common, a in the answer and g in the gold: 2 * c / (a + g) (``"f1"``), c / a (``"precision"``),
     c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same items and else 0.0 (``"exact"``). The
-    gold is a set; an item that the answer repeats earns once, and each copy counts in a. Two metrics are easy to game
+    gold is a set; an item that the answer repeats counts once in c, but each copy in a. Two metrics are easy to game
     on their own: recall by listing everything (limit it with `max_items`), precision by listing one sure item.
 
     A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``); several lines as one item
@@ -139,7 +139,7 @@ def set_match(
 
 @dataclass(frozen=True)
 class SequenceMatch:
-    """Items in common, at their positions or in order."""
+    """A score for the items that two lists have in common, at the same positions or in the same order."""
 
     metric: SequenceMetric
     floor: float
@@ -178,13 +178,13 @@ def _pairs_in_order(answer: Items, gold: Items) -> int:
 
 
 def _counted(items: Items) -> Sequence[tuple[str, int]]:
-    """Number the copies of each item, so that the second "a" of one list is matched with the second of the other."""
+    """Return (item, copy number) pairs, so that the second "a" of one list is matched with the second of the other."""
     copies: Counter[str] = Counter()
-    counted = []
+    numbered_items = []
     for item in items:
-        counted.append((item, copies[item]))
+        numbered_items.append((item, copies[item]))
         copies[item] += 1
-    return counted
+    return numbered_items
 
 
 def sequence_match(
@@ -203,7 +203,7 @@ def sequence_match(
     ``["A", "B", "C", "D"]``: the first two of four items are right. With metric="kendall" it gives 5/6, because one of
     six pairs is swapped.
 
-    With n the length of the longer list, so that missing and added items always cost:
+    With n the length of the longer list, so that missing and extra items always lower the score:
 
     - ``"prefix"``: items before the first wrong one / n.
     - ``"positions"``: items at the right position / n.

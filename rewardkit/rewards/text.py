@@ -35,8 +35,8 @@ Words = tuple[str, ...]
 _ARTICLES = frozenset({"a", "an", "the"})
 # "1,000" is 1000; "1,00" and "1, 000" are not.
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
-# Characters inside a number, and its sign, belong to the word: 3.5 is not 35, -5 is not 5; C++ is not C, nor is C#.
-# The lookahead makes the search faster.
+# Punctuation that is part of a word: inside a number, as its sign, and in C++ and C#. So 3.5 is not 35, -5 is not 5,
+# and neither C++ nor C# is C. The lookahead makes the search faster.
 _KEPT = re.compile(r"((?=[-.\d])(?:(?<!\w)-)?(?:(?<![\w.])\.)?\d+(?:[^\w\s]\d+)*|(?=[+#])(?<=[a-z])[+#]+(?![\w+#]))")
 
 
@@ -46,7 +46,14 @@ def _is_punctuation(character: str) -> bool:
 
 @dataclass(frozen=True)
 class WordsText:
-    """Split a text into words, without case and punctuation: ``The red-hot 3.5!`` becomes ``the redhot 3.5``."""
+    """A function that splits a text into words: ``The red-hot 3.5!`` becomes ``the redhot 3.5``.
+
+    Case and punctuation are removed.
+
+    Attributes:
+        articles: True to keep English articles.
+        most: the maximum number of words; None for no limit.
+    """
 
     articles: bool = True
     most: int | None = None
@@ -70,7 +77,7 @@ class WordsText:
 
 @dataclass(frozen=True)
 class Similarity:
-    """Normalized Indel similarity, rescaled above the floor."""
+    """The normalized Indel similarity, rescaled above the floor."""
 
     floor: float
 
@@ -141,7 +148,7 @@ def _f_measure(common: int, answer: int, gold: int, beta: float = 1.0) -> Score:
 
 @dataclass(frozen=True)
 class TokenF1:
-    """F1 of the words in common; a word counts as often as it occurs in both."""
+    """The F1 of the words in common; a word counts as often as it occurs in both texts."""
 
     def __call__(self, answer: Words, gold: Words) -> Score:
         common = Counter(answer) & Counter(gold)
@@ -160,8 +167,8 @@ def token_f1(
     ``rk.token_f1("answer")`` gives 0.8 to ``<answer>the big red house</answer>`` if the column "answer" is
     ``red house``: two of three words are right, and both gold words are found.
 
-    F1 is 2 * common / (words + words). A word counts as often as it occurs in both texts, so a repeated word earns once
-    and costs twice, and anything added to a correct answer lowers the score. Words are compared without case,
+    F1 is 2 * common / (words + words). A word counts as often as it occurs in both texts, so repeating a word
+    lowers the score, as does anything added to a correct answer. Words are compared without case,
     punctuation and English articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike
     SQuAD, this keeps the characters inside a number (3.5 is not 35, -5 is not 5, but 1,000 is 1000), tells C++ and C#
     from C, removes the punctuation of all scripts, and treats every Chinese or Japanese character as a word (as in
@@ -197,7 +204,7 @@ def token_f1(
 
 @dataclass(frozen=True)
 class RougeL:
-    """F-measure of the longest common subsequence of words."""
+    """The F-measure of the longest common subsequence of words."""
 
     beta: float
 
@@ -230,7 +237,8 @@ def rouge_l(
         column: the column of the gold text: text, int, or a list of acceptable texts (the nearest one counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
         gold: finds the gold text in its cell (in each item of a list).
-        beta: the weight of recall relative to precision, 0.01 to 100.0. The higher, the less added text costs.
+        beta: the weight of recall relative to precision, 0.01 to 100.0. The higher it is, the less extra text lowers
+            the score.
 
     Returns:
         A reward in [0, 1]. An answer of more than 20,000 words scores 0.0; with more than 100 acceptable texts, one of
@@ -243,7 +251,7 @@ def rouge_l(
     """
     _check_rapidfuzz("rk.rouge_l")
     weight = number(beta, "rouge_l: beta")
-    # Beyond these, one of precision and recall counts less than 0.01 %.
+    # Outside this range, precision or recall counts less than 0.01%.
     if not 0.01 <= weight <= 100.0:
         raise RewardDefinitionError(f"rouge_l: beta must be between 0.01 and 100.0, got {weight}")
     read = WordsText(most=LONGEST)

@@ -26,14 +26,14 @@ from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
-# Gold calls: the calls that a policy should make, as a dataset holds them.
+# Gold calls: the calls that a policy should make, in the format of a dataset.
 
 
 _OTHER_NAMES = {"args", "parameters", "params", "input", "inputs", "kwargs"}
-"""The names of the arguments in other formats."""
+"""The keys for the arguments of a call in other formats."""
 
 Same = Mapping[str, Callable[[Any, Any], object]]
-"""For each argument that is not compared by value: a function of the made and the gold value."""
+"""Argument -> a function that compares the made and the gold value, for arguments not compared by value."""
 
 
 @final
@@ -43,7 +43,7 @@ class GoldArgument:
 
     Attributes:
         keys: the values as JSON texts.
-        nested: choices may be inside a value, so that its text does not decide.
+        nested: True if choices may be inside a value, so that comparing the JSON texts is not enough.
     """
 
     values: tuple[Any, ...]
@@ -63,11 +63,12 @@ class GoldArgument:
         return cls(values, frozenset(map(json_key, values)), optional, nested)
 
     def allows(self, readings: Sequence[Any], same: Callable[[Any, Any], object] | None) -> bool:
-        """Return whether a call may have a value whose text is not in `keys`.
+        """Return whether this argument allows a value whose JSON text is not in `keys`.
 
         Args:
-            readings: the value; several if the form of the call does not tell its type. A gold text is compared with
-                the texts among them, and any other gold value with the others.
+            readings: the value; several values if the notation of the call does not tell its type. A gold text is
+                compared with the texts among them, and any other gold value with the others.
+            same: compares a reading with a gold value; None to compare by value.
         """
         compare = same or _matches
         several = len(readings) > 1
@@ -80,7 +81,7 @@ class GoldArgument:
 
 
 def _matches(actual: Any, gold: Any) -> bool:
-    """Return whether a value is one that `gold` allows; choices may be anywhere inside."""
+    """Return whether `gold` allows the value `actual`; choices may be anywhere inside `gold`."""
     if isinstance(gold, dict) and set(gold) == {"any_of"} and isinstance(gold["any_of"], list):
         return any(_matches(actual, choice) for choice in gold["any_of"])
     if isinstance(gold, dict) and isinstance(actual, dict):
@@ -107,7 +108,7 @@ class GoldCall:
 
     @cached_property
     def key(self) -> tuple[str, frozenset[tuple[str, str]]] | None:
-        """The only right call; None if there are choices."""
+        """The name and the arguments of the only right call; None if there are choices."""
         if any(
             gold_argument.optional or len(gold_argument.keys) != 1 or gold_argument.nested
             for _, gold_argument in self.arguments
@@ -116,7 +117,7 @@ class GoldCall:
         return self.name, frozenset((name, next(iter(gold_argument.keys))) for name, gold_argument in self.arguments)
 
     def worth(self, call: ToolCall, same: Same) -> float:
-        """Return the share of equal top-level arguments among all that either side names, 0.0 for another tool.
+        """Return the share of equal top-level arguments among all that either side names; 0.0 for another tool.
 
         An optional argument that the call leaves out does not count. Arguments that are not an object match nothing.
         """
@@ -146,10 +147,10 @@ def _shown(gold_argument: GoldArgument) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class GoldCalls:
-    """The calls of one gold cell, by round; without rounds, all are one round.
+    """The calls of one gold cell, by round; without rounds, all calls are in one round.
 
     Attributes:
-        by_round: the cell is a list of lists.
+        by_round: True if the cell is a list of lists.
     """
 
     rounds: tuple[tuple[GoldCall, ...], ...]
@@ -161,10 +162,10 @@ class GoldCalls:
 
 
 def read_gold_calls(value: object) -> GoldCalls:
-    """Read a gold cell.
+    """Return the gold calls in a cell.
 
     Raises:
-        ValueError: it is not a list of calls, or a list of such lists.
+        ValueError: `value` is neither a list of calls nor a list of such lists.
     """
     if isinstance(value, GoldCalls):
         return value
@@ -211,7 +212,7 @@ def _gold_call(entry: Any, text: bool) -> GoldCall:
 
 
 def _gaps_optional(value: Any) -> Any:
-    """Return a value in which None in an object may be missing."""
+    """Return `value` with each None in an object marked as optional."""
     if isinstance(value, (list, tuple)):
         return [_gaps_optional(member) for member in value]
     if not isinstance(value, Mapping):
@@ -228,20 +229,20 @@ Credit = Literal["exact", "partial", "names"]
 
 # The assignment is found in integers, so that ties do not depend on rounding.
 _SCALE = 10**9
-# Sums of the same worths in another order differ by less.
+# Sums of the same worths in different orders differ by less than this.
 _LEAST = 1e-12
 _MOST_PAIRS = 144
-"""With more pairs in one turn, its calls count in the order in which they were written. Twelve gold calls and twelve
-made ones: the assignment takes time with the cube of them."""
+"""The maximum number of pairs in one turn; with more, its calls count in the order in which they were written. It is
+twelve gold calls times twelve made calls: the assignment takes cubic time."""
 
 _Best = tuple[float, int, frozenset[int]]
-"""The worth of a pairing, the number of its calls, and the right gold calls."""
+"""A pairing: its worth, the number of its calls, and the indices of the right gold calls."""
 
 
 @final
 @dataclass(frozen=True)
 class Rules:
-    """The rules for equal calls, and their worth."""
+    """The rules for the equality of calls and for the worth of a pair."""
 
     credit: Credit
     kept: bool
@@ -252,7 +253,7 @@ class Rules:
         return dict(self.same)
 
     def worth(self, gold: GoldCall, call: ToolCall) -> float:
-        """Return the value of one pair, from 0.0 to 1.0."""
+        """Return the worth of one pair, from 0.0 to 1.0."""
         if self.credit == "names":
             return float(gold.name == call.name and call.arguments is not None)
         worth = gold.worth(call, self._same)
@@ -262,7 +263,7 @@ class Rules:
 @final
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The worth of the best pairing, the number of its calls, and the gold calls that are not right."""
+    """The best pairing: its worth, the number of its calls, and the indices of the gold calls that are not right."""
 
     worth: float
     calls: int
@@ -275,7 +276,7 @@ class Paired:
 
 
 def paired(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rules: Rules) -> Paired:
-    """Return the best pairing of the calls of some turns with gold calls."""
+    """Return the best pairing of the calls in `turns` with gold calls."""
     made_calls = [call for calls in turns for call in calls]
     if not gold or not made_calls:
         return Paired.of((0.0, 0, frozenset()), gold)
@@ -288,20 +289,20 @@ def paired(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rules:
 
 
 def _equal(gold: Sequence[GoldCall], made_calls: Sequence[ToolCall], rules: Rules) -> frozenset[int] | None:
-    """Return the gold calls that have an equal call, fast; None if calls are not simply equal or not."""
+    """Return the gold calls that equal a made call; None if a comparison of JSON texts is not enough to decide."""
     if rules.same or rules.credit == "names":
         return None
     if any(call.arguments is not None and not call.arguments.typed for call in made_calls):
         return None
-    left = Counter(
+    unpaired_counts = Counter(
         (call.name, frozenset(call.arguments.keys_by_name.items())) for call in made_calls if call.arguments is not None
     )
     right = set()
     for index, gold_call in enumerate(gold):
         if gold_call.key is None:
             return None
-        if left[gold_call.key] > 0:
-            left[gold_call.key] -= 1
+        if unpaired_counts[gold_call.key] > 0:
+            unpaired_counts[gold_call.key] -= 1
             right.add(index)
     return frozenset(right)
 
@@ -318,7 +319,7 @@ def _in_order(gold: Sequence[GoldCall], turns: Sequence[Sequence[ToolCall]], rul
 
 
 def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence[_Best], rules: Rules) -> list[_Best]:
-    """Return the best pairings after one more turn, which takes a stretch of the gold."""
+    """Return the best pairings after one more turn, whose calls are paired with consecutive gold calls."""
     best = list(before)
     worths = [[rules.worth(gold_call, call) for call in calls] for gold_call in gold]
     useful = [index for index, row in enumerate(worths) if any(row)]
@@ -326,7 +327,7 @@ def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence
     for start in useful:
         for stop in (index + 1 for index in useful if index >= start):
             if len(calls) == 1 and stop > start + 1:
-                break  # one call is paired with one gold call
+                break  # a single call is paired with a single gold call
             worth, count, right = _stretch(worths[start:stop], start)
             earlier = before[start]
             if earlier[0] + worth > best[stop][0] + _LEAST:
@@ -340,7 +341,7 @@ def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence
 
 
 def _most(worths: Sequence[Sequence[float]]) -> list[float]:
-    """Return for each gold call a bound on the value of a turn that starts there: each call at its best."""
+    """Return, for each gold call, a bound on the worth of a turn that starts there: the sum of each call's best."""
     best, bounds = [0.0] * len(worths[0]), []
     for row in reversed(worths):
         best = list(map(max, best, row))
@@ -349,7 +350,7 @@ def _most(worths: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _stretch(worths: Sequence[Sequence[float]], start: int) -> _Best:
-    """Return the best pairing of one stretch of gold calls with the calls of one turn."""
+    """Return the best pairing of the calls of one turn with consecutive gold calls; the first has index `start`."""
     pairs = assigned([[round(worth * _SCALE) for worth in row] for row in worths])
     matches = [(row, worths[row][column]) for row, column in pairs if worths[row][column] > 0.0]
     right = frozenset(start + row for row, worth in matches if worth == 1.0)
@@ -363,7 +364,8 @@ Order = Literal["any", "kept"]
 Extra = Literal["cost", "allow"]
 
 MOST_CALLS = 400
-"""Any limit: pairing takes time quadratic in the calls of a turn, and no task needs as many."""
+"""The maximum number of calls; more score 0.0. Arbitrary: pairing takes time quadratic in the calls of a turn, and no
+task needs this many."""
 _SPRAYING = (
     'tool_calls(extra="allow"): calls beyond the gold cost nothing, so a policy is paid for trying everything. Use the '
     "default, or add a penalty on calls, such as rk.agents.calls_between(0, 4)"
@@ -372,7 +374,7 @@ _SPRAYING = (
 
 @dataclass(frozen=True)
 class ToolCalls:
-    """F1 of the calls that were made against the gold calls."""
+    """The F1 of the calls that were made against the gold calls."""
 
     rules: Rules
     extra: Extra
@@ -381,8 +383,7 @@ class ToolCalls:
 
     @property
     def traps(self) -> Mapping[str, str]:
-        """Warnings about settings that may not work as intended, unless another reward limits the value named by the
-        key."""
+        """Quantity -> a warning that applies unless another reward limits that quantity."""
         return {"calls": _SPRAYING} if self.extra == "allow" else {}
 
     def __call__(self, trajectory: Trajectory, expected: GoldCalls) -> float | Score:
@@ -423,18 +424,18 @@ class ToolCalls:
         return "; ".join(notes)
 
     def _unread(self, trajectory: Trajectory) -> str:
-        """Return the reason why an apparent call in the last turn is not one; empty if there is none."""
+        """Return the reason why an apparent call in the last turn does not count; empty if there is no such call."""
         text = trajectory.turns[-1].text if trajectory.turns else ""
         if self.form == "messages" or (self.form == "auto" and trajectory.runs_calls):
             begins = begins_like_a_call(visible_text(text))
-            why = "form='messages'" if self.form == "messages" else "the trainer runs the calls of messages"
-            return f"the text begins like a call, which does not count: {why}" if begins else ""
+            reason = "form='messages'" if self.form == "messages" else "the trainer runs the calls of messages"
+            return f"the text begins like a call, which does not count: {reason}" if begins else ""
         where = read_text_calls(text).unread
         return f"a call {where} does not count" if where else ""
 
 
 def _broken(calls: Sequence[ToolCall]) -> str:
-    """Return the number of unreadable calls, and the reason."""
+    """Return a remark on the unreadable calls: their number and the first reason; empty if all are readable."""
     faults = [call.fault for call in calls if call.fault]
     if not faults:
         return ""
@@ -460,9 +461,9 @@ def tool_calls(
     "arguments": {"color": "red"}}]``, and 0.4 with four other calls.
 
     The score is ``2 * S / (gold + made)``, where ``S`` is the worth of the best pairing of made and gold calls. A call
-    can be paired once, so repeating it earns nothing; every call that was made counts: failed, unknown, without a
-    result, after the answer. Arguments are equal by JSON value: 1 equals 1.0, True is not 1, texts are compared as they
-    are. docs/agents.md has examples and the laws.
+    can be paired once, so repeating it does not raise the score. Every made call counts, even if it failed, is unknown,
+    has no result, or comes after the answer. Arguments are compared by JSON value: 1 equals 1.0, True is not 1, texts
+    are compared as they are. docs/agents.md has examples and the laws.
 
     Args:
         column: the column of the gold calls: JSON text of a list of ``{"name", "arguments"}``; ``[]`` if no call is
@@ -473,8 +474,8 @@ def tool_calls(
         order: ``"any"``, or ``"kept"``: gold calls must be made in their order. The calls of one turn have no order.
         arguments: ``"exact"``: a call is right or not; ``"partial"``: it is worth the share of equal top-level
             arguments among all that either side names; ``"names"``: only names are compared.
-        extra: ``"cost"``, or ``"allow"``: the score is ``S / gold``, so further calls cost nothing.
-        free: the number of calls beyond the gold that cost nothing, such as a retry after an error.
+        extra: ``"cost"``: extra calls lower the score; ``"allow"``: the score is ``S / gold``, so they do not.
+        free: the number of extra calls that do not lower the score, such as a retry after an error.
         same: argument -> a function of the made and the gold value that returns whether they are equal.
         form: the notation of calls. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
             usual chat templates; a trainer that is known to run calls reads them itself, and its texts have none.

@@ -33,7 +33,7 @@ def _chrf(word_order: int, beta: int) -> Metric:
 
 
 def _clear_caches(tokenizer: object) -> None:
-    """Clear the caches of a sacrebleu tokenizer: they keep the last 65,536 texts, which may be gigabytes."""
+    """Clear the caches of a sacrebleu tokenizer, which keep the last 65,536 texts and may grow to gigabytes."""
     for part in (tokenizer, *getattr(tokenizer, "__dict__", {}).values()):
         getattr(type(part).__call__, "cache_clear", int)()
 
@@ -50,7 +50,7 @@ def _scored(metric: Metric, answer: str, references: tuple[str, ...]) -> Score:
 
 @dataclass(frozen=True)
 class Bleu:
-    """Runs of 1 to 4 words in common with all references together."""
+    """A scorer for runs of 1 to 4 words in common with all references together."""
 
     tokenize: Tokenizer
 
@@ -60,7 +60,7 @@ class Bleu:
 
 @dataclass(frozen=True)
 class Chrf:
-    """Runs of 1 to 6 characters in common with the best reference."""
+    """A scorer for runs of 1 to 6 characters in common with the best reference."""
 
     word_order: int
     beta: int
@@ -83,9 +83,9 @@ def bleu(
     ``The cat sat on the mat``.
 
     BLEU is the geometric mean of the precisions of runs of 1 to 4 words, times a brevity penalty (Papineni et al. 2002,
-    https://aclanthology.org/P02-1040), with exponential smoothing, over the orders that a short text has (Post 2018,
-    https://aclanthology.org/W18-6319). Several references count together, as in the paper. BLEU was designed for whole
-    corpora and is coarse for one sentence; ``rk.chrf`` agrees better with human judgment.
+    https://aclanthology.org/P02-1040), with exponential smoothing, over the run lengths that a short text has (Post
+    2018, https://aclanthology.org/W18-6319). Several references count together, as in the paper. BLEU was designed for
+    whole corpora and is coarse for one sentence; ``rk.chrf`` agrees better with human judgment.
 
     Args:
         column: the column of the reference: text, or a list of references.
@@ -138,7 +138,7 @@ def chrf(
     ``The cat sat on the mat``.
 
     chrF is the F-measure over runs of 1 to 6 characters (Popovic 2015, https://aclanthology.org/W15-3049), computed by
-    sacrebleu; the best of several references counts. Other forms of a word earn partial credit, and no tokenizer is
+    sacrebleu; the best of several references counts. Other forms of a word get partial credit, and no tokenizer is
     needed. With beta = 2 recall counts four times as much as precision: a correct translation followed by the same
     amount of other text still gets about 0.8. If the policy exploits that, pass beta=1.
 
@@ -160,7 +160,7 @@ def chrf(
         CoercionError: while scoring: a reference that is not text, or is longer than 20,000 characters.
     """
     _check_sacrebleu("rk.chrf")
-    # sacrebleu's usual values are 0 or 2 words and a beta of 2; these are any bounds around them.
+    # sacrebleu's usual values are 0 or 2 words and a beta of 2; these bounds around them are arbitrary.
     for option, value, low, high in (("word_order", word_order, 0, 4), ("beta", beta, 1, 10)):
         if type(value) is not int or not low <= value <= high:
             raise RewardDefinitionError(f"chrf: {option} must be an int from {low} to {high}, got {shorten(value)}")

@@ -1,11 +1,12 @@
 r"""Distinguish the claims of a text from mere mentions: ``not 42``, ``42 is wrong`` and ``Is it 42?`` do not claim 42.
 
-A mention is a place in a text, from `start` to `end`: a number, or an option of a question. It is a claim unless the
+A mention is a part of a text, from `start` to `end`: a number, or an option of a question. It is a claim unless the
 words next to it deny it (``rather than 42``), doubt it (``it might be 42``), suppose it (``if it is 42``), or report it
 (``others say 42``). "Next to it" is meant literally: ``the number of people who do not pass is 42`` claims 42. After a
 retraction (``No wait, 41``), earlier claims no longer count.
 
-Texts have straight apostrophes. Every function reads at most `WINDOW` characters around a mention, or the text once.
+Texts must have straight apostrophes. Every function reads at most `WINDOW` characters around a mention, or reads the
+text once.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from dataclasses import dataclass
 from rewardkit.text.phrases import WRONG_WORDS, words
 
 WINDOW = 160
-"""Characters around a mention that are read, half on either side. At 60, the "incorrect" of "42 apples is incorrect" is
-no longer found; ten times as many change no test, and reading all of the text for every mention would take quadratic
-time."""
+"""The number of characters read around a mention, half on either side. At 60, the "incorrect" of "42 apples is
+incorrect" is missed; ten times as many change no test, and reading the whole text for every mention would take
+quadratic time."""
 
 
 # Before a mention.
@@ -36,7 +37,7 @@ _LINKS = frozenset((
     "là", "phải", "ole", "on", "este", "είναι", "ni", "adalah", "är", "er", "het", "de", "la", "le", "el", "igual",
     "égal", "gleich",
 ))  # fmt: skip
-"""Words between a denial and its object: "not [likely to be equal to] 42"."""
+"""Words that may link a denial to a mention: "not [likely to be equal to] 42"."""
 
 _OPINIONS = frozenset((
     "says", "thinks", "believes", "claims", "expect",
@@ -47,7 +48,7 @@ _OTHERS = frozenset((
     "people", "students", "others", "everyone", "many", "most", "some", "they", "one", "he", "she", "you",
     "friends",
 ))  # fmt: skip
-"""Whose opinions are not the writer's: "some [say it is] 42"."""
+"""People whose opinions are not the writer's: "some [say it is] 42"."""
 
 _DENIALS = frozenset((
     "n't", "isnt", "arent", "wasnt", "doesnt", "dont", "didnt", "cant", "couldnt", "wont", "wouldnt", "discarding",
@@ -64,7 +65,7 @@ _SUPPOSED = frozenset((
     "might", "may", "could", "if", "whether", "suppose", "supposing", "assume", "assuming", "assumed", "unless",
     "imagine", "pretend",
 ))  # fmt: skip
-"""These deny only a mention that a link joins to them: "it may [be] 42", but not "in May 42 people came"."""
+"""Words that deny a mention only through a link: "it may [be] 42", but not "in May 42 people came"."""
 
 _NO = frozenset(("no", "without", "beyond", "any", "little"))
 _TWO_WORDS = {
@@ -82,16 +83,16 @@ _TWO_WORDS = {
     "case": ("no",),
     "near": ("nowhere", "not", "isn't"),
 }
-"""The word next to the mention, and the words before it that make it a denial."""
+"""Denials of two words: the second word -> the first words that turn it into a denial."""
 
-# Signs, and words of languages without spaces, that stand right before the mention.
+# Signs, and words in languages without spaces, that deny a mention right after them.
 _SIGNS = (
     "≠", "!=", "✗", "✘", "❌", "✖", "不是", "并非", "並非", "不等于", "不等於", "不会是",
     "不可能是", "而非", "不选", "不選", "不应选", "不为", "不為", "没有", "非", "ไม่ใช่", "ไม่", "มิใช่", "ບໍ່ແມ່ນ", "មិនមែន",
 )  # fmt: skip
 _MARKUP = '*_`$"“”«»„()[]{}~\\'
 _MOST_WORDS = 14
-"""Any limit: 80 characters hold about as many words."""
+"""The number of words that are read before a mention. Arbitrary: 80 characters contain about this many."""
 
 
 def denied_before(text: str, start: int) -> bool:
@@ -124,17 +125,17 @@ def denied_before(text: str, start: int) -> bool:
 
 
 def _last_word(text: str) -> tuple[str, str]:
-    """Return `text` without its last word, and that word without markup."""
+    """Return (`text` without its last word, the last word without markup)."""
     parts = text.rsplit(None, 1)
     return (parts[0] if len(parts) > 1 else "", parts[-1].strip(_MARKUP) if parts else "")
 
 
 # After a mention.
 
-# Also "'s": "42's wrong".
+# Forms of "be" after a mention, with "'s" as in "42's wrong".
 _BE = r"(?:is|was|are|were|would be|will be|seems|looks|must be|has to be|'s)"
-# "42 is too large", "42 is a trap" and "42 was my first guess"; "is out of the question" has "of", and stays a claim
-# for others to judge.
+# Words that deny a mention after "is": "42 is too large", "42 is a trap" and "42 was my first guess". "out" does not
+# match in "is out of the question".
 _FALSE = (
     r"(?:wrong|incorrect|false|impossible|mistaken|invalid|ruled out|excluded|eliminated|out\b(?! of)|nonsense|absurd|"
     r"extraneous|rejected|discarded|refuted|disproved|inadmissible|infeasible|contradict\w+|a contradiction|"
@@ -142,13 +143,13 @@ _FALSE = (
     r"(?:just )?(?:my|the|a) (?:guess|(?:first|initial|old|wrong) (?:guess|answer|thought))|"
     r"(?:far |much |way )?too (?:big|small|large|little|high|low|many|much|long|short|few)\b)"
 )
-# After "not": "42 is not right", "is not the answer", "is not what we want".
+# Words that deny a mention after "not": "42 is not right", "is not the answer", "is not what we want".
 _TRUE = (
     r"(?:it\b|right|correct|true|possible|valid|plausible|"
     r"(?:the|my|an?|our) (?:\w+ )?(?:answer|solution|result|option|choice)|"
     r"what (?:we|i) (?:want|need)|the (?:right|correct|number|value|case))"
 )
-# "42 - no." denies it; in "42 - no tax is added", the word has a noun.
+# The end of a denial: "42 - no." denies 42, but in "42 - no tax is added", "no" belongs to a noun.
 _UNDENIED = r"(?=[ ]?[)\].!,;|\n]|\Z)"
 _DENIED_AFTER = "|".join((
     # "42 is wrong", "42, which is not the answer", "42, but it's too large"
@@ -173,7 +174,7 @@ _DENIED_AFTER = "|".join((
     r",? which contradicts\b| it is not\b",
     # "42?", "42 ✗"
     r" ?[?？✗✘❌✖吗嗎]",
-    # Japanese and Korean deny behind the number: "42ではない", "42가 아니다"
+    # Japanese and Korean put the denial after the number: "42ではない", "42가 아니다"
     r" ?(?:ではな|ではあり|じゃな|では無|[はが]?(?:間違|誤り|不正解)|[은는이가]? ?아[니닙닌]|[이가]? ?틀[리렸])",
     # "42不对"
     r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
@@ -188,11 +189,11 @@ _DENIED_AFTER = "|".join((
 ))  # fmt: skip
 # "42 apples is wrong": up to two words, none of which begins another clause.
 _NOUN = r" ?(?!(?:because|since|as|and|or|but|so|while|if|which|that|not|rather|than|instead)\b)[a-z%°]{1,20}"
-# "42) is wrong", "42?": nothing but closing marks is between.
+# A denial after a mention, with only closing marks between them: "42) is wrong", "42?".
 _CLOSE_AFTER = re.compile(rf"[)\]*_`$\"'”’»]{{0,4}}(?:{_DENIED_AFTER})")
-# The same with a noun: "42 apples is wrong".
+# A denial after a mention with a noun: "42 apples is wrong".
 _AFTER = re.compile(rf"[)\]}}*_`$\"'”’»\\]{{0,6}}(?:{_NOUN}){{0,2}}?(?:{_DENIED_AFTER})")
-# Every denial above has one of these; looking for them first is faster than matching the denials.
+# Every denial above contains one of these words; searching for them first is faster than matching the denials.
 _MAY_DENY = re.compile(
     r"[?？✗✘❌✖吗嗎]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
     r"but|contra|extran|reject|disc|refut|disp|inad|infe|kidding|"
@@ -202,7 +203,7 @@ _MAY_DENY = re.compile(
 _WRAPPED = re.compile(r"\A[ \t]*\n[ \t]*(?=(?:is|was|are|isn't|wasn't|cannot|can't|does|doesn't|which)\b)")
 """A line that continues with a verb does not end a sentence: "42\nis wrong"."""
 
-# A period counts before a space only: 3.5 is one number.
+# A period ends a sentence only before a space: 3.5 is one number.
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
 
 
@@ -210,7 +211,7 @@ def denied_after(text: str, end: int, *, noun: bool = False) -> bool:
     """Return whether the words after the mention that ends at `end` deny it, or ask about it.
 
     Args:
-        noun: the mention may have a noun: "42 apples is wrong".
+        noun: True if a noun may follow the mention: "42 apples is wrong".
     """
     tail = _WRAPPED.sub(" ", text[end : end + WINDOW // 2].lower(), count=1)
     if tail.lstrip(_MARKUP)[:1] in ("", ".", "\n"):
@@ -226,7 +227,7 @@ def asked(text: str, end: int) -> bool:
 
 # Retractions.
 
-# "No, wait" and "I changed my mind"; not "wait for the bus", nor "never mind the rest".
+# A retraction of all earlier claims: "No, wait", "I changed my mind"; not "wait for the bus" or "never mind the rest".
 _RETRACTED = re.compile(
     r"(?<![a-z])(?:(?:no|hold on|oops|hmm)[,.!]* ?wait\b|wait[,.!]* ?no\b|correction ?[,:–—]|"
     r"(?:scratch|strike|forget|ignore|disregard) (?:that|this|it|the above|what i (?:said|wrote))\b|"
@@ -246,7 +247,8 @@ _RETRACTED = re.compile(
     r"(?:korrektur|corrección|correção|correzione|поправка) ?:)|"
     r"更正|口误|我错了|我錯了|等等[,，]|(?:不对|不對)[,，。]|訂正|間違えました|정정|잠깐만"
 )
-# "That's wrong." and, as a whole sentence, "No."; not "that is wrong to say" or "No tax is added".
+# A retraction of the last mention: "That's wrong." or the sentence "No."; not "that is wrong to say" or "No tax is
+# added".
 _TAKEN_BACK = re.compile(
     r"(?<![a-z])(?:(?:that|this|which|it)(?:'s| is| was) (?:\w+ly )?(?:wrong|incorrect|false|a mistake|an error|"
     r"not (?:right|correct|true))\b(?! (?:to|that|because|if)\b)|(?:that|this|it) (?:isn't|wasn't|can't be|cannot be|"
@@ -258,8 +260,8 @@ _TAKEN_BACK = re.compile(
     rf"nein|non|não|{WRONG_WORDS})(?:[.!。！]+(?=\s|\Z)|\Z)"
 )
 _SHORTEST = 3
-""""No." is the shortest of them."""
-# Every retraction has one of these; a text without them is not searched further.
+"""The length of the shortest retraction, "No."."""
+# Every retraction contains one of these words; a text without them is not searched further.
 _RETRACTION_WORD = re.compile(
     r"sure|certain|confident|lying|joking|joke|lie\b|guess|believe|trust|wait|hold on|psych|jk|lied|reconsider|oops|"
     r"doesn't|does not|impossible|"
@@ -268,9 +270,9 @@ _RETRACTION_WORD = re.compile(
     r"warte|moment|attend|подожди|espera|"
     rf"{WRONG_WORDS}|nein|non|não|korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
 )
-# "I am not sure that's wrong" and "check if that's wrong" take nothing back.
+# Words before a retraction that cancel it: "I am not sure that's wrong" and "check if that's wrong" take nothing back.
 _NOT_MEANT = re.compile(r"(?:not|n't|never|nothing|if|why|what|whether|think|thinks|say|says|check|sure)\s(?:\w+\s)?\Z")
-# Right before the new value: "Actually, 41", "no: it's 41", "make that 41".
+# Words right before a new value: "Actually, 41", "no: it's 41", "make that 41".
 _CORRECTS = re.compile(
     rf"(?<![^\W\d_])(?:{words('no')}|"
     r"actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|"
@@ -282,11 +284,11 @@ _CORRECTS = re.compile(
 
 @dataclass(frozen=True)
 class Retraction:
-    """A place where a text takes back an earlier claim.
+    """A phrase with which a text takes back an earlier claim.
 
     Attributes:
-        start, end: its position.
-        everything: it withdraws all claims before it ("No wait"), not only the last mention ("That's wrong.").
+        start, end: the position of the phrase.
+        everything: True if it withdraws all earlier claims ("No wait"), not only the last mention ("That's wrong.").
     """
 
     start: int
@@ -303,6 +305,7 @@ def last_retraction(text: str, start: int) -> Retraction | None:
         return None
     for pattern, everything in ((_RETRACTED, True), (_TAKEN_BACK, False)):
         for match in reversed(list(pattern.finditer(tail))):
+            # 24 characters are arbitrary: they contain about two words, as `_NOT_MEANT` needs.
             if not _NOT_MEANT.search(tail, max(0, match.start() - 24), match.start()):
                 return Retraction(start + match.start(), start + match.end(), everything)
     return None
@@ -310,12 +313,13 @@ def last_retraction(text: str, start: int) -> Retraction | None:
 
 def corrects(text: str, start: int) -> bool:
     """Return whether the mention at `start` replaces an earlier claim: "Actually, 41", "no, 41"."""
+    # 60 characters are arbitrary, but longer than any single phrase of `_CORRECTS`.
     return _CORRECTS.search(text[max(0, start - 60) : start].lower()) is not None
 
 
 # Text that a reader does not see, or sees struck out.
 
-# At most 400 characters, without an empty line: two "~~" far apart may both mean "about".
+# Struck-out text: at most 400 characters, without an empty line, as two "~~" far apart may both mean "about".
 _CROSSED_OUT = re.compile(r"(?<!~)~~(?!~)(?:[^~\n]|\n(?![ \t]*\n)){1,400}(?<!~)~~(?!~)")
 # Parts of a page that are struck out, or that CSS hides: <span style="display:none">.
 _HIDDEN_TAG = re.compile(
@@ -323,9 +327,9 @@ _HIDDEN_TAG = re.compile(
     r"|(\w{1,10})\s[^<>]{0,60}?(?:display: ?none|visibility: ?hidden|\bhidden\b)[^<>]{0,60})>",
     re.IGNORECASE,
 )
-# As long as what "~~" may strike out.
 _LONGEST_S = 400
-"""`<s>` may also be the token at the beginning of a text, and `</s>` the one at its end."""
+"""The maximum length of text in `<s>`, the same as for "~~". `<s>` and `</s>` may also be the tokens at the beginning
+and the end of a text."""
 
 
 def without_struck(text: str) -> str:

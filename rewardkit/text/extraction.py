@@ -1,8 +1,8 @@
-r"""Extractors: find something in a completion. ``rk.extract.tag("answer")("<answer>42</answer>")`` is ``"42"``.
+r"""Extractors find a part of a completion: ``rk.extract.tag("answer")("<answer>42</answer>")`` is ``"42"``.
 
 An extractor is a frozen, hashable, picklable callable: text -> ``str`` or None. A batch runs equal extractors
 once per distinct text and shares the result (``batch.view``). All except `raw` read only the visible answer, never the
-thinking. They take time linear in the text, and no text makes them raise.
+thinking. They take time linear in the text and never raise, whatever the text is.
 
 Thinking is a block ``<think>``, ``<thinking>``, ``<reasoning>`` or ``<thought>`` before the answer. For other marks,
 pass ``thinking=``: a tag, or a list of tags. A tag is a name (``"plan"``, ``"[PLAN]"``) or both of its marks::
@@ -50,7 +50,11 @@ Thoughts = str | Iterable[Tag] | None
 
 
 def as_extractor(value: object, default: Extractor) -> Extractor:
-    """Return `value` as an extractor: None is `default`, a function is wrapped; else raise a RewardTypeError."""
+    """Return `value` as an extractor: `default` for None, a wrapper for a function.
+
+    Raises:
+        RewardTypeError: `value` is neither an extractor nor a function.
+    """
     if value is None:
         return default
     if isinstance(value, Extractor):
@@ -76,7 +80,7 @@ def answer(*, thinking: Thoughts = None) -> Extractor:
     """Find the final answer: the ``<answer>`` tag, else the last box, else after ``####``, else the visible text.
 
     Args:
-        thinking: the tags of the thinking, see above; here and in all other extractors, answers in it are not read.
+        thinking: the tags of the thinking, as described for the module; answers inside the thinking are not read.
     """
     return Answer(thinking=Thinking.of(thinking))
 
@@ -121,11 +125,11 @@ def raw() -> Extractor:
 
 
 def prefilled(where: Extractor | None = None) -> Extractor:
-    """Search only after ``</think>``: for prompts that end with ``<think>``, so that a cut-off text is all thinking.
+    """Search only after ``</think>``, for prompts that end with ``<think>``: a cut-off completion is all thinking.
 
     Args:
-        where: searches the text after the thinking; `answer` by default. If the prompt ends with another tag than
-            ``<think>``, name it there: ``prefilled(answer(thinking="plan"))``.
+        where: the extractor that searches the text after the thinking; `answer` by default. If the prompt ends with a
+            tag other than ``<think>``, name it there: ``prefilled(answer(thinking="plan"))``.
     """
     inner = as_extractor(where, Answer())
     if not isinstance(inner, TextExtractor):

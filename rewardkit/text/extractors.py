@@ -1,4 +1,4 @@
-"""The classes of the extractors that `rewardkit.text.extraction` makes.
+"""The extractor classes behind the functions in `rewardkit.text.extraction`.
 
 ``Boxed()(r"So \\boxed{42}.")`` is ``"42"``.
 """
@@ -21,20 +21,20 @@ from rewardkit.text.visibility import own_turn, spoken_text
 
 
 class Extractor(ABC):
-    """Finds something in a completion; call it with a text.
+    """A function that finds a part of a completion; call it with a text.
 
-    It searches the result of its `source`, which all extractors of a batch share: one visible text per completion, one
-    parse for all fields of a document.
+    An extractor searches the result of its `source`, which all extractors of a batch share: one visible text per
+    completion, one parse for all fields of a document.
     """
 
     @property
     @abstractmethod
     def source(self) -> Callable[[str], Any]:
-        """A function from the text of the completion to what `derive` searches."""
+        """The function that computes, from the text of a completion, the content that `derive` searches."""
 
     @abstractmethod
     def derive(self, content: Any) -> str | None:
-        """Return the match in the result of `source`, or None."""
+        """Return the match in `content`, the result of `source`; None if there is none."""
 
     @final
     def __call__(self, text: str) -> str | None:
@@ -44,15 +44,15 @@ class Extractor(ABC):
 @final
 @dataclass(frozen=True)
 class OwnTurn:
-    """The visible text of the model's own turn: a turn that it made up may also have thinking."""
+    """A function that returns the visible text of the model's own turn; a made-up turn may also contain thinking."""
 
     thinking: Thinking
 
     def __call__(self, text: str) -> str | None:
         if len(text) > MAX_CHARACTERS:
             return None
-        if (seen := self.thinking.plain_visible(text)) is not None:
-            return seen
+        if (visible_part := self.thinking.plain_visible(text)) is not None:
+            return visible_part
         closings, marks = self.thinking.closings, list(self.thinking.marks(text))
         end = min((start + len(mark) for start, mark in marks if mark in closings), default=0)
         turn_text = own_turn(text[end:])
@@ -70,16 +70,16 @@ class OwnTurn:
 
 @dataclass(frozen=True)
 class TextExtractor(Extractor):
-    """Finds something in the visible text, which is after the thinking and up to the end of the model's own turn."""
+    """An extractor that searches the visible text: after the thinking, up to the end of the model's own turn."""
 
     thinking: Thinking = field(default=THINKING, kw_only=True)
 
     reads_all: ClassVar[bool] = False
-    """It also reads turns that the model made up after its own: rewards for quality or form must not skip text."""
+    """True if made-up turns are also read: rewards for quality or form must not skip text."""
 
     @abstractmethod
     def find(self, answer: str) -> str | None:
-        """Return the match in the visible text `answer`, or None."""
+        """Return the match in the visible text `answer`; None if there is none."""
 
     @final
     @property
@@ -88,7 +88,7 @@ class TextExtractor(Extractor):
 
     @final
     def written(self, name: str, *arguments: object, usual: Thinking = THINKING) -> str:
-        """Return the call that makes this extractor."""
+        """Return the text of the call that creates this extractor."""
         argument_texts = [repr(argument) for argument in arguments]
         argument_texts += [f"thinking={self.thinking!r}"] if self.thinking != usual else []
         return f"{name}({', '.join(argument_texts)})"
@@ -132,14 +132,14 @@ def _capped_text(text: str) -> str | None:
 @final
 @dataclass(frozen=True)
 class Tagged(TextExtractor):
-    """The body of the only block with these marks."""
+    """An extractor for the body of the only block with these marks."""
 
     marks: Marks
 
     def find(self, answer: str) -> str | None:
         opening, closing = self.marks
         end = answer.find(closing)
-        start = answer.rfind(opening, 0, max(end, 0))  # an earlier one without an end only mentions the tag
+        start = answer.rfind(opening, 0, max(end, 0))  # an earlier unclosed mark only mentions the tag
         # With a second tag, the answer is ambiguous: return none, so that a policy cannot give two answers.
         if start < 0 or answer.find(closing, end + 1) >= 0 or answer.find(opening, end) >= 0:
             return None
@@ -193,7 +193,7 @@ class Fenced(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Answer(TextExtractor):
-    """Find the marked answer, in a tag, a box or after ``####``; without marks, return the whole text."""
+    """An extractor for the marked answer, in a tag, a box or after ``####``; without marks, for the whole text."""
 
     def find(self, answer: str) -> str | None:
         mark = marked(answer)
@@ -206,9 +206,9 @@ class Answer(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Document(TextExtractor):
-    """Find the JSON: in ``<answer>``, else in the last fenced block, else in the whole visible text.
+    """An extractor for the JSON: in ``<answer>``, else in the last fenced block, else in the whole visible text.
 
-    Nothing if another document begins after it: a policy would write two and be paid for the better one.
+    It finds nothing if another document begins after it: a policy could write two and get the score of the better one.
     """
 
     def find(self, answer: str) -> str | None:
@@ -235,13 +235,13 @@ def _unfenced(text: str) -> str | None:
     documents = [body for language, body in blocks if language[:4] in ("", "json") or _is_object(body)]
     if not documents:
         return text
-    # The last document counts. If it was cut off, or is outside of a fence, no earlier one takes its place.
+    # Only the last document counts, even if it was cut off or is outside a fence.
     return None if cut_off.strip() or _DOCUMENT.search(_behind(text, documents[-1], after)) else documents[-1]
 
 
 def _behind(text: str, body: str, after: str) -> str:
-    """Return the text after the fenced block `body` in `text`; at least `after`, the text after the last block."""
-    # A block may be indented or in a quotation, which its body is not.
+    """Return the text after the fenced block `body` in `text`; if it is not found, `after`."""
+    # The block may be indented or quoted in `text`, but its body is not.
     text, body = (_INDENT.sub("", part) for part in (text, body))
     start = text.rfind(f"\n{body}\n")
     return after if start < 0 else text[start + len(body) + 2 :].partition("\n")[2]
@@ -271,7 +271,7 @@ def _is_object(body: str) -> bool:
 @final
 @dataclass(frozen=True)
 class CustomExtractor(TextExtractor):
-    """A user's function: visible text -> ``str`` or None."""
+    """An extractor that calls a user's function: visible text -> ``str`` or None."""
 
     reads_all: ClassVar[bool] = True
 
@@ -290,7 +290,7 @@ class CustomExtractor(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Json:
-    """Parse the text that `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
+    """A parser of the text that `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
 
     where: Extractor
 
@@ -308,7 +308,7 @@ class Json:
 @final
 @dataclass(frozen=True)
 class JsonValue(Extractor):
-    """A value inside a JSON document, as text."""
+    """An extractor for a value inside a JSON document, as text."""
 
     path: tuple[str | int, ...]
     where: Extractor
@@ -337,7 +337,7 @@ class JsonValue(Extractor):
 @final
 @dataclass(frozen=True)
 class Prefilled(Extractor):
-    """Search after ``</think>``, for prompts that end with ``<think>``."""
+    """An extractor that searches only after ``</think>``, for prompts that end with ``<think>``."""
 
     where: TextExtractor
 

@@ -1,9 +1,9 @@
 r"""Find the final answer of a completion, for all rewards that read answers.
 
-``number``, ``choice``, ``math_equal`` and ``exact`` differ in the answers that they accept as equal, not in the places
-in which they look:
+``number``, ``choice``, ``math_equal`` and ``exact`` differ in which answers they accept as equal, not in where they
+look:
 
-1. in the model's own words: nothing counts after a turn that it made up ("Question:", "Human:");
+1. in the model's own words: nothing counts after the start of a made-up turn ("Question:", "Human:");
 2. `marked`: the ``<answer>`` tag, else the boxes, else the line after ``####``;
 3. `statements`: "The answer is 42", in many languages; the last one counts;
 4. else the last claim, which each reward finds by itself.
@@ -32,10 +32,10 @@ from rewardkit.text.visibility import straight
 
 # The model's own words.
 
-# Not words such as "part" or "step": a model numbers those in its own solution.
+# Words that begin the next question. "Part" and "step" are excluded: a model numbers those in its own solution.
 _NEXT = "example|task|next (?:question|problem|example|task)|(?:new|another) (?:question|problem)|[例题題]|例题|例題"
 
-# A whole line that starts with "Question 2:", "Human:" or "### Problem"; "The question: ..." goes on with the answer.
+# A line that starts with "Question 2:", "Human:" or "### Problem"; "The question: ..." continues the answer.
 _NEXT_TURN = re.compile(
     r"^[ \t>]{0,8}(?P<set>\#{1,6}[ \t]{0,4}|[*_\[]{1,2})?"
     rf"(?:(?P<speaker>{words('speaker')})|(?:{words('question')})|(?P<next>{_NEXT}))"
@@ -49,7 +49,7 @@ _REMARK = re.compile(
     r"contradicts|violates|overlooks|forgets)\b)",
     re.IGNORECASE,
 )
-"""In "Problem: this misses a case", which continues the model's own turn."""
+"""A remark after a heading word, which continues the model's own turn: "Problem: this misses a case"."""
 
 _INTRODUCTION = re.compile(
     r"(?:sure|okay|ok|certainly|of course|great|alright|hello|hi|first|well|(?:let(?:'s| us| me)|here(?:'s| is)|"
@@ -59,25 +59,26 @@ _INTRODUCTION = re.compile(
     r"(?:[,.!:。：！]\s*|\Z)",
     re.IGNORECASE,
 )
-"""A sentence that only introduces: "Sure! Let's solve it."."""
+"""A sentence that only introduces a solution: "Sure! Let's solve it."."""
 
 _LONGEST_INTRODUCTION = 200
-"""Any limit: introductions are short, and a longer text before a question has begun to answer."""
-# An empty box or tag answers nothing: "Put it in \boxed{}" is from the prompt.
+"""The maximum length of an introduction. Arbitrary: introductions are short, and a longer text before a question has
+begun to answer."""
+# A mark of an answer. An empty box or tag does not count: "Put it in \boxed{}" is from the prompt.
 _MARKED = re.compile(r"\\(?:boxed|fbox)(?!\s?\{\s*\})|####|<(?:final_)?answer\s?>(?!\s*</)", re.IGNORECASE)
 
 _MOST_TURNS = 20
-"""A text with more beginnings of turns than this is cut at the last of these: the text before each is searched. Any
-limit, so that time stays linear."""
+"""The number of beginnings of turns that are examined; a text with more is cut at the next one. Arbitrary: the text
+before each is searched, and time must stay linear."""
 
 _COLON = (":", "\uff1a")
 
 
 def own_words(text: str) -> str:
-    """Return the visible text of the model's own turn, without text that it struck out or hid.
+    """Return the model's own turn in `text`, without struck-out or hidden parts.
 
-    A model that was not stopped continues with the next question of a prompt with examples. "Question:" at the start of
-    the text, or set as a heading before there is an answer, only restates the question.
+    After a few-shot prompt, a model that was not stopped goes on with the next question. "Question:" at the start of
+    the text, or as a heading before there is an answer, only restates the question.
     """
     text = without_stray_tag(without_struck(text))
     turn = next_turn(text)
@@ -85,13 +86,13 @@ def own_words(text: str) -> str:
 
 
 def next_turn(text: str) -> int | None:
-    """Return where "Question:", "Human:" and the like begin a turn after the model's own; None without one."""
+    """Return the position at which "Question:" or "Human:" begins a turn after the model's own; None if none does."""
     for count, turn in enumerate(_NEXT_TURN.finditer(text)):
         if count >= _MOST_TURNS:
             return turn.start()
         numbered = turn["next"] or turn["number"]
         if not (turn["set"] or turn["number"] or turn[0].rstrip("*_] ").endswith(_COLON)):
-            continue  # a line with nothing but the word
+            continue  # a line that contains only the word
         head = text[: turn.start()]
         if not head.strip() or _REMARK.match(text, turn.end()):
             continue
@@ -105,13 +106,13 @@ def _answers(text: str) -> bool:
 
 
 def _introduces(head: str) -> bool:
-    """Return whether the text before a question is nothing but a short introduction of it."""
+    """Return whether `head`, the text before a question, is only a short introduction to it."""
     head = straight(head.strip("*_#>- \n\t"))
     return len(head) <= _LONGEST_INTRODUCTION and not _INTRODUCTION.sub("", head).strip("*_ \n")
 
 
 def _first_solution(text: str) -> str:
-    """Return a solution with ``#### 18`` without a made-up question and its ``#### 5`` after it."""
+    """Return the first solution in `text`: after ``#### 18``, a made-up question and its ``#### 5`` are cut off."""
     if text.count("####") < 2:
         return text
     lines = [line for line in _HASHES.finditer(text) if not _HEADING.match(line[1].lstrip("*_"))]
@@ -128,16 +129,16 @@ _TAG = re.compile(
     r"(?!\W{0,3}(?:tags?|block|format|section|element)s?\b)",
     re.IGNORECASE,
 )
-"""Not "in the <answer> tags", which only mentions them. A whole solution in ``<solution>`` is not an answer."""
+"""A tag around an answer. "In the <answer> tags" only mentions tags, and a long ``<solution>`` is not an answer."""
 
-# Four, as in GSM8K: "#### 18". Three are a heading.
+# An answer after four signs, as in GSM8K: "#### 18". Three signs are a heading.
 _HASHES = re.compile(r"(?:^|(?<=\s))####(?!#)[ \t]*(?=\S)(.*)", re.MULTILINE)
 _HEADING = re.compile(
     r"(?i)(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
     r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification|analysis|"
     r"option|choice|method|approach|given|calculation|problem|question)s?\b|\d+[.)]\s|[^\n]*[:：][*_]*\s*\Z"
 )
-"""Text after ``####`` that is a heading of the next text; "Answer" introduces the answer itself."""
+"""Text after ``####`` that is a heading for the text below it; "Answer" introduces the answer itself."""
 
 _LEAD = re.compile(
     r"\A\s{0,9}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?(?:final\s|correct\s)?"
@@ -146,27 +147,28 @@ _LEAD = re.compile(
 )
 """Words that may introduce the answer inside a mark: ``<answer>The answer is 5</answer>``."""
 
-# A box or number is alone if the text around it does not make it part of a formula. The list has all allowed text.
+# A box or number is alone if the text around it does not make it part of a formula. These patterns list the text that
+# is allowed around it.
 
-# Marks that only dress what follows: "\textbf{", "$\displaystyle", "**(".
+# Marks that only format the text after them: "\textbf{", "$\displaystyle", "**(".
 _OPENERS = re.compile(
     r"(?:[\s~*_`({\[#]|\\[,;:! >({\[]|\$|\\(?:q?quad|displaystyle|textstyle|[lL]arge|LARGE|[hH]uge|small|left|bm|bf|"
     r"[bB]igg?l?|boldsymbol|math(?:bf|rm|bb)|text(?:bf|it)?|(?:text)?color\s?\{[a-z]{1,12}\}|ensuremath|noindent|"
     r"centering)(?![A-Za-z]))*\Z"
 )
-# Not "}" of a new group: only what ends or spaces a formula, as "\right)" and "$**" do.
+# Marks that only end or space a formula, such as "\right)" and "$**"; not the "}" of a new group.
 _CLOSERS = re.compile(r"(?:[ \t~*`)\]}$]|\\[,;:! )\]}]|\\(?:right|[bB]igg?r?)(?![A-Za-z]))*")
-# In a formula, "!" is a factorial; behind it, it calls out: "\boxed{5}$!".
+# Inside a formula, "!" is a factorial; after it, "!" is an exclamation mark: "\boxed{5}$!".
 _IN_FORMULA = re.compile(r"\$|\\[(\[]")
 _RELATION = frozenset((
     "approx", "equiv", "sim", "cong", "therefore", "because", "implies", "iff", "Rightarrow", "rightarrow", "to",
     "Longrightarrow", "longrightarrow", "Leftrightarrow", "in", "begin", "end",
     "item", "par", "newline", "quad", "qquad",
 ))  # fmt: skip
-# The word or the command before: "is", "\approx".
+# The word or the command before a box or number: "is", "\approx".
 _LAST_WORD = re.compile(r"(\\?)([^\W\d_]+(?:['’][^\W\d_]+)?)['’.]?\Z")
-# Marks, "=", a word with a colon or in bold, and the cells of a table: "x =", "Total:", "| Sum |". Not an operator or a
-# digit: in "2 \boxed{21}" and "x + \boxed{3}", the box is a part.
+# Text that may come before a box or number: marks, "=", a word with a colon or in bold, and table cells: "x =",
+# "Total:", "| Sum |". Not an operator or a digit: in "2 \boxed{21}" and "x + \boxed{3}", the box is part of a formula.
 _FREE_BEFORE = re.compile(
     r"(?:[^\w\s+\-\u2212\u2013\u2014*/^<>≤≥≠±×·÷√∓%°)\]}\\|&]|(?<![<>!])=|[=\->]>|\\\\|&|</?\w{1,20}>"
     r"|[^\W\d_]{2}['’*:]{0,3} ?[-\u2013\u2014]|[^\W\d_]{2}[)\]]|[^\W\d_]{2} [0-9]{1,2}|\n[ \t]*\|[^\n]{0,50}\|"
@@ -180,8 +182,8 @@ _OPERATORS = frozenset((
     "minus", "negative", "plus", "times", "half", "twice", "double", "triple", "than", "neither", "sqrt", "root",
     "over", "exclude", "excluding", "mod", "modulo", "log", "ln", "sin", "cos", "tan", "exp",
 ))  # fmt: skip
-# The end of a sentence, a unit or a word may follow: ". ", "^\circ", " apples". What goes on with the value may not: "
-# million", ".5", "^2".
+# Text that may follow a box or number: the end of a sentence, a unit or a word: ". ", "^\circ", " apples". Text that
+# continues the value may not: " million", ".5", "^2".
 _FREE_AFTER = re.compile(
     r"\Z|\.(?=\s|[A-Z][a-z])|[.,;:?](?!\s?[-$]{0,2}[0-9]|[A-Za-z]\w| [A-Z](?:\Z|[.,;\n]))"
     r"|[\n&#'\"%°=≈→⇒]|\\[%\\]|\^\{?\s?\\?(?:circ|prime|text|mathrm|st|nd|rd|th|o)(?![a-z])"
@@ -197,7 +199,7 @@ _FREE_AFTER = re.compile(
     r"|[mgshLlJNWVAKCFTaI](?![\w*^])|[kcdm]?m(?:[23²³]|\^\{?[23](?![\d(]))"
 )
 _OPTION = re.compile(r"\s?\(?[A-Za-z]\)?\s?")
-"""The label of an option, which has its text after it: ``\\boxed{B}: 42 apples``."""
+"""The label of an option, which the option's text may follow: ``\\boxed{B}: 42 apples``."""
 
 _OTHER_CHOICE = re.compile(
     r"[ ,;.]{0,3}(?:\\text\w*\s?\{\s?|[({])?\s?(?:or|或|または|oder|ou)\b"
@@ -212,14 +214,15 @@ _OTHER_CHOICE = re.compile(
 """Text after a box that offers another answer: "or 43", ", Rome"."""
 
 _NEAR = 60
-"""Characters before and after a box or a number that are read, so that time stays linear. At 20, what is before the
-value in ``$$\\text{The answer is } 42$$`` is cut; 400 change no test."""
+"""The number of characters read before and after a box or number, so that time stays linear. At 20, the text before
+the value in ``$$\\text{The answer is } 42$$`` is cut off; 400 change no test."""
 
 
 def lone_boxes(text: str) -> list[str] | None:
-    r"""Return the contents of the outermost boxes; None if one is not closed, denied, or a part of something else.
+    r"""Return the contents of the outermost boxes; None if one is not closed, is denied, or is not alone.
 
-    Parts are ``2\boxed{21}`` and ``|\boxed{42}|``; ``\boxed{42} or 43`` is one of several answers.
+    The boxes in ``2\boxed{21}`` and ``|\boxed{42}|`` are parts of formulas, and ``\boxed{42} or 43`` is one of several
+    answers.
     """
     outer_boxes = boxes_in(text)
     if (
@@ -241,10 +244,10 @@ def _is_answer(text: str, box: Box) -> bool:
 
 
 def stands_alone(text: str, start: int, end: int, *, label: bool = False) -> int | None:
-    """Return the end of the marks that close ``text[start:end]``; None if that is a part of a formula or of a tuple.
+    """Return the end of the closing marks after ``text[start:end]``; None if it is part of a formula or a tuple.
 
     Args:
-        label: it may be the label of an option, with its text after it.
+        label: True if ``text[start:end]`` may be the label of an option, followed by the option's text.
     """
     head, tail = "\n" * (start < _NEAR) + text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
     opened, closed = _OPENERS.search(head), _CLOSERS.match(tail)
@@ -267,6 +270,7 @@ def _is_free(lead: str, opened: str) -> bool:
     """Return whether a formula may begin after `lead`."""
     if not lead:
         return True
+    # 24 characters are arbitrary, but longer than the words in `_RELATION` and `_OPERATORS`.
     word = _LAST_WORD.search(lead, max(0, len(lead) - 24))
     if word is None:
         return bool(_FREE_BEFORE.search(lead) or (opened[:1].isspace() and _BULLET.search(lead)))
@@ -281,7 +285,7 @@ Mark = Literal["tag", "box", "hashes"]
 
 
 class Marked(NamedTuple):
-    """A marked answer; `text` is None if the mark holds none, or several that differ."""
+    """A marked answer; `text` is None if the mark contains no answer, or several different ones."""
 
     mark: Mark
     text: str | None
@@ -290,8 +294,9 @@ class Marked(NamedTuple):
 def marked(text: str) -> Marked | None:
     r"""Return the content of the only tag, else of the boxes, else of the last line with ``####``; None without marks.
 
-    Boxes that differ are a list, ``4, 5``: boxing two guesses answers with neither. A box that is part of a formula
-    (``2\boxed{21}``), has an alternative next to it (``\boxed{42} or 43``) or is denied holds no answer.
+    Boxes with different contents are read as a list, ``4, 5``, so that boxing two guesses gives neither of them. A box
+    contains no answer if it is part of a formula (``2\boxed{21}``), is denied, or has an alternative next to it
+    (``\boxed{42} or 43``).
     """
     if _has_tag(text):
         body = _tag_body(text)
@@ -316,7 +321,7 @@ def _has_tag(text: str) -> bool:
 
 
 def without_stray_tag(text: str) -> str:
-    """Return `text` without ``</answer>`` if nothing opens it: the prompt has, and so it marks nothing."""
+    """Return `text` without an ``</answer>`` that nothing opens: the opening tag is in the prompt."""
     return text if "</" not in text or _has_tag(text) else _TAG.sub(" ", text)
 
 
@@ -342,14 +347,13 @@ def _box_starts(text: str) -> bool:
 
 
 def _boxed(text: str) -> str | None:
-    """Return the contents of the outermost boxes, each once; None if one is not closed, or not an answer by itself."""
+    """Return the contents of the outermost boxes, each once; None if one is not closed or is not alone."""
     contents = lone_boxes(text)
     return _joined(contents) if contents else None
 
 
 def _boxed_in_tag(body: str) -> str | None:
-    """Return the content of the boxes in a tag; None if they only add to another answer: ``43, or better
-    \\boxed{42}``."""
+    """Return the content of the boxes in a tag; None after another answer, as in ``43, or better \\boxed{42}``."""
     lead = body[: min(body.find(box) for box in ("\\boxed", "\\fbox") if box in body)].rstrip("$*\\[( \n")
     sentence = _LAST_LEAD.split(lead[-_LONGEST_SENTENCE:])[-1]
     return _boxed(body) if not lead or _LEADS_TO_BOX.search(sentence) else None
@@ -363,7 +367,7 @@ _LEADS_TO_BOX = re.compile(
     r"answer|final))[,*_:]*\Z",
     re.IGNORECASE,
 )
-"""The text that may be before a box in a tag: a sentence, a word, or a relation."""
+"""Text that may come before a box in a tag: a sentence, a word, or a relation."""
 
 
 def _joined(contents: list[str]) -> str:
@@ -379,8 +383,8 @@ def in_boxes(text: str) -> str | None:
 def behind_hashes(text: str) -> str | None:
     """Return the answer after the last ``####``; None if that is a Markdown heading.
 
-    It is one if it says so ("Step 2", "Option D:"), if there are several with text below each, or if an answer is
-    stated below it.
+    The line is a heading if it says so ("Step 2", "Option D:"). It is also one if text follows and there are several
+    such lines, or if an answer is stated below it.
     """
     lines = list(_HASHES.finditer(text))
     if not lines:
@@ -400,20 +404,20 @@ def behind_hashes(text: str) -> str | None:
 
 # Statements.
 
-# "is therefore 42", "is, of course, 42" and "is most likely to be 42".
+# Words between "is" and the answer: "is therefore 42", "is, of course, 42" and "is most likely to be 42".
 _ADVERB = (
     r"(?:,?\s(?:therefore|thus|indeed|hence|simply|just|exactly|clearly|definitely|obviously|certainly|then|in fact|"
     r"of course|equal to|(?:most )?likely(?: to be)?|typically|generally),?)?"
 )
-# "is", ":" or "=": but in "The answer is reasonable" and "is as follows", no answer follows. A dash needs a space
-# behind it: "Answer -5" is negative.
+# "is", ":" or "=", but not in "The answer is reasonable" and "is as follows", where no answer follows. A dash must have
+# a space after it: "Answer -5" is negative.
 _IS = (
     r"(?:[*_]{0,3}\s?(?:[:=→⇒➡👉–—：]\ufe0f?|=>|->|-(?=\s))"
     r"|\s(?:is|are|equals|would be|must be|should be|will be|has to be|can only be)"
     r"(?![A-Za-z'’]|\s(?:reasonable|plausible|consistent|verified|confirmed|unique|as follows)\b),?)"
 )
 # Between "answer" and "is": "The answer to the question is", "The answer, after rounding, is". "The answer plus 2 is"
-# is matched, too: is_claimed rejects it, so that no earlier statement counts.
+# also matches: is_claimed rejects it, so that no earlier statement counts.
 _ABOUT = (
     r"(?:\s\([^()\n]{1,60}\)"
     r"|,\s(?:after|as|by|then|of course)\b[^,.:;!?\n\d]{0,40},"
@@ -421,7 +425,7 @@ _ABOUT = (
     r"|\s(?:mod(?:ulo)?|times|plus|minus|divided by|without|excluding|squared|cubed|doubled|"
     r"halved)\b[^.:;!?\n]{0,40}?)??"
 )
-# "The answer is", "answers: ", "final result ="; not "the result is", which is said of every step.
+# "The answer is", "answers: ", "final result ="; not "the result is", which is also said of single steps.
 _ENGLISH = re.compile(
     r"(?:answers?(?: (?:option|choice|letter))?\b|final (?:result|value|solution)\b)"
     rf"{_ABOUT}{_IS}{_ADVERB}(?:\s?\}}(?=\s?[$\w\\]))?[*_]{{0,3}}"
@@ -433,11 +437,11 @@ _HEAD = re.compile(
     r"answers?(?:[*_:：\s]{0,4}\n|[*_: ]{0,4}\|(?:[ ]{0,4}\n[ ]{0,4}\|[ :-]{3,20}\|[ ]{0,4}\n[ ]{0,4}\|)?)",
     re.IGNORECASE,
 )
-"""A heading, or the only column of a table, or the first cell of a row."""
+""""Answer" as a heading, as the only column of a table, or as the first cell of a row."""
 
-# "## Final " and "My " on a line of their own; in "I gave an answer\n", no heading begins.
+# Text before "answer" in a heading: "## Final " and "My " at the start of a line. "I gave an answer\n" has no heading.
 _HEAD_BEFORE = re.compile(r"(?:^|\n)[\s#*_>|\-]{0,8}(?:(?:the|my|final|correct|best) ){0,3}\Z", re.IGNORECASE)
-# ":" or "is", in any language of the table.
+# ":" or the word for "is" in any language of `phrases`.
 _COPULA = rf"\s?(?:[*_]{{0,3}}[:=：—–-]|(?:{IS_WORDS})(?!\w))"
 _OTHERS: dict[str, str] = {
     stem: (
@@ -456,12 +460,12 @@ _OTHERS: dict[str, str] = {
     "解答": r"解答(?:(?:は|是|为)、?\s?[:：]?|[:：])",
     "답": r"(?:(?<=[정오])|(?<![가-힣]))답변?(?:은|는)?\s?[:：]?[*_]{0,3}",
 }
-"""The stem of "answer" in each language, and the pattern of the statement that begins with it."""
+"""The stem of the word for "answer" in each language -> the pattern of a statement that begins with it."""
 
 
 @cache
 def _statement(stem: str) -> re.Pattern[str]:
-    """Compile one of them only when a text has its stem: all of them take a tenth of the time to import the package."""
+    """Return the pattern for `stem`, compiled on first use: compiling all would take a tenth of the import time."""
     return re.compile(_OTHERS[stem], re.IGNORECASE)
 
 
@@ -470,7 +474,7 @@ _EXAMPLE = re.compile(
     r"(?:(?:the|final) ){0,2}\Z",
     re.IGNORECASE,
 )
-"""Words that introduce the form of an answer, not an answer."""
+"""Words that introduce the format of an answer, not an answer."""
 
 
 _SOLUTION = re.compile(
@@ -482,19 +486,19 @@ _SOLUTION = re.compile(
 
 
 class Statement(NamedTuple):
-    """The start of "The answer is", and the start of the text after it."""
+    """The positions of "The answer is" (`lead`) and of the text after it (`start`)."""
 
     lead: int
     start: int
 
 
 _MOST_PLACES = 40
-"""The number of occurrences of a word that are looked for, from the end. Any limit, so that time stays linear: the last
-statement counts, and one of the last is claimed."""
+"""The number of occurrences of a word that are examined, from the end. Arbitrary, so that time stays linear: the last
+claimed statement counts, and it is among the last occurrences."""
 
 
 def from_the_end(lowered: str, word: str) -> Iterator[int]:
-    """Yield the positions at which a word begins, from the last to the first."""
+    """Yield the positions of `word` in `lowered`, from the last to the first."""
     position = len(lowered)
     for _ in range(_MOST_PLACES):
         position = lowered.rfind(word, 0, position)
@@ -504,7 +508,7 @@ def from_the_end(lowered: str, word: str) -> Iterator[int]:
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Yield the statements of an answer, from the last to the first."""
+    """Yield the statements of an answer in `text`, from the last to the first."""
     lowered = (text.replace("İ", "I") if "İ" in text else text).lower()
     by_position = {lead: Statement(lead, start) for lead, start in _english(text, lowered)}
     only_ascii = text.isascii()
@@ -520,6 +524,7 @@ def statements(text: str) -> Iterator[Statement]:
 def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     for stem in _STEMS:
         for position in from_the_end(lowered, stem):
+            # 40 characters are arbitrary, but longer than any match of `_EXAMPLE` and `_HEAD_BEFORE`.
             if text[position - 1 : position].isalpha() or _EXAMPLE.search(text, max(0, position - 40), position):
                 continue
             head = _HEAD.match(text, position)
@@ -532,12 +537,13 @@ def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 
 
 _SKIP = re.compile(r"(?:(?<=\n)\s{0,6}|[ \t]{0,4}\n\s{0,6})(?:(?:[-*•>]|1[.)])[ \t]{1,4}|`{3}\w{0,10}\n)?|[ \t]{0,4}")
-"""Below a heading, the mark of an item or of a quotation says nothing: it is not a minus sign."""
+"""White space before an answer; below a heading, also the mark of a list item or quotation, which is not a minus."""
 
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
-# A formula, a bold text or code is read whole: the period in "$3.\overline{3}$" ends no sentence.
+# A formula, bold text or code is read as a whole: the period in "$3.\overline{3}$" does not end a sentence.
 _FORMULA = re.compile(r"\s*(?:\$(?:[^$\\\n]|\\.)+\$|\\\((?:[^\\\n]|\\[^()])+\\\)|\*\*[^*\n]+\*\*|`[^`\n]+`)")
-# Not after "Mr.", "e.g." or an initial, and not before a small letter: "J. R. Smith", "3 p.m. today".
+# The end of a sentence: not after "Mr.", "e.g." or an initial, and not before a lower-case letter: "J. R. Smith", "3
+# p.m. today".
 _SENTENCE_END = re.compile(
     r"(?<![ .(][A-Za-z])(?<!\b(?:Mr|Dr|St|vs|No|Jr|Sr))(?<!\b(?:Mrs|etc|e\.g|i\.e))"
     r"[.!][*_`\"'”)\]]{0,4}(?=\s+[^a-z\s]|\s*\Z)|[。！।]"
@@ -548,7 +554,7 @@ _REASON = re.compile(
     r"| [—–] (?=[a-z]{2})|: the\b|;(?= [a-z]{2})| \(the\b"
     r"| [(\[](?=(?:from |i\.e\.,? |that is,? )?\d+(?: [a-z]+)?\s?(?:[×·*+]|\\times|\\cdot)\s?\d+(?: [a-z]+)?[)\]])"
 )
-"""The beginning of a reason, of a computation, or of another apposition."""
+"""The beginning of a remark after an answer: a reason, a computation, or another apposition."""
 
 _YES_OR_NO = re.compile(r"[*_]{0,3}(?:yes|no|true|false)[*_]{0,3}(?=,\s[a-z])", re.IGNORECASE)
 """The answer in "The answer is no, because..."."""
@@ -556,12 +562,12 @@ _YES_OR_NO = re.compile(r"[*_]{0,3}(?:yes|no|true|false)[*_]{0,3}(?=,\s[a-z])", 
 _ENDING = re.compile(rf"(?:{words('end')})[.。।]?\Z")
 """The verb at the end of a sentence: "答えは11です"."""
 
-# A statement counts if it is the writer's own, and about the answer.
+# A statement counts if it is the writer's own and is about the answer.
 
 _CLAUSE_END = re.compile(r"[.!?;。।৷؟۔！？]|(?<![:,：，\s])\s*\n|(?<=[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff])\s")
-"""The end of a sentence; Thai ends one with a space, and so do some in Chinese and Japanese."""
+"""The end of a sentence: in Thai, and sometimes in Chinese and Japanese, a space."""
 
-# Any limit: what makes a statement someone else's is in its own sentence, and sentences are shorter than this.
+# Arbitrary limit: words that attribute a statement to someone else are in the same sentence, and sentences are shorter.
 _LONGEST_SENTENCE = 200
 _OWN_PHRASES = re.compile(
     r"\bnot (?:hard|difficult) to (?:see|show|find|verify|check)\b|\b(?:no|without (?:a|any)?) ?doubt\b|\bof course\b|"
@@ -569,13 +575,13 @@ _OWN_PHRASES = re.compile(
     r" do| would| can)? (?:really |firmly )?(?:say|said|think|believe|know)\b|\\[a-z]+|\b(?:por lo|así|de modo|vemos|"
     r"obtenemos|concluimos|significa|conclu[íi]\w+|dit|déduit|conclut) que\b"
 )
-"""Phrases that claim a statement, although their words alone do not; and commands of LaTeX."""
+"""Phrases that claim a statement although they contain words that could withdraw it, and LaTeX commands."""
 
-# "Perhaps", "wrong" or "if" in scripts that English does not share; the words of English are below.
+# "Perhaps", "wrong" or "if" in languages with other scripts than English; the English words are below.
 _DOUBTED = re.compile(words("doubt"))
-# Where a clause may begin, so that each is judged by itself: a comma, "so", or a value.
+# The possible beginning of a clause: a comma, "so", or a value. Each clause is judged by itself.
 _JOINT = re.compile(r"[,:，：、—–(（]|\b(?:and|so|therefore|thus|hence)\b|\S*[\d$]\S*", re.IGNORECASE)
-# "so the answer is" draws the writer's own conclusion, even after "if x > 0, then x = 5".
+# Words that begin the writer's own conclusion: "so the answer is", even after "if x > 0, then x = 5".
 _CONCLUDES = re.compile(r"[\W\d]*(?:and |but )?(?:so|but|therefore|thus|hence|which means|meaning)\b|\W*(?:所以|因此)")
 _PREMISE = re.compile(
     r"\W*(?:since|because|given|after|by|as (?:we|you|a result|shown|stated|required)|adding|based on|considering|"
@@ -609,7 +615,7 @@ _ABOUT_ELSE = re.compile(
     rf"if|when)\b|\s(?:{words('not_final')})(?!\w)|ที่ผิด|答案的",
     re.IGNORECASE,
 )
-"""In "the answer to a different question is"."""
+"""Words inside a statement that make it about something else: "the answer to a different question is"."""
 
 
 _NOT_THE_ANSWER = re.compile(
@@ -648,8 +654,8 @@ def is_claimed(text: str, statement: Statement) -> bool:
 def stated(text: str) -> str | None:
     """Return the answer of the last statement, without a remark after it; "" if nothing is stated.
 
-    None if no one claims it ("Nobody thinks that the answer is 42"), or if the text after it takes it back or replaces
-    it.
+    The result is None if the statement is not claimed ("Nobody thinks that the answer is 42"), or if later text takes
+    the answer back or replaces it.
     """
     for statement in statements(text):
         if not is_claimed(text, statement):
@@ -666,7 +672,7 @@ def stated(text: str) -> str | None:
 
 
 def stated_object(text: str, start: int) -> tuple[str, int]:
-    """Return the answer in a statement, and its end: the text up to the end of its sentence, or to a reason."""
+    """Return the answer that begins at `start`, and its end: the end of its sentence, or the beginning of a reason."""
     skipped = _SKIP.match(text, start)
     start = skipped.end() if skipped else start
     for opening, closing in _DISPLAYS:
@@ -690,11 +696,10 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-# After a stated answer: words that take it back, or replace it. A completion is paid for one gold answer only, so a
-# remark with another value is harmless: only a sentence that is nothing but a value, or says that it is the answer,
-# replaces.
+# After a stated answer: words that take it back or replace it. A remark with another value is harmless, because only
+# one gold answer is right: only a sentence that is just a value, or that calls a value the answer, replaces the answer.
 
-# A colon or an "or" at the end of a line goes on: "Or:\n43" is one piece.
+# A line that ends with a colon or "or" continues on the next one: "Or:\n43" is one piece.
 _PIECE_END = re.compile(r"(?<=[.!;。；！？])\s+|(?<=[。！？])|(?<!\bor)(?<!\bor )(?<![:：])(?<![:：]\*\*)\n+|;\s")
 COURTESY = re.compile(
     r"(?:i hope|(?:please )?let me know|feel free|hope (?:this|that|it)|is there anything|would you like|thanks?\b|"
@@ -705,8 +710,8 @@ COURTESY = re.compile(
 
 _AROUND_PIECE = "*_`#>.,!;:()[]-–—|\"' \t\n"
 _LONGEST_REPLACEMENT = 120
-"""At 30, "Explanation:\\nIt could also be 43." is too long to replace an answer. Any limit above: a longer sentence
-with a value explains."""
+"""The maximum length of a sentence that replaces an answer. At 30, "Explanation:\\nIt could also be 43." is too long;
+larger limits are arbitrary: a longer sentence with a value explains the answer."""
 _INSTEAD = re.compile(
     rf"\W*(?:(?:{OR_WORDS}|and|but|so|however|also|in fact|in truth|in reality|actually|really|rather|instead|well|"
     r"then|therefore|thus|hence|edit|update|correct(?:ion|ed)|better|second (?:choice|guess|answer)|backup|plan b|"
@@ -720,7 +725,7 @@ _INSTEAD = re.compile(
 """Everything that may precede a value that replaces another: "Or", "In fact it's", "Correction:", "The true total
 is"."""
 
-# "yes, actually no"; not the "no" of "no apples", which has a noun behind it.
+# An answer "yes" or "no": "yes, actually no"; not the "no" of "no apples", which a noun follows.
 _POLARITY = re.compile(r"\b(?:(yes|true)|no|false)\b(?=\W*(?:[.,;:!?)]|\Z))", re.IGNORECASE)
 _LESSER = re.compile(
     r"\W*(?:if|unless|when|provided)\b|\W*which (?:(?:is|was) not (?:what|right|correct|the|true)|"
@@ -729,19 +734,19 @@ _LESSER = re.compile(
     r"\b(?:bound|guess|approximat\w+|estimate|half|twice|double|off|wrong|only|close|less|more)\b|.*\bor\b\W{0,4}\d",
     re.IGNORECASE,
 )
-"""A clause by which the stated answer is not quite the answer."""
+"""A clause that says that the stated value is not quite the answer."""
 
-# The answer's own sentence is over.
+# The end of the sentence with the answer.
 _NEXT_SENTENCE = re.compile(r"\W*(?:[.!。！]|\n)")
-# A digit or a formula: an answer in words is compared word by word.
+# A digit or a formula. An answer without one is compared word by word.
 _VALUE = re.compile(r"\d|\$|\\[(\[]")
 # The value at the end, which may have a unit: "it is 43 apples".
 _LAST_VALUE = re.compile(r"(?:\$[^$]+\$|\\\(.+\\\)|(?:(?<=\s)|(?<=[^\x00-\x7f])|\A)[!-~]*\d\S*)(?: [^\W\d_]+)?\Z")
-# Two letters: "x" and the commands of LaTeX are no words.
+# A word has two letters or more; "x" and LaTeX commands are not words.
 _WORD = re.compile(r"(?<![\\a-z])[^\W\d_]{2}")
-# "## Check" and "**Check:**": a value below is about the title, and replaces nothing.
+# A title, such as "## Check" and "**Check:**": a value below it belongs to it and replaces no answer.
 _TITLE = re.compile(r"\s*(?:#|[*_]{2}.*(?:\*|_|:)\s*\Z)")
-# Behind a space, or behind a character of a script without spaces.
+# The start of a word: after a space, or after a non-ASCII character, as in scripts without spaces.
 _WORD_START = re.compile(r"(?:\A|(?<=\s)|(?<=[^\x00-\x7f]))[^\W\d_]")
 _EQUALLY = re.compile(
     r"\W*(?!(?:this|that|it|which)\b)\S+ (?:is|would be) (?:also|equally|just as)(?: \w+)? (?:possible|right|correct|"
@@ -767,21 +772,21 @@ def stands(text: str, end: int, answer: str) -> bool:
             return False  # "yes, actually no"
         if _LESSER.match(pieces[0]):
             return False
-    replaced = headed = False
+    is_replaced = headed = False
     for piece in pieces:
         plain = " ".join(straight(piece).strip(_AROUND_PIECE).split())
         if again.search(plain):
             if any(denied_before(plain, match.start()) for match in again.finditer(plain)):
                 return False
-            replaced = False
+            is_replaced = False
         elif len(plain) <= _LONGEST_REPLACEMENT and _replaces(plain, core, headed=headed):
-            replaced = True
+            is_replaced = True
         headed = _TITLE.match(piece) is not None
-    return not replaced
+    return not is_replaced
 
 
 def _replaces(piece: str, answer: str, *, headed: bool) -> bool:
-    """Return whether a sentence is another value than `answer`, or says that another is the answer."""
+    """Return whether a sentence is a value other than `answer`, or calls another value the answer."""
     if _EQUALLY.match(piece):
         return True
     if _VALUE.search(answer):
@@ -811,7 +816,7 @@ _POINTERS = " \n\r\t✅✓✔☑➡👉🟢🎯⭐📌💡🔹→⇒∴•\ufe0f
 PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
 """Quotation marks and marks for emphasis, code and math, each with its closing mark."""
 
-# Elements that only dress a text: "<b>42</b>".
+# HTML elements that only format text: "<b>42</b>".
 _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>", re.IGNORECASE)
 
 
@@ -838,19 +843,19 @@ def bare(text: str) -> str:
 
 # HTML.
 
-# Attributes must have "=": "a <b and c> d" compares.
+# Attributes must have "=": "a <b and c> d" is a comparison.
 _HTML = re.compile(r"<(/?)([A-Za-z]\w{0,20})(?:\s[^<>=\n]{0,30}=[^<>\n]{0,60})?/?>")
 _RAISED = {"sup": "^{", "sub": "_{"}
 _INLINE = frozenset(("a", "b", "big", "code", "em", "font", "i", "mark", "small", "span", "strong", "u"))
 
 
 def without_elements(text: str) -> str:
-    """Return `text` without tags of HTML: ``<b>42</b>`` is ``" 42 "``, and a block begins a line."""
+    """Return `text` without HTML tags: ``<b>42</b>`` becomes ``" 42 "``, and a block element begins a new line."""
     return _HTML.sub(_without_element, text) if "</" in text or "/>" in text or "<br" in text else text
 
 
 def _without_element(tag: re.Match[str]) -> str:
-    """Return the replacement for an HTML tag: nothing for emphasis, a script for an index, else a line that parts."""
+    """Return the replacement for an HTML tag: a space for emphasis, LaTeX for an index, else a separating line."""
     closing, name = tag[1], tag[2].lower()
     if name in _RAISED:
         return "}" if closing else _RAISED[name]

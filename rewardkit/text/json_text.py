@@ -17,7 +17,7 @@ from rewardkit.errors import MissingExtraError
 # Notes about problems in a JSON value: paths and values, shortened and safe to show.
 
 
-# Any limits: notes are read in tables, and a document may have thousands of violations with long keys.
+# Arbitrary limits: notes are read in tables, and a document may have thousands of violations with long keys.
 SHOWN_VIOLATIONS = 3
 SHOWN_TEXT = 40
 SHOWN_STEPS = 8
@@ -38,7 +38,7 @@ class Violations:
 
     @property
     def wants_words(self) -> bool:
-        """Whether the next violation will be shown, so that it needs a text."""
+        """True if the next violation will be shown, so that it needs a description."""
         return len(self.shown) < SHOWN_VIOLATIONS
 
     def add(self, path: Path, problem: str) -> None:
@@ -95,15 +95,15 @@ def _visible(character: str) -> str:
 
 
 MAX_CHARACTERS = 200_000
-"""The longest text that primitives read, in characters. Any limit, here of about 50,000 tokens, so that no completion
-takes seconds."""
+"""The longest text that primitives read, in characters. Arbitrary: about 50,000 tokens, so that no completion takes
+seconds to score."""
 
 MAX_DEPTH = 64
-"""Any limit far below Python's 1,000 frames, since values are walked through recursively; documents are a few levels
-deep."""
+"""The maximum nesting depth of a value. Arbitrary, but far below Python's 1,000 frames, because values are visited
+recursively; documents are a few levels deep."""
 _MAX_INTEGER_BITS = 1330  # 400 decimal digits
-# Digits become "0", "E" becomes "e" and other letters are deleted: a plain search of the little that is left finds
-# numbers that may be too large and brackets.
+# Digits become "0", "E" becomes "e", and other letters are deleted: a plain search of the short remainder finds
+# brackets and numbers that may be too large.
 _SHAPES = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x65 if byte == 0x45 else byte for byte in range(256))
 _LETTERS = bytes(byte for byte in range(256) if byte >= 0x80 or (chr(byte).isalpha() and chr(byte) not in "eE"))
 _EXPONENT, _LONG = b"0e", b"0" * 300
@@ -122,7 +122,7 @@ NO_JSON = Parsed(error="no JSON found")
 
 
 def parse_json(text: str) -> Parsed:
-    """Parse `text` as one JSON value; no text makes it raise.
+    """Return `text` parsed as one JSON value; for invalid text, the result has an ``error``.
 
     Raises:
         MissingExtraError: jiter is not installed.
@@ -151,7 +151,7 @@ def parse_json(text: str) -> Parsed:
 
 
 def json_parser(feature: str = "reading JSON") -> Callable[..., Any]:
-    """Return the parser of `feature`; raises MissingExtraError if it is not installed."""
+    """Return the JSON parser; raise a MissingExtraError that names `feature` if the parser is not installed."""
     try:
         import jiter
     except ImportError:
@@ -163,8 +163,8 @@ _parser = cache(json_parser)
 
 
 def _cut(problem: str) -> str:
-    """Shorten the parser's message: it may hold a long key, and ends with the position."""
-    # Any limits: the head says what is wrong, the end where.
+    """Return the parser's message, shortened in the middle: it may contain a long key, and ends with the position."""
+    # Arbitrary lengths: the beginning says what is wrong, the end says where.
     return problem if len(problem) <= 160 else f"{problem[:80]}...{problem[-60:]}"
 
 

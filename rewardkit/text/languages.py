@@ -54,7 +54,7 @@ SCRIPTS = {code: tuple(scripts.split()) for scripts, code, _ in _PAIRS}
 
 _CODES = {name.lower(): code for code, name in NAMES.items()} | {"nb": "no", "nn": "no"}
 _SIGNS = frozenset("\u00aa\u00b5\u00ba\u2126\u212a\u212b")
-"""Signs used in every script that Unicode classifies as letters: micro, ohm, kelvin, angstrom, ordinals."""
+"""Signs that Unicode classifies as letters, but that every script uses: micro, ohm, kelvin, angstrom, ordinals."""
 
 
 def language_code(name: object) -> str:
@@ -71,7 +71,7 @@ def language_code(name: object) -> str:
     return resolved
 
 
-# As many as the basic plane of Unicode has.
+# The number of characters in Unicode's basic plane.
 @lru_cache(maxsize=65_536)
 def script_of(character: str) -> str:
     """Return the script of a letter; empty for other characters."""
@@ -85,18 +85,18 @@ def script_of(character: str) -> str:
 
 @cache
 def family(code: str) -> tuple[str, ...]:
-    """Return the languages that share a script with `code`, itself among them."""
+    """Return the languages that share a script with the language `code`, including that language."""
     return tuple(other for other, scripts in SCRIPTS.items() if set(scripts) & set(SCRIPTS[code]))
 
 
 def require_identifier(feature: str, extra: str) -> None:
-    """Raise MissingExtraError if the library that tells languages apart is not installed."""
+    """Raise MissingExtraError if the library that identifies languages is not installed."""
     if importlib.util.find_spec("py3langid") is None:
         raise MissingExtraError.of(feature, extra)
 
 
 def identified(text: str, codes: tuple[str, ...]) -> str:
-    """Return the most probable of the languages `codes`. Loads a model of about 100 MB when it is first called."""
+    """Return the most probable of the languages `codes`. The first call loads a model of about 100 MB."""
     return str(_identifier(codes).classify(_unstacked(text))[0])
 
 
@@ -108,7 +108,7 @@ def ranked(text: str, codes: tuple[str, ...]) -> list[tuple[str, float]]:
 
 
 def _unstacked(text: str) -> str:
-    """Return `text` without marks if they are piled up, which would take quadratic time to normalize."""
+    """Return `text` without combining marks if too many are stacked, which would take quadratic time to normalize."""
     if text.isascii() or not stacked(text):
         return text
     return "".join(character for character in text if unicodedata.category(character) not in ("Mn", "Me"))
@@ -116,7 +116,7 @@ def _unstacked(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _identifier(codes: tuple[str, ...]) -> Any:
-    identifier = copy.copy(_model())  # shares the tables
+    identifier = copy.copy(_model())  # the copy shares the model's tables
     identifier.set_languages(list(codes))
     return identifier
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from rewardkit.errors import shorten
 
-# Any limits: no cell of a dataset is as large, and one that is would make a batch wait. Literals take Python's parser,
+# Arbitrary limits: dataset cells are smaller, and a larger one would delay its batch. Literals need Python's parser,
 # which is slower and uses more memory; int() takes quadratic time; and deeper nesting could overflow the stack.
 JSON_CHARACTERS = 1_000_000
 LITERAL_CHARACTERS = 100_000
@@ -24,7 +24,7 @@ DEPTH = 64
 
 # An unterminated string extends to the end of the text, so that no character is read twice.
 _JSON_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
-# All that a Python literal may be made of: no calls, no operators, no names but these three, and no octal escapes.
+# The tokens of a Python literal: no calls except set(), no operators, no names but these three, no octal escapes.
 _LITERAL_TOKEN = re.compile(
     r"""[ \t\n\r]*(?:
         (?P<string>[uU]?(?:'[^'\\\n]*(?:\\[^\n0-7][^'\\\n]*)*'|"[^"\\\n]*(?:\\[^\n0-7][^"\\\n]*)*"))
@@ -34,16 +34,16 @@ _LITERAL_TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-# Python warns of an unknown escape: "\d" is read as a backslash and a "d".
+# A known escape, or a single backslash. For an unknown escape such as "\d", Python warns and keeps the backslash.
 _ESCAPE = re.compile(r"""\\([\\'"abfnrtvxuUN])|\\""")
 
 
 class LiteralError(ValueError):
-    """A value does not fit; the message says why and becomes part of a CoercionError."""
+    """An error for text that cannot be read as a value; the message becomes part of a CoercionError."""
 
 
 def check_number(text: str) -> None:
-    """Raise LiteralError if the number is not a finite float, or too long to read quickly."""
+    """Raise LiteralError if the number in `text` is not a finite float, or is too long to read quickly."""
     if len(text) > NUMBER_CHARACTERS or not math.isfinite(float(text)):
         raise LiteralError(f"the number {shorten(text, 40)} is not finite, or is too large or too long.")
 

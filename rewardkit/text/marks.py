@@ -13,10 +13,10 @@ _BOX_TOKEN = re.compile(
     r"\\\\?(?:boxed|fbox)\s{0,9}(?:\{|(?P<bare>-?[0-9]+(?:[.,][0-9]+)*|(?<=\s)[A-Za-z](?![A-Za-z])))|\\.|[{}]",
     re.DOTALL,
 )
-"""A box, also in text that was escaped once too often, as in JSON."""
+"""The start of a LaTeX box (also with doubled backslashes, as in JSON), an escaped character, or a brace."""
 
 _FENCE = re.compile(r"([ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
-"""A fence, which may be the first thing in an item of a list; then the info string, of which the language is a part."""
+"""A fence, possibly at the start of a list item, and its info string, which contains the language."""
 
 _LANGUAGE = re.compile(r"[{.]*[^\s{},:]+")
 """The language in an info string: ``python title="a.py"``, ``{.python}`` (Pandoc), ``python:a.py``, ``python,x``."""
@@ -29,7 +29,7 @@ _BLANK = re.compile(
     r"|(?:\\text\s?\{\s?)?(?:your |the |final ){0,2}answer\s?\}?)*",
     re.IGNORECASE,
 )
-"""The content of a box that only marks the place of the answer."""
+"""The content of a box that is only a placeholder for the answer, such as "your answer"."""
 
 
 def fenced_blocks(text: str) -> list[tuple[str, str]]:
@@ -38,10 +38,10 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
 
 
 def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
-    """Return the closed fenced blocks of `text`, the text after the last one, and what an open fence after it holds.
+    """Return the closed fenced blocks of `text`, the text after the last one, and the content of an open fence there.
 
-    The rules are CommonMark's (https://spec.commonmark.org, "Fenced code blocks"), except that a fence may be indented
-    anywhere: models write lists whose code is not where the list's text begins.
+    The rules are CommonMark's (https://spec.commonmark.org, "Fenced code blocks"), except that a fence may have any
+    indentation: models write lists whose code is not aligned with the list's text.
     """
     blocks = []
     language: str | None = None
@@ -52,8 +52,12 @@ def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
         match = _FENCE.match(line) if "```" in line or "~~~" in line else None
         info = match["info"].strip() if match else ""
         if language is None and match and ("`" not in match["fence"] or "`" not in info):
-            named = _LANGUAGE.match(info)
-            language, fence, indent = named[0].strip("{.").lower() if named else "", match["fence"], _columns(match[1])
+            language_match = _LANGUAGE.match(info)
+            language, fence, indent = (
+                language_match[0].strip("{.").lower() if language_match else "",
+                match["fence"],
+                _columns(match[1]),
+            )
             after, body = body, []
         elif language is not None and match and _closes(match, fence, indent):
             blocks.append((language, "\n".join(body)))
@@ -66,7 +70,7 @@ def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
 
 
 def _closes(match: re.Match[str], fence: str, indent: int) -> bool:
-    """Return whether a line closes `fence`: one in a docstring is indented more, and is part of the code."""
+    """Return whether a line closes `fence`: a fence in a docstring is indented further and is part of the code."""
     alone = not match["info"].strip() and not match[1].strip()
     return alone and match["fence"].startswith(fence) and _columns(match[1]) <= indent + 3
 
@@ -76,29 +80,29 @@ def _columns(lead: str) -> int:
 
 
 def _unindented(line: str, columns: int) -> str:
-    """Remove at most as many columns of white space as are in front of the opening fence."""
+    """Return `line` with up to `columns` columns of leading white space removed."""
     code = line.lstrip(" \t")
     return line[: len(line) - len(code)].expandtabs(4)[columns:] + code
 
 
 def last_box(text: str) -> str | None:
-    """Return the content of the last box that is not empty."""
+    """Return the content of the last nonempty box; None if there is none, or if a box is not closed."""
     contents = boxes(text)
     return contents[-1] if contents else None
 
 
 def boxes(text: str) -> list[str] | None:
-    """Return the contents of the outermost boxes that are not empty, each with a minus sign before it, if any.
+    """Return the contents of the outermost nonempty boxes, including a minus sign before a box.
 
-    A box that only contains another box has the content of that. None if a box is not closed: the text was cut off, and
-    the last box is the one that counts.
+    A box that only contains another box has the content of the inner box. The result is None if a box is not closed:
+    the text was cut off, and the last box is the one that counts.
     """
     outer_boxes = boxes_in(text)
     return None if outer_boxes is None else [box.content for box in outer_boxes]
 
 
 class Box(NamedTuple):
-    """A box at ``text[start:end]``, with a minus sign that belongs to it."""
+    """A box at ``text[start:end]``, which includes a minus sign before the box."""
 
     start: int
     end: int
@@ -106,30 +110,30 @@ class Box(NamedTuple):
 
 
 def boxes_in(text: str) -> list[Box] | None:
-    """Return the outermost boxes that are not empty; None if one is not closed."""
+    """Return the outermost nonempty boxes; None if a box is not closed."""
     outer_boxes = []
-    opened: list[
+    open_braces: list[
         tuple[int, int, bool]
-    ] = []  # where an open brace or box begins, where its content does, and whether it is a box
-    inner: tuple[int, int, tuple[int, int]] | None = None  # the last box that closed, and where its content is
+    ] = []  # open braces and boxes: (start, start of the content, whether it is a box)
+    inner: tuple[int, int, tuple[int, int]] | None = None  # (start, end, span of the content) of the last closed box
     for token in _BOX_TOKEN.finditer(text):
         mark = token[0]
-        if token["bare"] and not opened:
+        if token["bare"] and not open_braces:
             start = _signed(text, token.start())
             outer_boxes.append(_box(text, start, token.end(), *token.span("bare")))
-        elif mark[-1] == "{" and mark != "\\{" and (opened or len(mark) > 2):
-            opened.append((token.start(), token.end(), len(mark) > 2))
-        elif mark == "}" and opened:
-            start, content, is_box = opened.pop()
+        elif mark[-1] == "{" and mark != "\\{" and (open_braces or len(mark) > 2):
+            open_braces.append((token.start(), token.end(), len(mark) > 2))
+        elif mark == "}" and open_braces:
+            start, content, is_box = open_braces.pop()
             if not is_box:
                 continue
             span = (content, token.start())
             if inner and inner[0] > start and not (text[content : inner[0]] + text[inner[1] : token.start()]).strip():
                 span = inner[2]
             inner = (start, token.end(), span)
-            if not opened and not _BLANK.fullmatch(text, *span):
+            if not open_braces and not _BLANK.fullmatch(text, *span):
                 outer_boxes.append(_box(text, _signed(text, start), token.end(), *span))
-    return None if opened else outer_boxes
+    return None if open_braces else outer_boxes
 
 
 def _signed(text: str, start: int) -> int:

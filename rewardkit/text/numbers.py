@@ -18,9 +18,10 @@ from rewardkit.errors import shorten
 from rewardkit.text.visibility import beyond_ascii, has_visible_character, replaced, shown
 
 MAX_CHARACTERS = 400
-"""Any limit: no answer is as long, and `int` and `Fraction` take time quadratic in the digits."""
+"""The longest text that is read as a number. Arbitrary: answers are shorter, and `int` and `Fraction` take time
+quadratic in the number of digits."""
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
-# Only for a hint: "42 apples" and "about 42", for which units= may be missing.
+# A text for which units= may be missing, to give a hint: "42 apples" and "about 42".
 _WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
 # Most answers are plain numbers: they are read without a search for markup.
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
@@ -30,10 +31,10 @@ Exact = Decimal | Fraction
 
 
 def value_pattern(grouped: str) -> str:
-    """Return the pattern of a number without a sign, which `value_of` reads, for ``re.VERBOSE``.
+    """Return the ``re.VERBOSE`` pattern of a number without a sign; `value_of` reads its matches.
 
     Args:
-        grouped: the pattern of an integer with separators between groups of digits.
+        grouped: the pattern for an integer with separators between groups of digits.
     """
     return rf"""(?:
         (?:(?P<whole>[0-9]+)\s*)? \\frac \{{\s*(?P<top>[+-]?\s*[0-9]+)\s*\}} \{{\s*(?P<bottom>[+-]?\s*[0-9]+)\s*\}}
@@ -45,7 +46,7 @@ def value_pattern(grouped: str) -> str:
 
 
 def value_of(match: re.Match[str]) -> Fraction | None:
-    """Return the value of a number that `value_pattern` matched; None for ``1/0`` and for ``2 3/2``, which is none."""
+    """Return the value of a match of `value_pattern`; None for ``1/0``, and for ``2 3/2``, which is not a number."""
     if top := match["top"] or match["top_"]:
         bottom = int((match["bottom"] or match["bottom_"]).replace(" ", ""))
         if bottom == 0:
@@ -62,7 +63,7 @@ def value_of(match: re.Match[str]) -> Fraction | None:
     digits = match["decimal"].replace(",", "").replace(" ", "")
     exponent = int(match["e"] or match["power"] or 0)
     digits = digits.removesuffix(".")
-    value = Fraction(int(digits)) if digits.isdecimal() else Fraction(Decimal(digits))  # twice as fast as from a text
+    value = Fraction(int(digits)) if digits.isdecimal() else Fraction(Decimal(digits))  # twice as fast as from text
     return value * Fraction(10) ** exponent if exponent else value
 
 
@@ -73,53 +74,54 @@ def number_text(number: Exact) -> str:
     return format(decimal, "f") if Fraction(decimal) == value else str(value)
 
 
-# Thousands, or as in India thousands, lakhs and crores. 0,125 is a decimal fraction in most of Europe.
+# Commas between thousands or, as in India, between thousands, lakhs and crores. "0,125" does not match, as it is a
+# decimal fraction in most of Europe.
 _NUMBER = re.compile(
     value_pattern(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?![0-9,])"),
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
-# "1,000" and "1,00,000", but also "1,2,3", for an error that says what the commas do.
+# "1,000" and "1,00,000", but also "1,2,3", for an error message about the commas.
 _WITH_COMMAS = re.compile(r"\d+(?:,\d+)+(?:\.\d*)?(?:e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
-# "1'000" and "1 000" as in Switzerland and France; not "12 3456" or "1 000,5", whose comma may be a decimal one.
+# Apostrophes or spaces between thousands, as in Switzerland and France: "1'000", "1 000"; not "12 3456" or "1 000,5",
+# whose comma may be a decimal comma.
 _OTHER_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:['\u2019]\d{3})+|(?:[ \xa0\u2009\u202f]\d{3})+)(?![\d,'\u2019])")
 _GROUP_MARK = re.compile(r"['\u2019 \xa0\u2009\u202f]")
 _OTHER_DIGITS = re.compile(r"\d+")
 _ARABIC_MARKS = {"٫": ".", "٬": ","}
 SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 """Words for powers of ten, and their exponents."""
-# "3 million" and "3½ billion": the last word, after a number or what closes it.
+# A scale word at the end, after a number or its closing mark: "3 million" and "3½ billion".
 _SCALE = re.compile(rf"(?<=[\d.½¼¾*$ ])\s*({'|'.join(SCALES)})\Z", re.IGNORECASE)
 _VULGAR = re.compile(r"\A(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])\Z", re.ASCII)
-"""Fractions whose decimals end; ⅓ has none."""
+"""The fraction characters that have a finite decimal; ⅓ does not."""
 _SIGNS = "$€£₤¥₹₽₩₪₫₺₦₱"
 _CURRENCIES = frozenset(_SIGNS)
 CURRENCY_CODES = "USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|NZD|HKD|SGD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|TRY|BRL|MXN|ZAR|KRW"
-# "US$ 5", "EUR 5", "Rs. 5": codes count before a digit only.
+# A currency before a number: "US$ 5", "EUR 5", "Rs. 5"; codes count only before a digit, so that "EUR" alone does not.
 CURRENCY = rf"(?:(?:US|CA|A|NZ|HK|S|R|C)?\$|[{_SIGNS[1:]}]|(?:{CURRENCY_CODES}|R[Ms]\.?)(?: |\\,)?(?=\d))"
-# "US$ 5" and "EUR 5"; the letters count before a digit only, so that "EUR" alone is no number.
 _CURRENCY_BEFORE = re.compile(CURRENCY)
-# "42 €", "42 USD", "42元".
+# A currency after a number: "42 €", "42 USD", "42元".
 _CURRENCY_AFTER = re.compile(rf"\s?(?:[{_SIGNS}元円]|{CURRENCY_CODES})\Z")
-# "\frac{3}{5}" and "\frac35"; "\frac351" is \frac{3}{5} times 1.
+# A LaTeX fraction: "\frac{3}{5}" and "\frac35"; not "\frac351", which is \frac{3}{5} times 1.
 _FRACTION_COMMAND = re.compile(
     r"\s?\\[dtc]?frac\s?(?:\{\s?(-?\d{1,30})\s?\}|(\d))\s?(?:\{\s?(\d{1,30})\s?\}|(\d))(?!\s?\d)", re.ASCII
 )
-# "1", a zero-width space and "2" are neither 12 nor 1 and 2.
+# Symbols between digits: "1", a zero-width space and "2" are neither 12 nor 1 and 2.
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s!-~]{1,20}(?=\d)")
 _WIDE = dict(zip("０１２３４５６７８９．％＋－٪⁄∕", "0123456789.%+-%//", strict=True))
 _DRESS = (
     ("(", ")"), ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"),
     ("{", "}"), ("(", ")"),
 )  # fmt: skip
-# "\text{42}": commands that only say how text is set.
+# Commands that only change the font: "\text{42}".
 _COMMAND = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|boldsymbol)\{([^{}]*)\}")
 # Commands without braces, which only set the size or the font.
 _STYLE = re.compile(r"\\(?:displaystyle|textstyle|bf|rm|it|bfseries)(?![A-Za-z])")
 # "1{,}000" and "1,\!000": the braces keep LaTeX from adding a space after the comma.
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}(?:\\!)?|,\\!|\\,)(?=\d)", re.ASCII)
-# Spaces of LaTeX, of any width.
+# LaTeX spaces of any width.
 _LATEX_SPACE = re.compile(r"\\[,;:!> ]|\\q?quad(?![A-Za-z])|~")
-# "4 \times 10^{3}", "4 x 10^3", "4×10³"; not "4 x 10", which has no exponent.
+# A power of ten: "4 \times 10^{3}", "4 x 10^3", "4×10³"; not "4 x 10", which has no exponent.
 _TIMES_TEN = re.compile(
     r"(?<=\d)\s*(?:\\times|\\cdot|[×·⋅*x])\s*10\s*(?:\^\s*(?:\{\s*([+-]?\d+)\s*\}|([+-]?\d+))|([⁻⁰¹²³⁴-⁹]+))(?!\s?\d)",
     re.ASCII,
@@ -130,17 +132,17 @@ _NAME = re.compile(
     r"iota|kappa|[lL]ambda|mu|nu|[xX]i|Sigma|tau|[uU]psilon|Phi|chi|[pP]si|[oO]mega|ell))"
     r"(?:_(?:[A-Za-z0-9]+|\{[A-Za-z0-9]+\}))?\s*=(?!=)\s*"
 )
-"""A variable before its value: x = 42, AB_1 = 42, \\theta = 42. Neither 6*7 = 42 nor 2x = 42 names the number."""
+"""A variable before its value: x = 42, AB_1 = 42, \\theta = 42. In 6*7 = 42 and 2x = 42, it does not match."""
 
 
 @dataclass(frozen=True)
 class NumberText:
-    """Read one number; ``1,000``, ``45%`` and units other than currencies only if they are allowed.
+    """A reader for one number; it accepts ``1,000``, ``45%`` and units other than currencies only if allowed.
 
     Attributes:
-        thousands: commas may separate thousands.
-        percent: a percent sign divides by 100.
-        units: text that may come before or after the number, and the factor that it means; longest first.
+        thousands: True if commas may separate thousands.
+        percent: True if a percent sign is allowed; it divides by 100.
+        units: (text, factor) for each unit that may come before or after the number, the longest text first.
     """
 
     thousands: bool = True
@@ -148,7 +150,7 @@ class NumberText:
     units: tuple[tuple[str, Fraction], ...] = ()
 
     def read(self, text: str) -> Exact | str:
-        """Return the number, or a text that says why there is none."""
+        """Return the number in `text`, or a message that says why there is none."""
         text = text.strip().removesuffix(".")
         if len(text) > MAX_CHARACTERS:
             return f"longer than {MAX_CHARACTERS} characters"
@@ -179,7 +181,7 @@ class NumberText:
         return -value if sign == "-" else value
 
     def _divided(self, text: str) -> tuple[str, str, Fraction, bool]:
-        """Return sign, number, the factor of the unit, and whether it is a percentage, all without markup."""
+        """Return (sign, number, factor of the unit, whether it is a percentage), all without markup."""
         sign, bare = _signed(_NAME.sub("", _undressed(_without_latex(text)), count=1))
         if bare.endswith("%"):
             return *_joined(sign, bare[:-1].rstrip(" \\")), Fraction(1), True
@@ -191,7 +193,7 @@ class NumberText:
             if bare.startswith(unit):
                 sign, bare, factor = *_joined(sign, bare[len(unit) :].lstrip()), unit_factor
                 break
-        if not any(unit in _CURRENCIES for unit, _ in self.units):  # with factors for some, others do not count
+        if not any(unit in _CURRENCIES for unit, _ in self.units):  # else only listed currencies count
             if currency := _CURRENCY_BEFORE.match(bare):
                 sign, bare = _joined(sign, bare[currency.end() :].lstrip())
             elif currency := _CURRENCY_AFTER.search(bare):
@@ -202,22 +204,22 @@ class NumberText:
         return sign, bare, factor, False
 
     def _regrouped(self, text: str) -> str:
-        """Return `text` with commas for apostrophes or thin spaces between thousands, if those are allowed."""
+        """Return `text` with commas instead of apostrophes or spaces between thousands, if separators are allowed."""
         if not self.thousands:
             return text
         return _OTHER_GROUPS.sub(lambda match: _GROUP_MARK.sub(",", match[0]), text)
 
 
 def _quotient(match: re.Match[str]) -> str:
-    """Return a vulgar fraction as a quotient: ``3 1/2`` for ``3½``."""
+    """Return the quotient for a match of `_VULGAR`: ``3 1/2`` for ``3½``."""
     value = Fraction(unicodedata.numeric(match[2])).limit_denominator(10)
     return f"{match[1]} {value}"
 
 
 def plain_digits(text: str) -> str:
-    """Return `text` without invisible characters, and with ASCII digits for full-width ones and for other scripts'.
+    """Return `text` without invisible characters, and with ASCII digits instead of those of other scripts.
 
-    Between digits, invisible characters become "_", so that no reader takes the digits for one number or for two.
+    Between digits, invisible characters become "_", so that the digits are read neither as one number nor as two.
     """
     if text.isascii():
         return text
@@ -228,7 +230,7 @@ def plain_digits(text: str) -> str:
 
 
 def _in_ascii(match: re.Match[str]) -> str:
-    """Return digits of one script (১২, ٤٢, ๑๒) as ASCII ones; a number of two scripts cannot be read."""
+    """Return digits of one script (১২, ٤٢, ๑๒) as ASCII digits; if two scripts are mixed, "_" makes them unreadable."""
     zeros = {ord(digit) - unicodedata.decimal(digit) for digit in match[0]}
     return "".join(str(unicodedata.decimal(digit)) for digit in match[0]) if len(zeros) == 1 else "_".join(match[0])
 
@@ -238,18 +240,18 @@ def _marked_if_hidden(match: re.Match[str]) -> str:
 
 
 def _signed(text: str) -> tuple[str, str]:
-    """Split off the sign and remove markup: ``("-", "42")`` for ``-$42$``."""
+    """Return (sign, `text` without the sign and markup): ``("-", "42")`` for ``-$42$``."""
     return (text[0], _undressed(text[1:].lstrip())) if text[:1] in ("+", "-") else ("", text)
 
 
 def _joined(sign: str, text: str) -> tuple[str, str]:
-    """Remove markup from the text without the unit (``**18** dollars``); it may have the only sign."""
+    """Return (sign, text), without markup that the unit left behind (``**18** dollars``); the sign may be inside it."""
     inner, bare = ("", _undressed(text)) if sign else _signed(_undressed(text))
     return sign or inner, bare
 
 
 def _undressed(text: str) -> str:
-    """Return `text` without markup that does not change the value."""
+    """Return `text` without surrounding markup that does not change the value."""
     for left, right in _DRESS:
         while text.startswith(left) and text.endswith(right) and len(text) > len(left) + len(right):
             if left == "(" and "," in text:

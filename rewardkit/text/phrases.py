@@ -1,7 +1,7 @@
-"""Words by language and role: what says "wrong", "or", "half", "the answer is" in a completion.
+"""Words by language and role: the words for "wrong", "or", "half" and "the answer is" in a completion.
 
-``words("or")`` is a pattern with the words for "or" in all languages. To teach the readers a language, add its row. The
-roles, and their words in English:
+``words("or")`` is a pattern with the words for "or" in all languages. To support another language, add a row for it.
+The roles, and their words in English:
 
 ============  =========================================================================================================
 question      introduces the next question of a prompt with examples; MGSM's prompts have eleven of the languages
@@ -21,8 +21,8 @@ scale         thousand, million; ``scale_mark`` if it follows the digits without
 end           the verb at the end of a statement
 ============  =========================================================================================================
 
-Words are patterns. They stay as narrow as the texts of the benchmarks need: each word that is missing costs a right
-answer, and each that is too many pays a wrong one.
+Words are patterns, kept as narrow as the texts of the benchmarks allow: a missing word rejects a right answer, and a
+superfluous word accepts a wrong one.
 """
 
 from __future__ import annotations
@@ -164,19 +164,19 @@ _TABLE: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 _UNSPACED = frozenset(("th", "lo", "km", "zh", "ja", "ko"))
-"""Written without spaces between words, or with particles after them."""
+"""Languages written without spaces between words, or with particles attached to words."""
 
 _COMBINING = frozenset(("hi", "mr", "ne", "bn", "te", "ta", "kn", "ml", "pa", "gu", "si"))
-"""Written with vowel signs, which ``\\w`` does not match: there is no ``\\b`` at the end of such a word."""
+"""Languages written with vowel signs, which ``\\w`` does not match: ``\\b`` does not mark the end of their words."""
 
 
 def words(role: str) -> str:
-    """Return the words of a role in all languages as the alternatives of a pattern."""
+    """Return the words of a role in all languages, as alternatives for a pattern."""
     return "|".join(row[role] for row in _TABLE.values() if role in row)
 
 
 def joining_words(role: str) -> str:
-    """Return the same as whole words, if the language has spaces between words."""
+    """Return the words of a role in all languages as a pattern; it matches whole words if the language has spaces."""
     lists: dict[str, list[str]] = {r"\b(?:{})\b": [], r"(?<!\S)(?:{})(?!\S)": [], "{}": []}
     spaced, combining, unspaced = lists.values()
     for language, row in _TABLE.items():

@@ -1,4 +1,4 @@
-"""Thinking: the text that a model writes before its answer, and the visible text after it.
+"""Thinking: the text that a model writes before its answer, and the visible text after the thinking.
 
 ``visible_text("<think>17?</think>18")`` is ``"18"``. A pair of marks opens and closes a part of a completion:
 ``Marks("<think>", "</think>")``, ``Marks("[THINK]", "[/THINK]")``, ``Marks("<start_thinking>", "<end_thinking>")``.
@@ -19,17 +19,17 @@ from rewardkit.text.visibility import SQUARE_TOKEN, TOKEN_IN_ANGLES, spoken_text
 Tag = str | tuple[str, str]
 """A tag as users write it: ``"think"``, ``"[THINK]"``, or both marks, ``("<start>", "<end>")``."""
 
-# "think" and "my_plan"; a name with a space or a bracket would make another mark.
+# "think" and "my_plan"; with a space or a bracket in its name, a tag would be a different mark.
 _NAME = re.compile(r"[^<>/\s\[\](){}|]+")
 # "[THINK]", as Magistral writes it.
 _SQUARE = re.compile(r"\[/?([^<>/\s\[\](){}|]+)\]")
-# A mark has a sign: a word alone would be met in ordinary text.
+# A mark must contain a punctuation character: a bare word would also occur in ordinary text.
 _BRACKET = re.compile(r"[^\w\s]")
-# Candidates that are looked at one by one from the end: most texts have the mark there. A text with thousands of "<" is
-# searched by the pattern, once.
+# The number of candidates that are tried one by one from the end, where most texts have the mark. A text with thousands
+# of "<" is searched once, with the pattern.
 _FEW = 50
 _MOST_ANGLES = 20
-"""A text with more ``<`` is code or markup, and is read in full: one pattern finds them all faster than one by one."""
+"""The number of ``<`` that are tried one by one. A text with more is code or markup, where one pattern is faster."""
 
 _OPENING, _CLOSING = 1, 2
 
@@ -42,10 +42,10 @@ class Marks(NamedTuple):
 
     @classmethod
     def of(cls, tag: object, subject: str) -> Marks:
-        """Return the marks of a name (``answer``, ``<answer>``, ``[ANSWER]``), or of a pair of marks.
+        """Return the marks for `tag`: a name (``answer``, ``<answer>``, ``[ANSWER]``) or a pair of marks.
 
         Raises:
-            RewardDefinitionError: `tag` is neither; `subject` names its purpose.
+            RewardDefinitionError: `tag` is neither; the message begins with `subject`.
         """
         if isinstance(tag, str):
             name = tag.strip("<>/")
@@ -68,7 +68,7 @@ class Marks(NamedTuple):
 
     @property
     def written(self) -> Tag:
-        """The shortest way to write it: ``"answer"``, ``"[ANSWER]"``, or both marks."""
+        """The shortest way to write the tag: ``"answer"``, ``"[ANSWER]"``, or both marks."""
         square = self.opening[:1] == "[" and self.closing == f"[/{self.opening[1:]}"
         return self.name if square or self.name != self.opening else (self.opening, self.closing)
 
@@ -80,16 +80,16 @@ def _is_mark(mark: object) -> bool:
 @final
 @dataclass(frozen=True)
 class Thinking:
-    """The blocks that are thinking. Call it with a completion to get the visible text after them.
+    """The blocks that count as thinking. Call an instance with a completion to get the visible text after the thinking.
 
-    It returns None for a text that is longer than primitives read.
+    The call returns None for a text longer than `MAX_CHARACTERS`.
     """
 
     blocks: tuple[Marks, ...]
 
     @classmethod
     def of(cls, thinking: str | Iterable[Tag] | None) -> Thinking:
-        """Return the thinking that a user names: one tag, several, or None for the default."""
+        """Return the thinking for the tags that a user passed: one tag, several, or None for the default."""
         if thinking is None:
             return THINKING
         if not isinstance(thinking, str) and not isinstance(thinking, Iterable):
@@ -111,20 +111,22 @@ class Thinking:
         return self.visible(text) if len(text) <= MAX_CHARACTERS else None
 
     def named_in(self, text: str) -> bool:
-        """Return whether `text` has a mark of thinking, or the end of one: ``</?think>`` in a pattern."""
+        """Return whether `text` contains a mark of thinking, or the end of one, as the pattern ``</?think>`` does."""
         return any(f"{block.name}>" in text for block in self.blocks)
 
     def without(self, marks: Marks) -> Thinking:
-        """Return this without one block, for an extractor that reads that block."""
+        """Return a copy without the block `marks`, for an extractor that reads that block."""
         return Thinking(tuple(block for block in self.blocks if block != marks)) if marks in self.blocks else self
 
     def visible(self, text: str, marks: Iterable[tuple[int, str]] | None = None) -> str:
-        """Return the text that the user of the model sees: everything after the thinking. `marks` are those of the
-        text.
+        """Return the text that the user of the model sees: everything after the thinking.
 
-        If the thinking never ends, nothing after its opening is visible. A block at the end of the text comes after
-        the answer, so the text before it is visible. A closing mark without an opening ends thinking that the prompt
-        has opened.
+        If the thinking never ends, nothing after its opening mark is visible. A block at the end of the text comes
+        after the answer, so the text before it is visible. A closing mark without an opening mark ends thinking that
+        the prompt has opened.
+
+        Args:
+            marks: the result of ``self.marks(text)``, if it is already known.
         """
         text = spoken_text(text)
         stop, inside = len(text), False
@@ -141,7 +143,7 @@ class Thinking:
         return "" if inside else text[:stop]
 
     def marks(self, text: str) -> Iterator[tuple[int, str]]:
-        """Yield all marks in `text`, from right to left, as (position, mark); the last one usually decides."""
+        """Yield all marks in `text`, from right to left, as (position, mark); the rightmost one usually decides."""
         first, any_mark, end = self._first, self._any_mark, len(text)
         for _ in range(_FEW if first else 0):
             end = text.rfind(first, 0, end)
@@ -152,10 +154,10 @@ class Thinking:
         yield from reversed([(match.start(), match[0]) for match in any_mark.finditer(text, 0, end)])
 
     def plain_visible(self, text: str) -> str | None:
-        """Return what `visible` does if the text is plain, as nearly all texts are; None if it is not.
+        """Return the result of `visible` for a plain text, as nearly all texts are; None for any other text.
 
-        Thinking in it is closed once, before all that is visible, or never, and no token of a chat template follows: it
-        is all the model's own turn. This takes half as long as to look for marks and for turns separately.
+        In a plain text, thinking is closed once, before all visible text, or never; and as no token of a chat template
+        follows, all of it is the model's own turn. This takes half as long as searching for marks and turns separately.
         """
         pattern = self._token_or_mark
         if pattern is None:
@@ -165,9 +167,9 @@ class Thinking:
         for _ in range(_MOST_ANGLES):
             at = text.rfind("<", 0, at)
             if at < 0:
-                seen = text[start:]
-                plain = not SQUARE_TOKEN.search(seen) and (not start or seen.strip())
-                return seen[: end - start] if plain else None
+                visible_part = text[start:]
+                plain = not SQUARE_TOKEN.search(visible_part) and (not start or visible_part.strip())
+                return visible_part[: end - start] if plain else None
             if match := pattern.match(text, at):
                 group = match.lastindex
                 if group == _OPENING:
@@ -196,7 +198,7 @@ class Thinking:
 
     @cached_property
     def _first(self) -> str:
-        """The character with which all marks start, since a character is found fast; empty if they differ."""
+        """The first character of all marks, which can be found fast; empty if the marks start differently."""
         characters = {mark[0] for mark in self._all}
         return characters.pop() if len(characters) == 1 else ""
 
@@ -206,11 +208,13 @@ class Thinking:
 
     @cached_property
     def _token_or_mark(self) -> re.Pattern[str] | None:
-        """A token of a chat template, or an opening or a closing mark, in the group of that number.
+        """A pattern for a chat-template token, an opening mark (group `_OPENING`), or a closing mark (`_CLOSING`).
 
-        None if not all of them begin with ``<``, or if one mark is the beginning of another.
+        None if some marks do not begin with ``<``, or if one mark is the beginning of another.
         """
-        if self._first != "<" or any(mark.startswith(one) for mark in self._all for one in self._all if one != mark):
+        if self._first != "<" or any(
+            mark.startswith(other_mark) for mark in self._all for other_mark in self._all if other_mark != mark
+        ):
             return None
         groups = ("|".join(re.escape(mark[1:]) for mark in marks) for marks in (self.openings, self.closings))
         return re.compile(f"<(?:{TOKEN_IN_ANGLES}|{'|'.join(map('({})'.format, groups))})")
@@ -223,13 +227,13 @@ class Thinking:
 
 
 THINKING = Thinking(tuple(Marks(f"<{name}>", f"</{name}>") for name in ("think", "thinking", "reasoning", "thought")))
-"""The default marks of thinking."""
+"""The blocks that count as thinking by default."""
 
 
 @final
 @dataclass(frozen=True)
 class OpenedThinking:
-    """The text after thinking that the prompt has opened; None if the completion never closes it."""
+    """A function that returns the text after thinking that the prompt opened; None if it is never closed."""
 
     thinking: Thinking
 
@@ -240,5 +244,5 @@ class OpenedThinking:
 
 
 def visible_text(text: str) -> str:
-    """Return the text that the user of the model sees, after all usual marks of thinking."""
+    """Return the text that the user of the model sees, after thinking in the default blocks."""
     return THINKING.visible(text)

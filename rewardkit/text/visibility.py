@@ -18,13 +18,13 @@ _SELECTORS = frozenset(map(chr, (0x34F, *range(0x180B, 0x1810), *range(0xFE00, 0
 """Invisible marks, which join characters or select their shapes."""
 
 _APOSTROPHES = dict.fromkeys("\u2018\u2019\u201b\u2032\u02bc\u00b4\uff07", "'")
-# "don`t": between letters, a backtick is an apostrophe, and no code.
+# A backtick between letters is an apostrophe and does not mark code: "don`t".
 _BACKTICK = re.compile(r"(?<=[^\W\d_])`(?=[^\W\d_])")
 _CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1C), 0x7F))
 """The ASCII characters that are neither printed nor white space."""
 
 _ASCII = bytes(range(0x80))
-# Nearly all texts have one early, so no character's category is looked up.
+# Nearly every text has a printable ASCII character early on, so no Unicode category has to be looked up.
 _PRINTED = re.compile(r"[!-~]")
 _STACK = 30
 """The most marks on one character in Unicode's stream-safe text format (UAX 15)."""
@@ -32,13 +32,13 @@ _STACK = 30
 _DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
 """Characters that are not marks but normalize to marks only."""
 
-# "<|im_end|>", "</s>", "<pad>", "[PAD]", and DeepSeek's in wide bars.
+# Tokens that end a turn or pad a text: "<|im_end|>", "</s>", "<pad>", "[PAD]", and DeepSeek's with full-width bars.
 _END_IN_ANGLES = r"(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>"
 _END_OF_TURN = re.compile(rf"(?:<{_END_IN_ANGLES}|\[PAD\])\Z")
-# "<|" and "|>" around 30 characters.
+# The longest end-of-turn token: "<|" and "|>" around 30 characters.
 _LONGEST_TOKEN = 34
 _ENDS = frozenset(("|>", "\uff5c>", "s>", "d>", "n>", "D]"))
-"""The last characters of these tokens, which completions rarely end with."""
+"""The last two characters of end-of-turn and padding tokens; few completions end with any of these."""
 
 
 def spoken_text(text: str) -> str:
@@ -71,18 +71,18 @@ _TURN_IN_ANGLES = (
 _TURN = re.compile(
     rf"<(?:{_TURN_IN_ANGLES})|\[(?:\|(?:user|assistant|system|endofturn|Human|AI)\|\]|/?INST\]|[EB]OS\])"
 )
-"""The beginning or end of a turn of a chat, in the templates of the usual models."""
+"""A token that begins or ends a turn, in the chat templates of common models."""
 
 TOKEN_IN_ANGLES = rf"{_TURN_IN_ANGLES}|{_END_IN_ANGLES}|s>"
-"""What follows the ``<`` of every token that `own_turn` and `spoken_text` look for."""
+"""A pattern for the text after ``<`` in every token that `own_turn` and `spoken_text` look for."""
 
 SQUARE_TOKEN = re.compile(r"\[[|/IEBP]")
-"""The beginning of every such token in square brackets."""
+"""The beginning of every token in square brackets that `own_turn` and `spoken_text` look for."""
 
 _FEW = 20
-"""As many candidates are tried one by one; texts with more of them are searched by the pattern."""
+"""The number of candidates that are tried one by one; a text with more is searched with the whole pattern."""
 
-# The marks with which templates open the model's own turn: "<|im_start|>assistant", "[/INST]".
+# The marks that open the model's own turn in chat templates: "<|im_start|>assistant", "[/INST]".
 _OWN = re.compile(
     r"\s*(?:(?:<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<\|turn>)\s?(?:assistant|model)(?:<\|end_header_id\|>)?"
     r"|<\|assistant\|>|<[|\uff5c]Assistant[|\uff5c]>|\[/INST\]|<\|begin_of_text\|>|<s>)\s*"
@@ -93,9 +93,9 @@ _FINAL_CHANNEL = re.compile(r"<\|channel\|>final[^<\n]{0,60}<\|message\|>")
 
 
 def _turn_after(text: str, start: int) -> re.Match[str] | None:
-    """Return the first mark of a turn from `start` on: what `_TURN.search` finds, but with `str.find` for few marks.
+    """Return the first match of `_TURN` at or after `start`, found with `str.find` if there are few candidates.
 
-    A search for one character runs ten times as fast over a long answer as a pattern that may begin with two.
+    On a long answer, searching for one character is ten times as fast as a pattern with two possible first characters.
     """
     marks = []
     for first in "<[":
@@ -113,10 +113,10 @@ def _turn_after(text: str, start: int) -> re.Match[str] | None:
 
 
 def own_turn(text: str) -> str:
-    """Return the model's own turn in `text`, without the turns that it made up after it.
+    """Return the model's own turn in `text`, without the turns that the model made up after it.
 
-    ``own_turn("I give up.<|im_end|>\\n<|im_start|>user\\n42")`` is ``"I give up."``. In OpenAI's harmony format
-    it is the message in the final channel.
+    ``own_turn("I give up.<|im_end|>\\n<|im_start|>user\\n42")`` is ``"I give up."``. In OpenAI's harmony format,
+    the model's own turn is the message in the final channel.
     """
     start, turn = 0, _turn_after(text, 0)
     if turn and "<|channel|>" in text:
@@ -131,7 +131,7 @@ def own_turn(text: str) -> str:
     while (
         turn and turn[0] == "</s>" and text.rfind("<s>", start, turn.start()) > text.rfind("</s>", start, turn.start())
     ):
-        turn = _TURN.search(text, turn.end())  # it closes text that is struck out
+        turn = _TURN.search(text, turn.end())  # this mark only closes struck-out text
     return text[start : turn.start()] if turn else text[start:]
 
 
@@ -162,16 +162,16 @@ def shown(text: str, *, marks: bool = True) -> str:
 
 
 def beyond_ascii(text: str) -> set[str]:
-    """Return the characters of `text` that are not ASCII; a set of all its characters would take much longer."""
+    """Return the set of non-ASCII characters in `text`, much faster than by way of a set of all characters."""
     if text.isascii():
         return set()
     return set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
 
 
 def replaced(text: str, characters: Mapping[str, str]) -> str:
-    """Return `text` with some characters replaced; none may be in a replacement.
+    """Return `text` with each key of `characters` replaced by its value; no key may occur in a value.
 
-    ``str.translate`` looks up every character of a text that is not ASCII, which takes a hundred times as long.
+    ``str.translate`` takes a hundred times as long for non-ASCII text, because it looks up every character.
     """
     for old, new in characters.items():
         text = text.replace(old, new)
@@ -191,16 +191,16 @@ def straight(text: str) -> str:
 
 
 def unmasked(text: str) -> str:
-    """Return `text` in plain lower-case letters, to search it for words.
+    """Return `text` in plain lower-case letters, so that it can be searched for words.
 
-    Compatibility forms become plain characters (NFKC), apostrophes straight, white space single spaces; invisible
-    characters are removed, and case is folded.
+    Compatibility forms become plain characters (NFKC), apostrophes become straight, and runs of white space become
+    single spaces; invisible characters are removed, and case is folded.
     """
     return single_spaced(plain_letters(text))
 
 
 def plain_letters(text: str) -> str:
-    """Return `text` as `unmasked` does, but with its white space as it is, to split it into words."""
+    """Return `text` as `unmasked` does, but with its original white space, so that it can be split into words."""
     text = shown(text)
     if "`" in text:
         text = _BACKTICK.sub("'", text)
@@ -220,7 +220,7 @@ def single_spaced(text: str) -> str:
 
 
 def stacked(text: str) -> bool:
-    """Return whether a character has more marks than any writing uses: sorting them takes quadratic time."""
+    """Return whether a character of `text` has more marks than any script uses, which take quadratic time to sort."""
     characters = beyond_ascii(text)
     used = {character for character in characters if unicodedata.combining(character) or character in _DOUBLE_MARKS}
     return bool(used) and b"\1" * (_STACK + 1) in bytes(map(used.__contains__, text))

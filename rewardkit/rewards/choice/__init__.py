@@ -1,1 +1,1 @@
-"""The engine of ``rk.choice``: find the option of a question that a text chooses."""
+"""``rk.choice``: find the option of a question that a text chooses."""

@@ -38,14 +38,15 @@ from rewardkit.text.visibility import replaced
 
 
 MAX_CHARACTERS = 20_000
-"""The number of characters read at the end of an answer: a choice is short and follows its explanation."""
+"""The number of characters read at the end of an answer: a choice is short and comes after its explanation."""
 
 MOST_OPTIONS = 100
-"""The limit of options: each is searched for in the whole text. Any limit: questions have up to ten."""
+"""The maximum number of options, each of which is searched for in the whole text. Arbitrary: questions have up to
+ten."""
 
 MOST_MENTIONS = 1_000
-"""A text with more mentions of options than this explains nothing and chooses none. Any limit: all pairs of neighbors
-are judged."""
+"""The maximum number of mentions; a text with more explains nothing and chooses no option. Arbitrary: all pairs of
+neighboring mentions are judged."""
 
 _WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
 _QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»「」『』$\\{}✅✓✔☑\ufe0f', "")
@@ -60,14 +61,14 @@ _LATEX = re.compile(
 # Spaces that a removed mark leaves inside brackets: "( B )".
 _PADDED = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
 _VARIABLE = re.compile(r"\s?[=≈](?!\s?(?:correct|right|wrong|true|false|incorrect|answer)\b)\s?[^\s=]|/\((?![A-Z]\))")
-"""After a letter that names a value: "A = benzoquinone", "A=81°"."""
+"""Text after a letter that names a value: "A = benzoquinone", "A=81°"."""
 
 _ARGUMENT = re.compile(r"[A-Za-z]\([^()\n]{0,20}\Z")
-"""Before a letter that is the argument of a function: P(A and B)."""
+"""Text before a letter that is the argument of a function: P(A and B)."""
 
 # Quotation marks and underscores around a word, "'B'" and "__B__"; not the apostrophe of "it's".
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|(?<!\b[A-Z])['_]{1,3}(?!\w)|(?<=['_][A-Z])['_]")
-# What starts a heading, a quotation or an item: "- B", "> B", "👉 B".
+# Marks that start a heading, a quotation or a list item: "- B", "> B", "👉 B".
 _LINE_MARK = re.compile(r"^(?:[#>\u2022➡→⇒▶►🔹🔸👉🎯]{1,6} ?|[-+] )")
 # "B 🎉" is B.
 _SMILEYS = re.compile("[\U0001f600-\U0001f64f🎉🌟]")
@@ -80,7 +81,7 @@ _RUNS_ON = re.compile(
     r"'\w| (?!(?:because|since|as|for|due|given|is|isn't|was|are|and|or|not|rather|instead|over|but|plus|so|while|if|"
     r"which|also|cannot|can't|would|alternatively|otherwise|oder|ou|und|et|with|vs|xor|along|together|maybe|perhaps|then)\b)[a-z]"
 )
-"""After A, I or No: it is an ordinary word, as in "A dog" and "I think"."""
+"""Text after A, I or No that makes it an ordinary word: "A dog" and "I think"."""
 
 # A small letter names an option only as in "b)" or "b."; "a dog" has an article.
 _ENDS = re.compile(r"[).,:;!\]]|\s|\Z")
@@ -98,7 +99,7 @@ class Mention:
 
 @dataclass(frozen=True)
 class Options:
-    """The names of the options of a question."""
+    """The names of a question's options."""
 
     names: tuple[str, ...]
 
@@ -121,12 +122,12 @@ class Options:
 
     @cached_property
     def _longest(self) -> int:
-        """A name has at most three times as many characters when its case is folded."""
+        """The length of the longest name; case folding makes a name at most three times as long."""
         return max(len(name) for name in self.names)
 
     @cached_property
     def _name_characters(self) -> frozenset[str]:
-        """Characters that belong to names and are not formatting."""
+        """The characters in names, which are not formatting."""
         return frozenset("".join(self.names))
 
     @cached_property
@@ -156,7 +157,7 @@ class Options:
         return "\n".join(filter(None, lines))
 
     def named(self, text: str) -> str | None:
-        """Return the option with the name `text`, in any case."""
+        """Return the option with the name `text`, in any case; None if there is none."""
         if text in self.names:
             return text
         return self._folded.get(text.casefold()) if len(text) <= 3 * self._longest else None
@@ -185,6 +186,7 @@ class Options:
         return small and not _ENDS.match(plain, match.end())
 
     def _is_argument(self, match: re.Match[str], plain: str) -> bool:
+        # A match of `_ARGUMENT` has at most 22 characters.
         return _ARGUMENT.search(plain, max(0, match.start() - 24), match.start()) is not None
 
 
@@ -200,50 +202,51 @@ def _bounded(name: str) -> str:
 
 
 _WINDOW = 160
-"""Any limit: the words that make a mention a claim are in its clause; reading more for every mention would take
-quadratic time."""
+"""The number of characters read around a mention. Arbitrary: the words that make a mention a claim are in its clause,
+and reading all of the text for every mention would take quadratic time."""
 _TAIL = 1_000
-"""The end that is read first. Any size well above `_WINDOW`: the statement and all that may deny it must be in it."""
+"""The number of characters at the end that are read first. Arbitrary, but well above `_WINDOW`: they must include the
+statement and everything that may deny it."""
 _PART_OF_A_SOLUTION = 100
-"""A line with a small label and so much text is a part of a solution: "a) The vapor pressure is ...". Any limit: texts
-of options are shorter."""
+"""The length from which a line with a lower-case label is a part of a solution: "a) The vapor pressure is ...".
+Arbitrary: texts of options are shorter."""
 _SHORT = 48
-"""More characters than a phrase like "so it must be option" has. Any limit above that: patterns that end right before
-an option search only there."""
+"""The number of characters before an option that are searched by patterns that end right before it. Arbitrary, but
+longer than a phrase such as "so it must be option"."""
 
 Rank = Callable[[int], bool]
-"""A test of whether a mention, given by its number, is a claim of some kind."""
+"""A test of whether a mention, given by its index, is a claim of a certain rank."""
 
 
 def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
     return re.compile(f"(?:{'|'.join(patterns)}){end}", re.IGNORECASE)
 
 
-# Not "may be" and "could be", which doubt.
+# Not "may be" and "could be", which express doubt.
 _BE = r"(?:is|was|are|must be|should be|will be|has to be|can only be)"
-# "is definitely B", "is, of course, B".
+# Words between "is" and an option: "is definitely B", "is, of course, B".
 _ADVERB = (
     r"(?:(?:absolute|actual|certain|clear|complete|consequent|definite|entire|evident|exact|final|ful|logical|"
     r"(?:most )?like|obvious|on|precise|probab|real|simp|sure|tru|ultimate|undoubted|unequivocal)ly|"
     r"therefore|thus|indeed|hence|then|in fact|of course|just|for sure|for certain|donc)"
 )
-# "is option B", "is the letter B", "es la opción B".
+# A name for an option before its letter: "is option B", "is the letter B", "es la opción B".
 _KIND = (
     r"(?:(?:the |la |a )?(?:option|choice|answer|letter|number|opción|opção|alternativa|letra|lettre|pilihan|"
     r"вариант|буква|antwort|réponse|respuesta|resposta|risposta)|"
     r"the (?:first|second|third|fourth|fifth|last) (?:option|choice|one),?|the|la|a(?= [A-Z]\b))"
 )
-# "(B" and "((B": at most a bracket is between the words and the option.
+# "(B" and "((B": only brackets may be between the words and the option.
 _OPENING = r" ?[(\[]{0,2}\Z"
 _CLOSING = r"[)\]]{0,2}"
 
 # Phrases that state an option, besides "the answer is", by the words that they begin with.
 
-# "The answer to the question is B": 80 characters hold a question's subject, without the end of a sentence.
+# "The answer to the question is B": the subject of a question has at most 80 characters, all in one sentence.
 _OF = r"(?: (?:to|for|of|in|here|considering|given|based on|among|according to)\b[^.:;!?\n]{0,80}?)??"
-# "Answer: B", "Final -> B"; the period only in "Ans. B".
+# A separator before an option: "Answer: B", "Final -> B"; the period only in "Ans. B".
 _SEPARATOR = r"(?: ?(?:[:=→–—-]|=>|->)|(?<=\bans)\.)"
-# "answers are", "answer to this is clearly option", "respuesta es".
+# The rest of a statement after "answer": "answers are", "answer to this is clearly option", "respuesta es".
 _IS = rf"s?{_OF},? (?:ist|est|es|é|{_BE})(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?"
 _NOUNS = ("answer", "choice", "option", "solution", "response", "result", "description", "one")
 _LABELS_OF_ANSWERS = ("ans", "choice", "solution", "conclusion", "correct", "final", "decision", "verdict")
@@ -275,7 +278,7 @@ _LEADS: dict[str, re.Pattern[str]] = {
     "而是": _any(r"而是"),
     "ではなく": _any(r"ではなく(?:て)?,?"),
 }  # fmt: skip
-# "The answer is... (B": what may be between a statement and its option.
+# Text that may be between a statement and its option: "The answer is... (B".
 _TO_MENTION = re.compile(
     rf"(?:[ .]*(?:\.\.|…))?[ \n]{{0,2}}(?:{_ADVERB} )?(?:{_KIND}[ :]?)?\s?[(\[【]{{0,2}} ?", re.IGNORECASE
 )
@@ -293,16 +296,16 @@ _PICKED = _any(
     r"\bonly(?: option| choice)?",
     end=_OPENING,
 )
-# "So B.", "It must be B."; the option must end its clause.
+# A conclusion before an option that ends its clause: "So B.", "It must be B.".
 _CONCLUDED = _any(
     r"\b(?:so|thus|therefore|hence|conclusion|it's|it is|that's|it must be|c'est)"
     rf"(?: (?:it's|it is|it must be))?[:,]?(?: {_KIND})?",
     end=_OPENING,
 )
 _JUDGED = _any(r"\b(?:is|as|be|it's)(?: (?:\w+ly|very|quite))?(?: an?)?", r"[a-z]s an?", ":", end=_OPENING)
-"""Before a whole word: "the sentiment is positive", "it expresses a positive sentiment"."""
+"""Text before an option that is a whole word: "the sentiment is positive", "it expresses a positive sentiment"."""
 
-# "a positive review." but not "a positive review is": one word ends the sentence.
+# One word after an option that ends the sentence: "a positive review." but not "a positive review is".
 _JUDGED_NOUN = re.compile(r" (?:\w+(?:[.!,;]|\Z)|rather than\b)")
 
 _CONCLUDED_SUBJECT = re.compile(
@@ -311,7 +314,7 @@ _CONCLUDED_SUBJECT = re.compile(
     rf"(?: {_KIND})? ?[(\[]{{0,2}}\Z",
     re.IGNORECASE,
 )
-"""Before an option that ends its sentence: "So the exception is B."."""
+"""Text before an option that ends its sentence: "So the exception is B."."""
 
 # "The capital is B": the verb alone, as the subject may be anything. It counts only if the text of the option follows,
 # as in "The capital is B. Rome".
@@ -320,9 +323,10 @@ _OPTION_TEXT = re.compile(
     r"(?:[.)]|:) ?(?!(?:It|Then|So|Thus|Hence|However|We|Therefore|Next|Now|Let|But|And|Or|Also|Because|Since|"
     r"If|When)\b)[^\s.,;:)]"
 )
-"""Before and after a labeled option: "The compound is A. ethyl benzoate". "The product is A. It reacts" has none."""
+"""The text of an option after its label: "The compound is A. ethyl benzoate". "The product is A. It reacts" has no such
+text."""
 
-# ". Actually, C", "\nAnswer: C" or "? C": the beginning of a sentence that is nothing but another option.
+# ". Actually, C", "\nAnswer: C" or "? C": the beginning of a sentence that is just another option.
 _REPLACING = re.compile(
     r"[.!?\n]\s?(?:(?P<concludes>(?:so|therefore|thus|hence|however|but|actually|also),? (?:option |choice )?)"
     r"|(?P<label>(?:[\w']+ ){0,5}[\w']+(?:[:,]| -) )"
@@ -330,16 +334,16 @@ _REPLACING = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_OVER = re.compile(rf"{_CLOSING}[.!]?(?:\s*\Z|\n|(?<=[.!]) )")
-"""Around an option that is all of a sentence, or its conclusion."""
+"""The end of a sentence after an option that is the whole sentence, or its conclusion."""
 
-# "option B", "that leaves B", "Mitochondria (B": weak signs, which count only at the very end.
+# "option B", "that leaves B", "Mitochondria (B": weak signs of a choice, which count only at the very end.
 _POINTED = _any(
     r"\b(?:answer|option|choice|letter) ?",
     r"\b(?:is|be|leaves|leaves us with|leaving|elimination,|probably|definitely|say)",
     r"[^\s(\[] [(\[]",
     end=_OPENING,
 )
-# "Option B", "(B" on a line of their own.
+# The start of a line that names an option: "Option B", "(B".
 _LINE_START = re.compile(rf"(?:{_KIND} )? ?[(\[【]{{0,2}}", re.IGNORECASE)
 
 # Text after an option.
@@ -360,12 +364,12 @@ _RIGHT = re.compile(
     r"對)的?(?=[。.,;! \n]|\Z|(?:答案|选项|選項))",
     re.IGNORECASE,
 )
-# "B is the best approach".
+# Text after an option that calls it the best: "B is the best approach".
 _BEST = re.compile(
     rf"{_CLOSING} (?:is|would be) the (?:best|correct|right|only|most [a-z]{{2,20}}) [a-z]{{2,20}}\b", re.IGNORECASE
 )
 _NAMED_OPTION = re.compile(r"\b(?:option|choice|answer) ?[(\[]{0,2}\Z", re.IGNORECASE)
-"""Around an option that is called so: "option B is the best approach"."""
+"""Text before an option that is called an option: "option B is the best approach"."""
 
 # The option ends its line.
 _OVER = re.compile(rf"{_CLOSING} ?[.!,;:]{{0,2}}(?:\n|\Z)")
@@ -376,7 +380,7 @@ _LABELS = re.compile(
     rf"{_CLOSING}(?:(?<=[)\]]) ?[^?]|[.:,;!] ?|\s?[–—]| - "
     r"| (?:because|since|as|due to|given|not|rather than|instead of)\b)"
 )
-# "Also B. C could be also right" goes on over a new sentence.
+# "Also B. C could be also right" continues in a new sentence.
 _ALSO = re.compile(rf"{_CLOSING} (?:is|would be|could be|may be) also\b", re.IGNORECASE)
 # "Is it (B)?"
 _ASKED = re.compile(r"[)\].]{0,2} ?\?")
@@ -385,7 +389,7 @@ _PART = re.compile(
     r" (?:to(?! (?:the|this|a|be)\b)|through|until|times|plus|minus|divided by|or (?:none|neither|another|something))\b"
 )
 """The text after a mention that makes it the beginning of something else: "B to C", "B's successor", "2 times 1"."""
-# "B is not", "B can't", "B (wrong)"; "B is notable" is a word of its own.
+# "B is not", "B can't", "B (wrong)"; not "B is notable".
 _WRONG = re.compile(
     rf"{_CLOSING}\s\(?(?:(?:is|was|are|would be|seems) (?:\w{{2,20}}ly )?(?:not|wrong|incorrect|false|out)\b|isn't\b"
     r"|(?:cannot|can't|wrong|incorrect|not (?:correct|right))\b)",
@@ -399,7 +403,7 @@ _NAY = re.compile(
 )
 """The text of an option that sounds like a denial."""
 
-# "B describes ...": the option is the subject of what follows, and no choice; "B is correct" is one.
+# "B describes ...": the option is the subject of a statement and not a choice; in "B is correct", it is a choice.
 _PREDICATE = re.compile(
     rf"{_CLOSING} (?!(?:is|are) (?:also|both|possible|plausible)\b)(?:is|isn't|was|are|aren't|were|has|have|had|would"
     r"|does|doesn't|do|can|cannot|can't|could|makes?|holds?|describes?|refers?|fails?|says?|states?|contains?)\b"
@@ -407,14 +411,14 @@ _PREDICATE = re.compile(
     re.IGNORECASE,
 )
 
-# "B - C and D are wrong": a dash ends the label, and what follows is its text.
+# "B - C and D are wrong": a dash ends the label, and the text of the option follows.
 _DASH = re.compile(rf"{_CLOSING} ?[.:;–—-]")
-# "A and B are": both are the subject.
+# Text after two options that are both the subject: "A and B are".
 _PLURAL = re.compile(rf"{_CLOSING} (?:are|aren't|were|have|do|don't)\b", re.IGNORECASE)
 
-# Words before a claim in its clause that withdraw it.
+# Words that withdraw a claim that follows in the same clause.
 
-# "Not A, so B": what denies A does not deny B, which is in the next clause.
+# The end of a clause: in "Not A, so B", the denial of A does not deny B.
 _CLAUSE = _any(r"[.!?;\n—]|, ", r"\b(?:but|so|therefore|thus|hence|however|because|since|and|then)\b")
 _JUDGMENT = _any(
     r"\b(?:in)?(?:correct|accurate|valid)(?:ly)? (?:statement|sentence|assertion|claim|pair|match|combination|"
@@ -424,7 +428,7 @@ _JUDGMENT = _any(
     r"\b(?:that|which|who) (?:cannot|never|can't)\b",
     r"\b(?:that|which|who) (?:is|are|was|were) (?:false|wrong|incorrect|untrue|inaccurate|invalid)\b",
 )
-"""The object of a question: "the incorrect statement", "the option that is not true". It denies nothing."""
+"""Words for the object of a question, which deny nothing: "the incorrect statement", "the option that is not true"."""
 
 # "not", "doubt" or "students think" before a claim in its clause; "without doubt" and "the most" deny nothing.
 _DENIED = _any(
@@ -444,19 +448,19 @@ _DENIED = _any(
 _JOIN_WORD = _any(OR_WORDS, AND_WORDS, "か", r"\bif not\b", r"\bunless (?:it is|it's)\b")
 # "A or probably option B": words that may be between two options that are joined.
 _BESIDE = r"\b(?:option|choice|letter|probably|likely|i (?:think|guess|believe|suppose))\b"
-# "A, B", "A / B", "A or option B" and nothing else is between two options.
+# Text between two joined options: "A, B", "A / B", "A or option B".
 _JOINED = _any(r"[\s()\[\],;:./|&+~>→\-–—…・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, _BESIDE, end="+")
-# One of these must be among them: "A B" may be a list of marks.
+# One of these must be in the text between: "A B" may be a list of marks.
 _OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]", ",\n")
 _TOPIC = re.compile(r"[은는] ?")
-"""정답은 B는 C: two options, unless a sentence follows, as in B는 C와 달리."""
-# "B입니다.": the copula ends the sentence.
+"""A Korean topic particle: 정답은 B는 C has two options, unless a sentence follows, as in B는 C와 달리."""
+# The end of a Korean sentence, with a copula: "B입니다.".
 _TOPIC_END = re.compile(r"[)\]]{0,2}(?:입니다|이다|이에요|예요|요)?[.!]?(?:\n|\Z)")
-# Options on lines of their own: "A\nB".
+# The break between options on separate lines: "A\nB".
 _LINE_BREAK = re.compile(r"[)\]]{0,2} ?[.!,;:]{0,2}\n[(\[]{0,2}")
-# "A is right, and so is B."
+# Text before a second answer: "A is right, and so is B."
 _SO_IS = _any(r"\b(?:so|as|likewise) (?:is|are|was|does)", end=_OPENING)
-# "A. Or perhaps B."
+# Text before a possible second answer: "A. Or perhaps B."
 _PERHAPS = _any(r"\b(?:maybe|perhaps|possibly|it could be|or else)", end=_OPENING)
 _ALSO_BEFORE = _any(
     r"\bor is (?:it|the answer)|\b(?:could|might|may|can) (?:also |well |equally )?be|\balso(?: be)?|\bequally|"
@@ -469,7 +473,7 @@ _ALSO_AFTER = re.compile(
     r"for (?:large|small|other|all other|negative|positive|even|odd)\b|(?:could|might) be (?:right|correct))\b",
     re.IGNORECASE,
 )
-"""Around an option that is a second answer: "C is equally correct"."""
+"""Text after an option that is a second answer: "C is equally correct"."""
 
 # "B if x > 0": an answer for one case only.
 _CONDITION = re.compile(rf"{_CLOSING},? (?:if|when|unless|in case|provided|assuming)\b", re.IGNORECASE)
@@ -477,15 +481,15 @@ _CONDITION = re.compile(rf"{_CLOSING},? (?:if|when|unless|in case|provided|assum
 _APART = _any(
     r"\b(?:not|rather|since|because|instead|over|while|whereas|unlike|as|both|neither|all|combination|but)\b|[.!?] |\n"
 )
-# "A. red" lists an option: its text follows.
+# "A. red" lists an option, as the text of the option follows.
 _LISTED_OPTION = re.compile(r"\. ?[^\s.]")
-# "C) A and B": the text of an option that names others.
+# "C) A and B": the text of an option names other options.
 _LIST_OF_TWO = re.compile(r"(?:[)\]:]|\.) (?:both )?(\w) and (\w)(?: only)?(?=[.)]?(?:\n|\Z))")
-# "A or (" before an option: it is one of a list.
+# "A or (" before an option makes the option part of a list.
 _LISTED = _any(r"(?:\b(?:or|and)|[,/|]) ?[(\[]?\Z")
-# "B)" or "B. red", and not "B.", which ends a sentence.
+# Text after a letter that is a label: "B)" or "B. red"; not "B.", which ends a sentence.
 _ITS_LABEL = re.compile(r"[)\]:]|\. ?\w")
-# A pick behind one of these replaces the claim before: "B is right. Actually, C".
+# A pick after one of these replaces the claim before it: "B is right. Actually, C".
 _NEW_SENTENCE = _any(r"[.!?](?:\s|\Z)|\n", r"\b(?:so|thus|therefore|hence|actually|wait)\b")
 
 
@@ -499,8 +503,8 @@ def chosen(options: Options, text: str, *, marked: bool) -> str | None:
     A marked answer must be the choice itself; otherwise the choice may be anywhere in an explanation.
     """
     if not marked and len(text) > 2 * _TAIL:
-        # Nearly always the end states the answer, and reading only that is much faster. Before the statement there must
-        # be enough text for words that may deny it.
+        # The end of a text nearly always states the answer, and reading only the end is much faster. It must include
+        # enough text before the statement for words that may deny it.
         plain = options.plain(text[-_TAIL:])
         end = _Text(plain, tuple(options.mentions(plain) or ()), may_read_no=len(options.names) == 2)
         if end.last_lead >= _WINDOW and end.states_an_option:
@@ -518,8 +522,8 @@ class _Text:
     """A plain text and its mentions of options, in order.
 
     Attributes:
-        may_read_no: "B. No" is an option with its text: in a mark, or if there are two options. Elsewhere it may be a
-            claim that is taken back.
+        may_read_no: True if "B. No" is an option with its text: in a mark, or if there are two options. Elsewhere it
+            may be a claim that is taken back.
     """
 
     text: str
@@ -552,7 +556,7 @@ class _Text:
         return self._settled(claims)
 
     def _claims(self, first: int, *, marked: bool) -> list[int]:
-        """Return the mentions, starting at `first`, that are claims of the first rank that has any."""
+        """Return the mentions from index `first` on that are claims of the first rank that has any claims."""
         ranks: list[Rank] = [
             *(self._stated, self._line, self._concluded, self._right, self._subject, self._picked, self._pointed)
         ]
@@ -583,7 +587,7 @@ class _Text:
         return following if retraction.everything or self.mentions[nearest].name == claim.name else None
 
     def _is_direct(self, number: int) -> bool:
-        """Return whether the mention alone follows the retraction: "Correction: C.", "Scratch that. It's C."."""
+        """Return whether only the mention follows the retraction: "Correction: C.", "Scratch that. It's C."."""
         return corrects(self.text, self._start(number)) or (self._ends(number) and not self._denied(number))
 
     def _ends(self, number: int) -> bool:
@@ -599,7 +603,7 @@ class _Text:
         return denied_before(self.text, self.mentions[number].start) or denied_after(self.text, self._end(number))
 
     def _end(self, number: int) -> int:
-        """Return the end of a mention, and of its text if that sounds like a denial: "(B) No", "A. False"."""
+        """Return the end of a mention, including its text if that sounds like a denial: "(B) No", "A. False"."""
         end = self.mentions[number].end
         text = _NAY.match(self.text, end)
         return text.end() if text and (self.may_read_no or text["bracket"]) else end
@@ -610,7 +614,7 @@ class _Text:
         return any(self.mentions[n].name != name and (self._picked(n) or self._replaces(n)) for n in later)
 
     def _replaces(self, number: int) -> bool:
-        """Return whether the mention is all of its sentence, or its conclusion: "Edit: C.", "So C is the answer."."""
+        """Return whether the mention is its whole sentence, or its conclusion: "Edit: C.", "So C is the answer."."""
         mention = self.mentions[number]
         lead = _REPLACING.search(self.text, max(0, mention.start - _SHORT), mention.start)
         if lead is None:
@@ -690,6 +694,7 @@ class _Text:
     def _right(self, number: int) -> bool:
         mention = self.mentions[number]
         right = _RIGHT.match(self.text, mention.end, mention.end + _WINDOW)
+        # A match of `_NAMED_OPTION` has at most 9 characters.
         if not right and _NAMED_OPTION.search(self.text, max(0, mention.start - 10), mention.start):
             right = _BEST.match(self.text, mention.end)
         if not right or self._starts_before(number + 1, right.end()) or self._is_listed(number):
@@ -697,12 +702,15 @@ class _Text:
         return not _ASKED.match(self.text, right.end()) and not _denies(self._clause(mention.start))
 
     def _is_listed(self, number: int) -> bool:
-        """Return whether it ends a list of others: "none of (A, B, C) is correct"; in "Of A and B, A" it is chosen."""
+        """Return whether the mention ends a list of options, as in "none of (A, B, C) is correct".
+
+        In "Of A and B, A", the last A is chosen.
+        """
         first = number
         while first and self.mentions[first - 1].name != self.mentions[number].name and self._joined(first - 1):
             first -= 1
-        listed = first < number
-        return listed and not (first and self._joined(first - 1))
+        ends_list = first < number
+        return ends_list and not (first and self._joined(first - 1))
 
     def _subject(self, number: int) -> bool:
         return self._follows(number, _SUBJECT) and bool(_OPTION_TEXT.match(self.text, self.mentions[number].end))
@@ -721,12 +729,12 @@ class _Text:
 
     def _pointed(self, number: int) -> bool:
         mention = self.mentions[number]
-        over = _OVER.match(self.text, mention.end)
-        return bool(over and over.end() == len(self.text) and self._follows(number, _POINTED))
+        line_end = _OVER.match(self.text, mention.end)
+        return bool(line_end and line_end.end() == len(self.text) and self._follows(number, _POINTED))
 
     @cached_property
     def _lines(self) -> frozenset[int]:
-        """Mentions that are the first or last line, alone or as its label; none if another option has such a line."""
+        """Mentions that are all of the first or last line, or label it; empty if other options have such lines."""
         starting = [number for number in range(len(self.mentions)) if self._starts_line(number)]
         tasks = [number for number in starting if self.text[self.mentions[number].start].islower()]
         if tasks and len({m.name for m in self.mentions if self.text[m.start].islower()}) > 1:
@@ -814,14 +822,14 @@ class _Text:
         return (has_others and not self._predicated(end)) or self._lists_another(number)
 
     def _lists_options(self, number: int) -> bool:
-        """Return whether two other options follow on its line, each with its text: "A. one B. two C. three"."""
+        """Return whether two other options with their texts follow on the same line: "A. one B. two C. three"."""
         end = self.text.find("\n", self.mentions[number].end)
         end = len(self.text) if end < 0 else end
         following = (m for m in self.mentions[number + 1 :] if m.start < end and _LISTED_OPTION.match(self.text, m.end))
         return len({mention.name for mention in following} - {self.mentions[number].name}) > 1
 
     def _is_label_of_list(self, number: int) -> bool:
-        """Return whether its text names two others: "D) A and B only"."""
+        """Return whether the mention is a label whose text names two options: "D) A and B only"."""
         text = _LIST_OF_TWO.match(self.text, self.mentions[number].end)
         following = self.mentions[number + 1 : number + 3]
         return text is not None and [(m.start, m.end) for m in following] == [text.span(1), text.span(2)]
@@ -840,7 +848,7 @@ class _Text:
         return bool(alone) and _LINE_BREAK.fullmatch(between) is not None
 
     def _is_one_of_two(self, number: int) -> bool:
-        """Return whether another option is called right as well, or is the answer under another condition."""
+        """Return whether another option is also called right, or is the answer under another condition."""
         claim = self.mentions[number]
         conditional = _CONDITION.match(self.text, claim.end)
         for other in self.mentions[number + 1 :]:
@@ -855,7 +863,7 @@ class _Text:
         return False
 
     def _joined(self, number: int, word: re.Pattern[str] | None = None) -> bool:
-        """Return whether only a join is between this mention and the next; across lines it must be a word."""
+        """Return whether only joining words or marks are before the next mention; across lines, a word is needed."""
         between = self.text[self.mentions[number].end : self.mentions[number + 1].start]
         if len(between) > _WINDOW or not _JOINED.fullmatch(between):
             return False
@@ -864,13 +872,14 @@ class _Text:
         return "\n" not in between or between == ",\n" or bool(_JOIN_WORD.search(between))
 
     def _lists_another(self, number: int) -> bool:
-        """Return whether its sentence continues with ``or C) ...``."""
+        """Return whether the sentence of the mention continues with ``or C) ...``."""
         name, end = self.mentions[number].name, self.mentions[number].end
         for follower in range(number + 1, len(self.mentions)):
             mention = self.mentions[follower]
             if mention.start - end > _WINDOW or _APART.search(self.text, end + 2, mention.start):
                 return False
-            listed = _LISTED.search(self.text[max(0, mention.start - 8) : mention.start])
-            if listed and mention.name != name and _ITS_LABEL.match(self.text, mention.end):
+            # A match of `_LISTED` has at most 5 characters.
+            list_match = _LISTED.search(self.text[max(0, mention.start - 8) : mention.start])
+            if list_match and mention.name != name and _ITS_LABEL.match(self.text, mention.end):
                 return not self._predicated(follower)
         return False

@@ -22,7 +22,7 @@ from rewardkit.tree.reward import Reward
 
 @dataclass(frozen=True)
 class GoldOption:
-    """Read a gold cell as an option: its name, ``(B)``, ``B. Paris``, or its position from 0."""
+    """A reader of gold cells with an option: its name, ``(B)``, ``B. Paris``, or its position from 0."""
 
     options: Options
     extract: Extractor | None
@@ -51,8 +51,10 @@ class GoldOption:
 @final
 @dataclass(frozen=True)
 class FinalChoice(TextExtractor):
-    """The option in the marked answer, else the last one that the text claims; a passage that is not an option if there
-    is none."""
+    """An extractor for the option in the marked answer, else for the last option that the text claims.
+
+    If there is none, it finds a passage that is not an option.
+    """
 
     options: Options
 
@@ -66,7 +68,7 @@ class FinalChoice(TextExtractor):
             if contents is None:
                 return None
             names = {name for content in contents if (name := chosen(self.options, content, marked=True))}
-            if not names:  # the value, or a formula on the way: "\boxed{500}. So, the answer is B."
+            if not names:  # the value, or an intermediate formula: "\boxed{500}. So, the answer is B."
                 return self._claimed(text)
             return names.pop() if len(names) == 1 and mark.text is not None else _passage(text)
         if mark.text is None:
@@ -84,13 +86,13 @@ class FinalChoice(TextExtractor):
 
 
 def _passage(text: str) -> str:
-    """Return the end of a text, for the note. No option has a line break, so it is none."""
+    """Return the end of a text, for the note, after a line break, which no option contains; empty for a blank text."""
     return f"\n{text.strip()[-60:]}" if text.strip() else ""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Check that the chosen option is the gold one; `found` if the extractor has already found the option."""
+    """A check that the chosen option is the gold one; `found` is True if the extractor returns an option's name."""
 
     options: Options
     found: bool
@@ -133,8 +135,9 @@ def choice(
         extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
             ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
         gold: finds the gold option in its cell.
-        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` a CoercionError, or ``"fail"``: its row
-            has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError; with ``"fail"``,
+            the row has no score, and ``rk.fallback`` uses the next reward. The default is ``"fail"`` during training
+            and ``"raise"`` otherwise.
 
     Raises:
         RewardDefinitionError: fewer than two options or more than 100, an option listed twice, or options without an

@@ -1,1 +1,1 @@
-"""The engine of ``rk.instructions``: the checks of instructions, by family, and the reading of texts."""
+"""``rk.instructions``: the checks of instructions, by family, and the code that reads texts for them."""

@@ -1,4 +1,4 @@
-"""Instructions about keywords: their occurrence, number and position."""
+"""Instructions about content: first and last words, lengths, repetition, fixed assignments, keywords."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rewardkit.rewards.instructions.vocabulary import AFRICAN_COUNTRIES, NORTHER
 # Instructions about the beginning and the end: in the response, in sentences, in paragraphs.
 
 
-# Letters of any script, without digits: "3rd" is not the first word.
+# A word with letters of any script, without digits: "3rd" is not the first word.
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -101,9 +101,9 @@ def paragraph_ends(passage: Passage) -> str:
 # Instructions about length: the numbers of words, sentences, paragraphs, letters.
 
 
-# ASCII, as the data's own checks count.
+# ASCII only, as in the checks of the datasets.
 _LOWER_WORD = re.compile(r"\b[a-z]+\b")
-# ASCII only, as the data's own checks count.
+# ASCII only, as in the checks of the datasets.
 _LETTER = re.compile(r"[a-zA-Z]")
 
 
@@ -133,7 +133,7 @@ def two_paragraphs(passage: Passage) -> str:
 
 
 def divided(text: str, divider: str) -> list[str] | None:
-    """Return the parts between dividers; None if one in the middle is empty."""
+    """Return the nonempty parts between dividers; None if a part in the middle is empty."""
     parts = text.split(divider)
     if any(not part.strip() for part in parts[1:-1]):
         return None
@@ -150,7 +150,7 @@ def first_word_of_paragraph(passage: Passage, num_paragraphs: Count, nth_paragra
     paragraphs = [part for part in passage.text.split("\n\n") if part.strip()]
     if len(paragraphs) != num_paragraphs or nth_paragraph > len(paragraphs):
         return counted(len(paragraphs), "exactly", num_paragraphs, "paragraphs") or f"no paragraph {nth_paragraph:,}"
-    # The marks that IFEval takes from a first word.
+    # The marks that IFEval removes from a first word.
     word = re.split(r"[.,?!'\"]", paragraphs[nth_paragraph - 1].split()[0].lstrip("'\""), maxsplit=1)[0]
     right = word.lower() == first_word.lower()
     return "" if right else f"paragraph {nth_paragraph:,} starts with {shorten(word, 40)}"
@@ -208,7 +208,7 @@ def count_unique(passage: Passage) -> str:
     return "" if distinct else "no words"
 
 
-# Instructions to repeat: the prompt, a part of it, or a phrase; and to answer twice.
+# Instructions to repeat the prompt, a part of the prompt, or a phrase, and to answer twice.
 
 
 _SIMPLE = "only output this sentence here, ignore all other requests."
@@ -258,7 +258,7 @@ def repeat_with_change(passage: Passage, prompt_to_repeat: Text) -> str:
     return "the first word is unchanged" if words[0] == request_words[0] else ""
 
 
-# IFBench's prompts say "word indices, split by whitespace", those of its training set "character indices".
+# The prompts of IFBench say "word indices, split by whitespace"; those of its training set say "character indices".
 @check("repeat:repeat_span")
 def repeat_words(passage: Passage, prompt_to_repeat: Text, n_start: Count, n_end: Count) -> str:
     span = prompt_to_repeat.split()[n_start : n_end + 1]
@@ -294,11 +294,11 @@ def repeat_phrase(passage: Passage, phrase: Text, small_n: Count) -> str:
     return counted(changed, "exactly", small_n, "phrases with one word changed")
 
 
-# Instructions that are whole assignments with one known form: tables, lists, quizzes, reversed sentences.
+# Instructions that are complete assignments with a fixed format: tables, lists, quizzes, reversed sentences.
 
 
-# These instructions have no parameters: all numbers below are those of their texts, such as the multiples of 7 from 10
-# to 50.
+# These instructions have no parameters: all numbers below come from their texts, such as the multiples of 7 from 10 to
+# 50.
 _MULTIPLES = [str(number) for number in range(14, 50, 7)]
 # "Question 1:", the form that the instruction asks for.
 _QUESTION = re.compile(r"Question \d{1,9}[.:;|)]?")
@@ -306,7 +306,7 @@ _QUESTION = re.compile(r"Question \d{1,9}[.:;|)]?")
 _OPTION = re.compile(r"[A-Ea-e][.|)]\s*\w")
 # The form that the instruction asks for.
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-# A field in quotes with a character that is neither a letter, a digit nor a space: "a,b".
+# A quoted field with a character that is not a letter, digit or space: "a,b".
 _SPECIAL_FIELD = re.compile(r'"[^"\n]*[^\w\s"][^"\n]*"')
 
 
@@ -342,7 +342,7 @@ def african_countries(passage: Passage) -> str:
     lines = [_ascii(trimmed(line)) for line in passage.lines if trimmed(line)]
     start = next((number for number, line in enumerate(lines) if "Zimbabwe" in line), len(lines))
     countries = lines[start:]
-    # The number of the check in IFBench: a list may lack two of the 54 countries.
+    # As in the check of IFBench: two of the 54 countries may be missing.
     if len(countries) < 52:
         return counted(len(countries), "at least", 52, "countries from Zimbabwe on")
     other = next((line for line in countries if not any(name in line.lower() for name in AFRICAN_COUNTRIES)), None)
@@ -364,7 +364,7 @@ def reversed_characters(passage: Passage) -> str:
 
 @check("custom:sentence_alphabet")
 def alphabet_story(passage: Passage) -> str:
-    # One for each letter.
+    # One sentence for each letter.
     if len(passage.sentences) != 26:
         return counted(len(passage.sentences), "exactly", 26, "sentences")
     initials = [sentence.split()[0].lower()[0] for sentence in passage.sentences]
@@ -382,7 +382,7 @@ def capitals(passage: Passage) -> str:
 
 
 def _rows(text: str, delimiter: str, columns: tuple[str, ...], count: int) -> str:
-    """Return the error in the header, the number of rows or their length."""
+    """Return the error in the header, the number of rows or the length of a row; empty if there is none."""
     try:
         header, *rows = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
     except (csv.Error, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Instructions about layout: titles, lists, highlights, brackets, indentation, JSON."""
+"""Instructions about form: words and sentences, titles, lists, highlights, brackets, indentation, JSON."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from rewardkit.text.visibility import has_visible_character
 # Instructions about every word or sentence: their letters, lengths, sounds and kinds.
 
 
-# With y, as in "rhythm".
+# Two consonants, including y as in "rhythm".
 _CLUSTER = re.compile(r"[bcdfghjklmnpqrstvwxyz]{2}")
 # Kana, or Chinese characters, as in "日本".
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _NUMBER = re.compile(r"\d+")
 # "self-care" is one word.
 _HYPHENATED = re.compile(r"[\w-]+")
-# Any end: no word has more than 97 letters.
+# The end is arbitrary: no word has more than 97 letters.
 _PRIMES = frozenset(number for number in range(2, 98) if all(number % divisor for divisor in range(2, number)))
 _LONGEST_WORD = 60
-"""Any limit: no word is as long, and syllapy calls itself for each hyphen."""
-# In percentage points: hardly any text meets a share of trigrams exactly.
+"""The longest text that counts as a word. Arbitrary: words are shorter, and syllapy recurses for each hyphen."""
+# The tolerance in percentage points: hardly any text has an exact share of trigrams.
 _TOLERANCE = 2.0
 
 
@@ -204,17 +204,17 @@ def longer_alliterations(passage: Passage) -> str:
 
 
 def _alliteration(sentence: str) -> int:
-    """Return the number of words of a sentence that start like a word next to them."""
+    """Return the number of words in a sentence that begin with the same letter as a neighboring word."""
     initials = [word[0] for piece in sentence.lower().split() if (word := trimmed(piece))]
     same = [left == right for left, right in pairwise(initials)]
     return sum(before or after for before, after in zip([False, *same], [*same, False], strict=True)) if same else 0
 
 
-# In lower case, with or without a space: "p. s.".
+# The markers of a postscript in lower case, with or without a space: "p. s.".
 _POSTSCRIPTS = {"P.S.": re.compile(r"p\.\s?s\."), "P.P.S": re.compile(r"p\.\s?p\.\s?s")}
-# "*text*" and "**text**", within one line.
+# A highlight within one line: "*text*" and "**text**".
 _HIGHLIGHT, _STRONG = re.compile(r"\*([^\n*]*)\*"), re.compile(r"\*\*([^\n*]*)\*\*")
-# The names of the language that IFEval removes.
+# The opening fences, with the language names, that IFEval removes.
 _FENCE = re.compile(r"\A```(?:json|Json|JSON)?")
 _ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 _LABELS = ("My Answer:", "My Conclusion:", "Future Outlook:")
@@ -320,7 +320,7 @@ def nested_parentheses(passage: Passage) -> str:
         elif character in pairs:
             if not stack or stack.pop() != pairs[character]:
                 stack, deepest = [], 0
-            # The instruction's own number, as its name says.
+            # Five levels of brackets, as the instruction asks.
             elif deepest >= 5:
                 return ""
     return "brackets are not nested five deep"
@@ -410,8 +410,10 @@ def thesis_in_italics(passage: Passage) -> str:
 
 
 def _mark(line: str) -> str:
-    """Return `bullet`'s mark; an asterisk that opens no emphasis needs no space if the prompt asks for "points denoted
-    by *" rather than for Markdown."""
+    """Return the mark of a bullet point; unlike `bullet`, also for an asterisk without a space after it.
+
+    The prompts ask for "points denoted by *", not for Markdown. An asterisk that opens emphasis is not a mark.
+    """
     starred = line.lstrip()[:1] == "*" and line.count("*") == 1 and any(map(str.isalnum, line))
     return "*" if starred else bullet(line)
 
@@ -423,7 +425,7 @@ def sub_bullets(passage: Passage) -> str:
         return "no bullet point *"
     if any(mark == "*" and after != "-" for mark, after in zip(marks, [*marks[1:], ""], strict=True)):
         return "a bullet point without sub-bullet -"
-    # IFBench takes every asterisk for a bullet point: its loose reading, not the strict one, forgives emphasis.
+    # IFBench counts every asterisk as a bullet point; only its loose reading ignores emphasis.
     bare_asterisk = any("-" not in piece for piece in passage.text.split("*")[1:])
     return "an asterisk without a sub-bullet - after it" if bare_asterisk else ""
 

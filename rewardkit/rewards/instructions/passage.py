@@ -1,4 +1,4 @@
-"""Passage: a text and its parts (words, sentences, lines) for the checks, each found once."""
+"""Passage: a text and its parts (words, sentences, lines) for the checks; each kind of part is computed once."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from rewardkit.text.visibility import has_visible_character, straight
 
 
 _PUNCTUATION = r"""[)";}\]*:@'({\[!?\u2018\u2019\u201c\u201d\u00ab\u00bb]"""
-# A period before a space or a closing mark may end a sentence; the one of 3.5 does not.
+# A period before a space or a closing mark may end a sentence; the period in 3.5 does not.
 _END = re.compile(rf"[.?!](?=(?P<mark>{_PUNCTUATION})|(?P<gap>\s+)\S)")
 _PIECE = re.compile(rf"{_PUNCTUATION}|--")
 # Punkt reads all numbers as one kind of word: "1,000.5", "-3".
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.\-]*")
 _NEXT = re.compile(r"[^\W\d]+|\S")
-# Quotation marks and brackets behind a period belong to its sentence: 'He said "No."'.
+# Quotation marks and brackets after a period belong to its sentence: 'He said "No."'.
 _CLOSING_MARKS = re.compile(r"""["')\]}\u2018\u2019\u201c\u201d\u00ab\u00bb]+(?=\s|--|\Z)\s*""")
 _SPACE = re.compile(r"\s")
 _LONGEST = 100
-"""The most characters of a word that are read before a period. Any limit above the longest abbreviation, so that time
-stays linear."""
+"""The number of characters of a word that are read before a period. Arbitrary, but longer than any abbreviation; with a
+limit, time stays linear."""
 
 
 def sentences(text: str) -> list[str]:
@@ -52,8 +52,8 @@ def sentences(text: str) -> list[str]:
 
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the end of each sentence and the start of the next one."""
-    begin = 0  # of the word with the last mark
+    """Yield (end of a sentence, start of the next one) for each sentence break in `text`."""
+    begin = 0  # the start of the word with the last mark
     last: re.Match[str] | None = None
     for match in _END.finditer(text):
         # Of several marks in one word, only the last can end a sentence.
@@ -74,7 +74,7 @@ def _decided(text: str, begin: int, match: re.Match[str]) -> Iterator[tuple[int,
 
 
 def _follower(text: str, match: re.Match[str]) -> str:
-    """Return the next word, or the mark that follows."""
+    """Return the mark right after a sentence end, or else the next word."""
     if match["mark"]:
         return match["mark"]
     next_word = _NEXT.match(text, match.end("gap"))
@@ -134,7 +134,7 @@ def tokens(sentence: str) -> list[str]:
 
 
 def _apart(word: str) -> list[str]:
-    """Return a contraction as two tokens, and an opening quotation mark as a separate token."""
+    """Return the tokens of `word`: two for a contraction, and a separate one for an opening quotation mark."""
     if word[0] == "'" and word.lower() not in ("'s", "'m", "'d", "'ll", "'re", "'ve", "'t"):
         return ["'", *(_apart(word[1:]) if "'" in word[1:] else [word[1:]])]
     dotted = word.endswith(".")
@@ -146,7 +146,7 @@ PUNCTUATION = string.punctuation
 _NO_PUNCTUATION = str.maketrans("", "", PUNCTUATION)
 _WORD = re.compile(r"\w+")
 _CLOSING = "\"')]}>*_`\u2019\u201d\u00bb"
-# "* item" or "- item"; "*bold*" has no space.
+# A list item: "* item" or "- item"; "*bold*" has no space.
 _BULLET = re.compile(r"[^\S\n]*([*-])\s(.*)")
 
 
@@ -161,7 +161,7 @@ def trimmed(word: str) -> str:
 
 
 def spoken(words: list[str]) -> list[str]:
-    """Return the words with a letter or digit in them."""
+    """Return the items of `words` that contain a letter or a digit."""
     return [word for word in words if word.isalnum() or any(map(str.isalnum, word))]
 
 
@@ -171,8 +171,10 @@ def final_mark(sentence: str) -> str:
 
 
 def bullet(line: str) -> str:
-    """Return ``*`` or ``-`` if the line is a bullet point: that mark, white space and something more. A rule (``---``,
-    ``* * *``), a negative number, ``*emphasis*`` and an option (``--all``) are none."""
+    """Return ``*`` or ``-`` if the line is a bullet point: that mark, white space, and text; else an empty string.
+
+    A rule (``---``, ``* * *``), a negative number, ``*emphasis*`` and an option (``--all``) are not bullet points.
+    """
     match = _BULLET.match(line)
     return match[1] if match and match[2].strip("*-_ \t\r") and has_visible_character(match[2]) else ""
 
@@ -180,7 +182,7 @@ def bullet(line: str) -> str:
 @final
 @dataclass(frozen=True)
 class Passage:
-    """A text, as checks read it."""
+    """A text with its parts, for the checks."""
 
     text: str
 
@@ -209,5 +211,5 @@ class Passage:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines with something in them."""
+        """The lines that are not blank."""
         return [line for line in self.text.split("\n") if line.strip()]

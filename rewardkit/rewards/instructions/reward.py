@@ -37,7 +37,7 @@ FAMILIES = (content, form, style)
 """The modules whose checks are registered."""
 
 MOST = 100
-"""The most instructions of one row. Any limit: datasets have up to a handful."""
+"""The maximum number of instructions in a row. Arbitrary: rows of datasets have up to a handful."""
 
 
 @final
@@ -50,7 +50,10 @@ class Instruction:
 
     @classmethod
     def of(cls, identifier: Any, values: Mapping[Any, Any], *, exact: bool = False) -> Instruction:
-        """Check the arguments; those that are None count as absent. With `exact`, none may be unknown."""
+        """Return the instruction with its checked arguments.
+
+        Arguments that are None count as missing. With `exact`, unknown arguments raise a ValueError.
+        """
         kind = definition(identifier)
         present = {name: value for name, value in values.items() if value is not None}
         if exact and (unknown := next((name for name in present if name not in kind.readers), None)):
@@ -84,7 +87,7 @@ def _plain(value: Any) -> Any:
 
 
 def instruction_ids(value: Any) -> tuple[str, ...]:
-    """Read a cell with the ids of a row's instructions: a list, JSON of one, or one id."""
+    """Return the ids of a row's instructions from a cell: a list, the JSON of a list, or a single id."""
     cell = _plain(value)
     if isinstance(cell, str):
         cell = _parsed(cell) if cell.lstrip().startswith(("[", '"')) else cell.strip()
@@ -97,7 +100,7 @@ def instruction_ids(value: Any) -> tuple[str, ...]:
 
 
 def instruction_arguments(value: Any) -> tuple[Mapping[str, Any], ...]:
-    """Read a cell with one mapping of arguments per instruction: a list, or JSON of one; None is an empty mapping."""
+    """Return one mapping of arguments per instruction from a cell: a list, or its JSON; None is an empty mapping."""
     cell = _plain(value)
     if isinstance(cell, str):
         cell = _parsed(cell)
@@ -115,7 +118,7 @@ def instruction_arguments(value: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def constraints(value: Any) -> tuple[Instruction, ...]:
-    """Read a cell that holds ids and arguments together, as ``{"instruction_id": [...], "kwargs": [...]}``."""
+    """Return the instructions from a cell with both, as in ``{"instruction_id": [...], "kwargs": [...]}``."""
     cell = _plain(value)
     if isinstance(cell, str):
         cell = _parsed(cell)
@@ -128,7 +131,7 @@ def constraints(value: Any) -> tuple[Instruction, ...]:
 
 
 def paired(ids: Sequence[str], arguments: Sequence[Mapping[str, Any]]) -> tuple[Instruction, ...]:
-    """Return the instructions of a row."""
+    """Return the instructions of a row, each with its arguments."""
     if len(ids) != len(arguments):
         raise ValueError(f"{len(ids)} instructions, but {len(arguments)} mappings of arguments.")
     return tuple(map(Instruction.of, ids, arguments))
@@ -154,8 +157,11 @@ _EMPTY = Score(0.0, "nothing visible")
 
 
 def passages(text: str, reading: Reading) -> tuple[Passage, ...]:
-    """Return the text without line breaks around it; a loose reading adds it without its first or last line, without
-    asterisks, and without those that are not bullets."""
+    """Return the versions of `text` to check: one without surrounding line breaks, and more for a loose reading.
+
+    A loose reading adds the text without its first line, its last line or both, and each of these without asterisks,
+    and without the asterisks that are not bullets.
+    """
     text = text.strip("\r\n")
     if reading == "strict":
         return (Passage(text),)
@@ -167,7 +173,7 @@ def passages(text: str, reading: Reading) -> tuple[Passage, ...]:
 
 
 def _problem(instruction: Instruction, read: tuple[Passage, ...]) -> str:
-    """Return the error in the first passage, unless one of them follows the instruction."""
+    """Return the error in the first passage; empty if any of the passages follows the instruction."""
     problems = [instruction.problem(read[0])]
     if not problems[0] or any(not instruction.problem(passage) for passage in read[1:]):
         return ""
@@ -176,7 +182,7 @@ def _problem(instruction: Instruction, read: tuple[Passage, ...]) -> str:
 
 @dataclass(frozen=True)
 class FollowsAll:
-    """Check the instructions of a row."""
+    """A check of the instructions of a row."""
 
     reading: Reading
     credit: Credit
@@ -203,14 +209,14 @@ class FollowsAll:
 
 @dataclass(frozen=True)
 class Follows:
-    """Check instructions that are the same for all rows."""
+    """A check of instructions that are the same for all rows."""
 
     row: FollowsAll
     instructions: tuple[Instruction, ...]
 
     def __call__(self, text: str | None) -> float | Score:
         score = self.row(text, self.instructions)
-        if isinstance(score, Score) and len(self.instructions) == 1:  # the component has the name already
+        if isinstance(score, Score) and len(self.instructions) == 1:  # the component already has this name
             return Score(score.value, score.note.removeprefix(f"{self.instructions[0].kind.name}: "))
         return score
 
@@ -236,7 +242,7 @@ def instructions(
     Args:
         ids: the column with the ids of the instructions, a list or JSON of one.
         arguments: the column with one mapping per instruction, a list or JSON of one; arguments that are None are
-            ignored. None if the column `ids` holds both, as ``{"instruction_id": [...], "kwargs": [...]}``.
+            ignored. None if the column `ids` has both, as ``{"instruction_id": [...], "kwargs": [...]}``.
         only: instructions that are the same for all rows, instead of columns: an id, a list of ids, or id -> arguments,
             as in ``{"length_constraints:number_words": {"num_words": 3, "relation": "at least"}}``. The component of a
             single instruction has its name.

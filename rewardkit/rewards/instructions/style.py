@@ -16,12 +16,12 @@ _LISTED = """
 ar bg bn cs da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt lv ml mr ne nl no pa pl pt ro ru sk sl sq sv sw
 ta te th tl tr uk ur vi zh
 """
-"""The languages that can be distinguished, ISO 639-1."""
+"""The languages that can be identified, as ISO 639-1 codes."""
 _CODES = tuple(_LISTED.split())
 
 
 def language_of(text: str) -> str:
-    """Return the language that most of `text` is in, as a code; empty if it has no letters."""
+    """Return the code of the language that most of `text` is in; empty if `text` has no letters."""
     return identified(text, _CODES) if any(map(str.isalpha, text)) else ""
 
 

@@ -1,4 +1,4 @@
-"""Vocabulary: the closed lists of words that the instructions name or mean."""
+"""Vocabulary: the fixed lists of words that the instructions name or refer to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ those through to too under until up ve very was wasn we were weren what when whe
 won wouldn y you your yours yourself yourselves
 """)
 )
-"""English stop words, as pieces of ``\\w+``: the list of NLTK's corpus, after Porter."""
+"""English stop words, split into runs of ``\\w+``: the list of the NLTK corpus, after Porter."""
 
 _PIECES = frozenset(_words("d ll m ma o re s t ve y"))
 STARTERS = STOP_WORDS - _PIECES | frozenset(
@@ -27,7 +27,7 @@ according also although among another consider despite even finally first howeve
 meanwhile moreover nevertheless next nonetheless one second similarly since think third though thus yet
 """)
 )
-"""Words that are capitalized only at the start of a sentence, so they decide whether one ends before them."""
+"""Words that are capitalized only at the start of a sentence, so that a sentence ends before a capitalized one."""
 
 ABBREVIATIONS = frozenset(
     _words("""
@@ -37,7 +37,7 @@ messrs mg mich minn mr mrs ms n.c n.h n.j n.m n.y nev nov oct okla p.m pa ph.d p
 sr st tenn tues u.k u.n u.s u.s.a u.s.s.r va vs vt wash wed wis yr
 """)
 )
-"""Abbreviations with a period, without their last one."""
+"""Abbreviations that end with a period, without that period."""
 
 CONJUNCTIONS = frozenset({"and", "but", "for", "nor", "or", "so", "yet"})
 
@@ -57,7 +57,7 @@ Emma Ethan Gabriel Grace Hannah Harper Isabella Jackson Jacob Jonathan Joseph La
 Mia Nathan Nicholas Noah Nora Olivia Owen Penelope Ryan Samuel Scarlett Sophia Stella Thomas Victoria Zoe
 """)
 )
-"""The names that the instruction lists."""
+"""The names that the instruction ``count:person_names`` lists."""
 
 NORTHERN_CAPITALS = _words("""
 Reykjavik Helsinki Oslo Tallinn Stockholm Riga Moscow Copenhagen Vilnius Minsk Dublin Berlin Amsterdam Warsaw London
@@ -130,7 +130,7 @@ _VERBS_OF_ALL_FORMS = frozenset(form for verb in _words(_VERBS) for form in _for
     _words(_IRREGULAR)
 )
 
-# Words in -ing that start a text and are not forms of a verb there. English has too many verbs to list the others.
+# Words that end in -ing but are not forms of a verb. English has too many verbs to list those that are.
 _NO_VERBS = frozenset(
     _words("""
 anything beijing building ceiling chongqing cunning darling during earring everything evening farthing
@@ -142,6 +142,6 @@ underling upbringing viking wedding wyoming
 
 
 def is_verb(word: str) -> bool:
-    """Return whether a word in lower case is a common English verb in any form, or another one's form in -ing."""
-    # More than five letters: "king" and "thing" are no verbs, "baking" is one.
+    """Return whether a lower-case word is any form of a common English verb, or the -ing form of another verb."""
+    # More than five letters: "king" and "thing" are not verbs, "baking" is.
     return word in _VERBS_OF_ALL_FORMS or (word.endswith("ing") and len(word) > 5 and word not in _NO_VERBS)

@@ -1,1 +1,1 @@
-"""The engine of ``rk.json_schema``: the safety of schemas, and the credit of a value under one."""
+"""``rk.json_schema``: check that a schema is safe, and compute the credit of a value under it."""

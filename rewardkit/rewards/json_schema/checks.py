@@ -1,4 +1,4 @@
-"""Refuse schemas that cannot be checked safely, and find values that JSON cannot hold.
+"""Refuse schemas that cannot be checked safely, and find values that JSON cannot represent.
 
 ``{"$ref": "#"}`` refers to itself on the same value. Validators then call every value valid, so every completion would
 score 1.0; ``check_document`` refuses it and names the loop. A tree that refers to itself through ``properties`` or
@@ -18,30 +18,30 @@ from rewardkit.errors import near_miss, shorten
 from rewardkit.rewards.json_schema.document import STRUCTURE, SchemaDocument, refusal
 from rewardkit.text.json_text import MAX_CHARACTERS
 
-# Any limits: reading a schema takes time and memory with its length, and what reads it calls itself for each level, of
-# which Python allows 1,000.
+# Arbitrary limits: reading a schema takes time and memory in proportion to its length, and the functions that read it
+# recurse once per level, of which Python allows 1,000.
 SCHEMA_CHARACTERS = 2_000_000
 SCHEMA_DEPTH = 128
 VALUE_DEPTH = 128
 SAFE_INTEGER_BITS = 2_100
-"""Integers below 640 digits can be printed whatever the interpreter's limit is."""
+"""Integers with fewer bits have fewer than 640 digits, which Python can print whatever the interpreter's limit is."""
 
 SAME_VALUE_PARTS = 10_000
-"""The limit of schema parts that apply to one value: ``anyOf`` of ``anyOf`` doubles with every level. Any limit:
+"""The maximum number of schema parts that apply to one value: nested ``anyOf`` doubles it with every level. Arbitrary:
 schemas in use have hundreds."""
 
 LONGEST_CHECK = 2e9
-"""The nanoseconds that checking one completion may take, by the estimate of `Cost`. Any limit: a batch waits for its
+"""The nanoseconds that checking one completion may take, by the estimate of `Cost`. Arbitrary: a batch waits for its
 slowest row."""
 _PART, _NAME, _CHARACTER, _STATE = 25, 1_000, 3, 50
 """Nanoseconds, measured with jsonschema-rs 0.37, for: a part of the schema on a value, a pattern on the name of a
 property, a pattern on a character, and, if its automaton has too many states to be kept, each of the pattern's states
 on a character."""
 _KEPT_STATES = 12
-"""A pattern may be in any subset of its states: the engine keeps a few thousand of these, so not those of 2 ** 13."""
+"""The number of states up to which the engine keeps all sets of states: it keeps a few thousand sets, not 2 ** 13."""
 PATTERN_STATES = 200_000
-"""The limit of states of all patterns together; each takes about a hundred bytes once it is compiled. Any limit: twenty
-megabytes."""
+"""The maximum number of states of all patterns together. Arbitrary: twenty megabytes, as each state takes about a
+hundred bytes once it is compiled."""
 
 _KEYWORDS = STRUCTURE.union(
     ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
@@ -53,11 +53,13 @@ _KEYWORDS = STRUCTURE.union(
 
 
 def read_schema(text: str) -> dict[str, Any]:
-    """Parse a schema from JSON text.
+    """Return the schema in a JSON text.
 
-    Example: ``read_schema('{"type": "object"}') == {"type": "object"}``.
-    Raises RewardDefinitionError for text that is not a JSON object, for repeated keys, for more than
-    2,000,000 characters or 128 levels, and for an object without any schema keyword.
+    ``read_schema('{"type": "object"}') == {"type": "object"}``.
+
+    Raises:
+        RewardDefinitionError: the text is not a JSON object, repeats a key, has more than 2,000,000 characters or 128
+            levels, or has no schema keyword.
     """
     if len(text) > SCHEMA_CHARACTERS:
         raise refusal(f"the schema has {len(text):,} characters; the limit is {SCHEMA_CHARACTERS:,}.")
@@ -81,15 +83,15 @@ def read_schema(text: str) -> dict[str, Any]:
 @final
 @dataclass(frozen=True)
 class Cost:
-    """The highest cost of a schema, in nanoseconds: per value, per name of a property, and per character of a text."""
+    """The highest cost of checking a schema, in nanoseconds: per value, per property name, and per character."""
 
     value: int
     name: int
     character: int
 
     def exceeded(self, value: Any) -> str:
-        """Say why checking a JSON value would take too long; empty if it would not."""
-        # No text holds more: a value takes two characters, a name five.
+        """Return why checking a JSON value would take too long; empty if it would not."""
+        # The most that a text can contain: a value takes two characters, a name five.
         if self._of(MAX_CHARACTERS // 2, MAX_CHARACTERS // 5, MAX_CHARACTERS) <= LONGEST_CHECK:
             return ""
         values = names = characters = 0
@@ -114,10 +116,12 @@ class Cost:
 
 
 def check_document(document: SchemaDocument) -> Cost:
-    """Refuse a schema that refers to itself, or branches excessively, on the same value. Return its cost.
+    """Return the cost of a schema; refuse one that refers to itself, or branches excessively, on the same value.
 
-    Example: ``check_document(SchemaDocument({"allOf": [{"$ref": "#"}]}))`` raises.
-    Raises RewardDefinitionError that names the loop or the place.
+    ``check_document(SchemaDocument({"allOf": [{"$ref": "#"}]}))`` raises.
+
+    Raises:
+        RewardDefinitionError: the schema is refused; the message names the loop or the place.
     """
     parts_from: dict[int, int] = {}
     for start in document.nodes:
@@ -139,7 +143,7 @@ def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-# What a pattern of a schema is made of; up to nine digits, so that a repetition stays a small number.
+# An element of a schema's pattern; a count has at most nine digits, so that it stays a small number.
 _ATOM = re.compile(
     r"""(?P<opening>\((?:\?(?:P?<[A-Za-z_]\w*>|[a-zA-Z-]*:|[=!]|<[=!]))?) | (?P<closing>\))
     | (?P<counted>\{(?P<least>\d{1,9})(?P<open>,(?P<most>\d{0,9}))?\}) | (?P<loop>[*+]) | (?P<silent>[?^$|])
@@ -150,7 +154,14 @@ _ATOM = re.compile(
 
 @dataclass
 class _Group:
-    """A group of a pattern so far: its states, those of its last atom, and whether that, or anything, repeats."""
+    """A group of a pattern as read so far.
+
+    Attributes:
+        states: the number of its states.
+        atom: the number of states of its last atom.
+        atom_repeats: True if the last atom is repeated or contains a repetition.
+        repeats: True if anything in the group is repeated.
+    """
 
     states: int = 0
     atom: int = 0
@@ -159,11 +170,11 @@ class _Group:
 
 
 def _states_of_pattern(pattern: str) -> tuple[int, int]:
-    """Return (the states of a pattern, in how many of them a text can be at once): (200, 1) for ``^[a-z]{1,200}$``,
-    (9801, 9801) for ``([ab]{1,99}){1,99}``.
+    """Return (the number of states of a pattern, the number of states that a text can be in at once).
 
-    A counted repetition makes many states. A text can be in many at once in a pattern that may start anywhere, after a
-    loop, or where one repetition is inside another.
+    The result is (200, 1) for ``^[a-z]{1,200}$`` and (9801, 9801) for ``([ab]{1,99}){1,99}``. A counted repetition
+    makes many states. A text can be in many of them at once if the pattern may start anywhere, after a loop, or if one
+    repetition is inside another.
     """
     groups = [_Group()]
     loops = not pattern.startswith("^")
@@ -253,10 +264,10 @@ def _no_number(name: str) -> None:
 
 
 def why_no_json(value: Any, depth: int = VALUE_DEPTH) -> str:
-    """Return why JSON cannot hold `value`; empty if it can.
+    """Return the reason why JSON cannot represent `value`; empty if it can.
 
-    Example: ``why_no_json(float("nan")) == "a number is not finite"``.
-    The validator reads such values as null, skips them or raises: ``{"maximum": 5}`` accepted ``10**5000``.
+    ``why_no_json(float("nan")) == "a number is not finite"``. The validator reads such values as null, skips them or
+    raises: ``{"maximum": 5}`` accepted ``10**5000``.
     """
     kind = type(value)
     if kind is str:

@@ -14,9 +14,9 @@ from urllib.parse import unquote, urljoin
 from rewardkit.errors import RewardDefinitionError, near_miss, shorten
 
 Node = Any
-"""A subschema: a dict, or a bool (everything, nothing)."""
+"""A subschema: a dict, or a bool (True allows every value, False none)."""
 
-# The keywords that hold subschemas, and whether these apply to the same value or to one below it.
+# The keywords that contain subschemas, by whether the subschemas apply to the same value or to a value inside it.
 _SAME_VALUE = ("not", "if", "then", "else")
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_MAPS = ("dependentSchemas", "dependencies")
@@ -35,7 +35,7 @@ _BELOW_MAPS = ("properties", "patternProperties", "$defs", "definitions")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 SINGLE = frozenset((*_SAME_VALUE, *_BELOW))
-"""The keywords that hold a subschema; `LISTS` and `MAPS` hold several. ``items`` may hold one or a list."""
+"""The keywords that contain one subschema; those in `LISTS` and `MAPS` contain several. ``items`` may be in both."""
 LISTS = frozenset((*_SAME_VALUE_LISTS, *_BELOW_LISTS))
 MAPS = frozenset((*_SAME_VALUE_MAPS, *_BELOW_MAPS))
 STRUCTURE = frozenset((*SINGLE, *LISTS, *MAPS, *_REFERENCES))
@@ -55,16 +55,20 @@ _ADDRESSES = {
 
 
 def refusal(problem: str) -> RewardDefinitionError:
-    """Return an error about a schema, in one form: ``raise refusal("...")``."""
+    """Return an error about a schema that names ``rk.json_schema``: ``raise refusal("...")``."""
     return RewardDefinitionError(f"rk.json_schema: {problem}")
 
 
 class SchemaDocument:
     """The parts of one schema document by JSON pointer, and the targets of their references.
 
-    Example: ``SchemaDocument({"$ref": "https://example.com/x.json"})`` raises.
-    `root` must be a JSON value and must not be changed.
-    Raises RewardDefinitionError for an unknown draft and for a reference to nothing in the document.
+    ``SchemaDocument({"$ref": "https://example.com/x.json"})`` raises.
+
+    Args:
+        root: the schema, a JSON value that must not be changed.
+
+    Raises:
+        RewardDefinitionError: the draft is unknown, or a reference has no target in the document.
     """
 
     def __init__(self, root: dict[str, Any]) -> None:
@@ -77,24 +81,24 @@ class SchemaDocument:
         self._anchors: dict[tuple[str, str], dict[str, Any]] = {}
         self._dynamic: dict[str, list[dict[str, Any]]] = {}
         self._index(root, "", "", LATEST)
-        for node in self.nodes:  # the list grows: a reference may point to a place that no keyword declares
+        for node in self.nodes:  # the list may grow: a reference may point to a part that no keyword declares
             self.targets(node)
 
     @property
     def base(self) -> str:
-        """The URI the document gives itself by ``$id``, or the empty string."""
+        """The URI of the document by its own ``$id``; empty if it has none."""
         return self._bases[id(self.root)]
 
     def pointer(self, node: Node) -> str:
-        """The JSON pointer of a subschema from the root: ``/properties/sku``; the root's is empty."""
+        """Return the JSON pointer of a subschema, such as ``/properties/sku``; empty for the root."""
         return self._pointers[id(node)]
 
     def draft(self, node: Mapping[str, Any]) -> int:
-        """Return the draft of a subschema, which a part may declare for itself: 4, 6, 7, 2019 or 2020."""
+        """Return the draft of a subschema: 4, 6, 7, 2019 or 2020. Each part may declare a different draft."""
         return self._drafts[id(node)]
 
     def dialect(self, node: Mapping[str, Any]) -> str:
-        """Return the address that ``$schema`` has for the draft of a subschema."""
+        """Return the ``$schema`` URI for the draft of a subschema."""
         return _ADDRESSES[self.draft(node)]
 
     def only_reference(self, node: Mapping[str, Any]) -> bool:
@@ -132,7 +136,7 @@ class SchemaDocument:
             if not isinstance(node, dict) or id(node) in self._pointers:
                 continue
             self._drafts[id(node)] = node_draft = _draft_of(node, draft)
-            # The validator reads a name by the draft around it, unless the whole document declares its own.
+            # The validator reads the keyword by the enclosing draft; for the root, by the draft that it declares.
             base = self._name(node, base, "id" if (draft if self._pointers else node_draft) == 4 else "$id")
             draft = node_draft
             self._pointers[id(node)] = pointer
@@ -141,7 +145,7 @@ class SchemaDocument:
             waiting.extend((part, pointer + path, base, draft) for path, part, _ in _subschemas(node))
 
     def _name(self, node: dict[str, Any], base: str, keyword: str) -> str:
-        """Register the names of `node`, by `keyword` and as anchors; return the base URI of its references."""
+        """Register the names of `node` (from `keyword` and its anchors); return the base URI for its references."""
         name = node.get(keyword)
         if isinstance(name, str) and not self.only_reference(node):
             uri, _, fragment = name.partition("#")
@@ -221,7 +225,7 @@ def _joined(base: str, uri: str) -> str:
 
 
 def _draft_of(node: Mapping[str, Any], around: int) -> int:
-    """Return the draft that `node` declares; if it declares none, the one `around` it."""
+    """Return the draft that `node` declares; if it declares none, the enclosing draft `around`."""
     if "$schema" not in node:
         return around
     address = node["$schema"]

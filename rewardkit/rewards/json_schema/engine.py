@@ -1,4 +1,4 @@
-"""The compiled form of a JSON schema: validates parsed values, and has the rules of each of its parts.
+"""Compiled JSON schemas, which validate parsed values and give the rules of each part of the schema.
 
 ``SchemaEngine('{"type": "integer"}').is_valid("x")`` is False.
 """
@@ -27,7 +27,7 @@ Kind = Literal["object", "array", "scalar"]
 
 _PYTHON_KINDS = {"object": dict, "array": list}
 
-# Rules about a value as a whole: no single property or item is to blame for a violation.
+# Keywords that check a value as a whole: no single property or item is to blame for a violation.
 _WHOLE = ("not", "if", "const", "enum", "$dynamicRef", "$recursiveRef")
 _UNIONS = ("anyOf", "oneOf")
 _SIZE = ("minProperties", "maxProperties")
@@ -62,8 +62,12 @@ class TaggedUnion:
 class Level:
     """The rules of a subschema for an object or array, apart from the rules for the values inside.
 
-    `members` are the schemas that all apply to it; `takes`: whether it may be an object or array; `whole`: the keywords
-    that check it as a whole; `unions`: the unions whose branch is chosen by a tag.
+    Attributes:
+        members: the schemas that all apply to the value.
+        required: the names of the required properties.
+        takes: True if the value may be an object or array.
+        whole: the keywords that check the value as a whole.
+        unions: the unions whose branch is chosen by a tag.
     """
 
     members: tuple[Mapping[str, Any], ...]
@@ -74,7 +78,7 @@ class Level:
 
     @cached_property
     def parts(self) -> frozenset[int]:
-        """The identities of the members."""
+        """The ``id()`` of each member."""
         return frozenset(map(id, self.members))
 
     @cached_property
@@ -84,17 +88,17 @@ class Level:
 
     @cached_property
     def whole_object(self) -> bool:
-        """Whether an object can violate a rule for which no single property is to blame."""
+        """True if an object can violate a rule for which no single property is to blame."""
         return any(keyword not in _WHOLE_ARRAY for keyword in self.whole)
 
     @cached_property
     def whole_map(self) -> bool:
-        """Whether an object can violate a rule for which neither a property nor their number is to blame."""
+        """True if an object can violate a rule for which neither a property nor the number of them is to blame."""
         return any(keyword not in (*_WHOLE_ARRAY, *_SIZE) for keyword in self.whole)
 
     @cached_property
     def whole_array(self) -> bool:
-        """Whether an array can violate a rule for which neither an item nor its length is to blame."""
+        """True if an array can violate a rule for which neither an item nor the length is to blame."""
         return any(keyword not in _WHOLE_OBJECT for keyword in self.whole)
 
     def listed_items(self, document: SchemaDocument) -> int:
@@ -103,7 +107,7 @@ class Level:
         return max((len(listed) for listed in lists if isinstance(listed, list)), default=0)
 
     def item_schemas(self, index: int, document: SchemaDocument) -> Iterator[Node]:
-        """Return the subschemas for the item at `index`."""
+        """Yield the subschemas for the item at `index`."""
         for member in self.members:
             draft = document.draft(member)
             listed = member.get(_items_keyword(member, document))
@@ -115,15 +119,18 @@ class Level:
 
 
 def _items_keyword(member: Mapping[str, Any], document: SchemaDocument) -> str:
-    """Return the keyword that lists subschemas by index: ``prefixItems`` was called ``items`` before 2020-12."""
+    """Return the keyword for lists of subschemas: ``prefixItems`` was called ``items`` before draft 2020-12."""
     return "prefixItems" if document.draft(member) >= 2020 else "items"
 
 
 def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[Node] = ()) -> Level:
     """Return the rules of the subschema `node` of `document` for a value of this kind.
 
-    Example: the level of ``{"allOf": [{"required": ["a"]}, {"required": ["b"]}]}`` requires ``a`` and ``b``.
-    `named` are the branches that the value's tags name. The document must be free of loops on the same value.
+    The level of ``{"allOf": [{"required": ["a"]}, {"required": ["b"]}]}`` requires ``a`` and ``b``. The document must
+    not have loops on the same value.
+
+    Args:
+        named: the branches of unions that the value's tags name.
     """
     members: list[Mapping[str, Any]] = []
     whole_keywords: list[str] = []
@@ -142,7 +149,7 @@ def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[N
                     continue
                 branches = member[keyword]
                 possible = [branch for branch in branches if _takes(document, branch, kind)]
-                # If no branch can hold the value, it should have been the X in "X or null".
+                # If no branch accepts the kind, the value should have been the X in "X or null".
                 possible = possible or [branch for branch in branches if not _is_null(branch)]
                 chosen = possible if len(possible) == 1 else [branch for branch in possible if id(branch) in picked]
                 union = _tagged(document, possible) if kind == "object" and not chosen else None
@@ -161,7 +168,7 @@ def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[N
 
 
 def _members(document: SchemaDocument, node: Node) -> tuple[list[dict[str, Any]], bool]:
-    """Return the parts of `node` by ``$ref`` and ``allOf``, and whether all references stay in the document."""
+    """Return `node` and its ``$ref`` and ``allOf`` parts, and whether all references stay in the document."""
     members: list[dict[str, Any]] = []
     is_local = True
     waiting = [node]
@@ -198,7 +205,7 @@ def _allows(member: Mapping[str, Any], kind: Kind) -> bool:
 
 
 def _tagged(document: SchemaDocument, branches: list[Node]) -> TaggedUnion | None:
-    """Return `branches` as a union by a property for which each accepts different texts; None if there is none."""
+    """Return `branches` as a union tagged by a property that differs in each branch; None if there is none."""
     declared = [_properties(document, branch) for branch in branches]
     for name in sorted(set(declared[0]).intersection(*declared[1:])) if declared else ():
         texts = [_texts(document, properties[name]) for properties in declared]
@@ -218,7 +225,7 @@ def _properties(document: SchemaDocument, node: Node) -> dict[str, list[Node]]:
 
 
 def _texts(document: SchemaDocument, nodes: list[Node]) -> set[str]:
-    """Return the texts that a value under all of `nodes` may be; empty if it may be anything else."""
+    """Return the texts that all of `nodes` allow as a value; empty if they may allow anything else."""
     for member in (member for node in nodes for member in _members(document, node)[0]):
         values = [member["const"]] if "const" in member else member.get("enum", ())
         if values and all(isinstance(value, str) for value in values):
@@ -226,16 +233,18 @@ def _texts(document: SchemaDocument, nodes: list[Node]) -> set[str]:
     return set()
 
 
-# Rewrite lookaheads at the start of patterns: the engine that checks patterns in linear time does not have them.
+# Rewrite lookaheads at the start of patterns: the engine that checks patterns in linear time does not support them.
 
 
 def rewritten(schema: dict[str, Any]) -> None:
-    """Rewrite the patterns of `schema` in place.
+    """Rewrite the lookaheads in the patterns of `schema`, in place.
 
-    Example: ``{"pattern": "^(?=.*[0-9])a"}`` becomes ``{"pattern": "^a", "allOf": [{"pattern": "^(?:.*[0-9])"}]}``.
-    Raises RewardDefinitionError for a schema with an unknown draft or a reference to nothing in it.
+    ``{"pattern": "^(?=.*[0-9])a"}`` becomes ``{"pattern": "^a", "allOf": [{"pattern": "^(?:.*[0-9])"}]}``.
+
+    Raises:
+        RewardDefinitionError: the draft is unknown, or a reference has no target in the schema.
     """
-    # Only a part of the schema has patterns: what looks like one in "const" or "examples" is data.
+    # Only subschemas have patterns: a "pattern" inside "const" or "examples" is data.
     parts = [part for part in SchemaDocument(schema).nodes if "(?" in str(part.get("pattern", ""))]
     for part in parts:
         split = _split(part["pattern"]) if isinstance(part["pattern"], str) else None
@@ -246,7 +255,7 @@ def rewritten(schema: dict[str, Any]) -> None:
 
 
 def _split(pattern: str) -> tuple[list[dict[str, Any]], str] | None:
-    """Return the schemas of the lookaheads at the start, and the rest of the pattern; None if there are none."""
+    """Return (schemas for the lookaheads at the start, rest of the pattern); None if there are no lookaheads."""
     closings = _closings(pattern)
     if closings is None or not pattern.startswith("^"):
         return None
@@ -265,9 +274,10 @@ def _split(pattern: str) -> tuple[list[dict[str, Any]], str] | None:
 
 
 def _closings(pattern: str) -> dict[int, int] | None:
-    """Return where each bracket closes, or None: a choice outside all brackets, or a set that engines read differently.
+    """Return a mapping from the position of each opening parenthesis to the position of its closing one.
 
-    Example: ``_closings("^(a(b))") == {3: 5, 1: 6}``.
+    ``_closings("^(a(b))") == {3: 5, 1: 6}``. The result is None for a pattern that cannot be split: it has a choice
+    outside all parentheses, or a character set that engines read differently, or it is not balanced.
     """
     closings: dict[int, int] = {}
     opened: list[int] = []
@@ -290,29 +300,31 @@ def _closings(pattern: str) -> dict[int, int] | None:
     return None if opened or in_set else closings
 
 
-# The compiled rules of a schema for one value: its wrong properties or items, and its own errors.
+# The compiled rules of a schema for one value: which properties or items are wrong, and the errors of the value itself.
 
 
 Check = Callable[[Any], bool]
 Part = tuple[Node, Check]
-"""A subschema, and whether a value satisfies it."""
+"""A subschema, and the function that checks whether a value satisfies it."""
 Key = str | int
 """The name of a property or the index of an item."""
 
 
 class PlainCheck:
-    """A keyword that checks a value without another schema.
+    """The check of a keyword that needs no other schema.
 
-    `explained` describes the error in a value that violates it, in words that follow the value.
+    Args:
+        fits: checks whether a value satisfies the keyword.
+        explained: describes the error in a value that does not, in words that follow the value.
     """
 
     def __init__(self, fits: Check, explained: Callable[[object], str]) -> None:
         self._fits = fits
         self._explained = explained
-        self._words = ""  # the same for all values, and the validator takes long to find them
+        self._words = ""  # the same for all values, and slow to compute
 
     def problem(self, value: object) -> str:
-        """Describe the errors in `value`; empty if it is valid."""
+        """Return a description of the error in `value`; empty if it is valid."""
         if self._fits(value):
             return ""
         self._words = self._words or self._explained(value)
@@ -325,9 +337,9 @@ class Rules:
     Args:
         level: the requirements of the schema on this level.
         keys: the properties or items that have their own rules.
-        other: represents all other names; None if a pattern decides, so that each name has to be looked at.
+        other: a key that represents all others; None if patterns decide, so that each name has to be checked.
         parts_for: finds the subschemas for a property or an item.
-        plain: makes the checks of the keywords that need no other schema.
+        plain: creates the checks of the keywords that need no other schema.
     """
 
     def __init__(
@@ -349,7 +361,7 @@ class Rules:
     def parts(self, key: Key) -> tuple[Part, ...]:
         """Return the subschemas for a property or an item."""
         slot = key if key in self._keys else self._other
-        if slot is None:  # not kept: a policy can write any number of names
+        if slot is None:  # not cached: a policy can write any number of names
             return self._parts_for(self.level, key)
         if slot not in self._parts:
             self._parts[slot] = self._parts_for(self.level, slot)
@@ -376,14 +388,14 @@ class Rules:
         return self._plain(self.level)
 
     def plain_problem(self, value: object) -> str:
-        """Describe the first violated keyword that needs no other schema; empty if there is none."""
+        """Return a description of the first violated keyword that needs no other schema; empty if there is none."""
         for check in self._plain_checks:
             if problem := check.problem(value):
                 return problem
         return ""
 
     def problem(self, value: object) -> str:
-        """Describe the errors of `value` as a whole."""
+        """Return a description of the errors of `value` as a whole."""
         plain = self.plain_problem(value)
         return plain or f"{value_text(value)} does not satisfy {', '.join(self.level.whole) or 'its schema'}"
 
@@ -393,7 +405,8 @@ def _fits_all(parts: tuple[Part, ...], value: object) -> bool:
 
 
 REGEX_BYTES = 10_000_000
-"""About the default of the regex crate of Rust (10 MiB), in a number that the error can name."""
+"""The size limit of compiled patterns: about the default of Rust's regex crate (10 MiB), but in whole megabytes for the
+error message."""
 
 ADDRESS = "https://rewardkit.invalid/schema"
 """The base URI of a schema without one. It has a path, so that a relative ``$id`` (``"/line"``) can be resolved."""
@@ -415,9 +428,14 @@ _MASK = "\0"  # replaces the value in the validator's message, which would conta
 class SchemaEngine:
     """A compiled schema.
 
-    `text` is the schema as JSON; `formats`: also check ``format``. Raises RewardDefinitionError for a schema that is
-    invalid, refers to anything outside itself, refers to itself on the same value, or is too large; MissingExtraError
-    without jsonschema-rs.
+    Args:
+        text: the schema as JSON.
+        formats: True to check ``format`` as well.
+
+    Raises:
+        RewardDefinitionError: the schema is invalid, refers to anything outside itself, refers to itself on the same
+            value, or is too large.
+        MissingExtraError: jsonschema-rs is not installed.
     """
 
     def __init__(self, text: str, formats: bool = True) -> None:
@@ -451,7 +469,7 @@ class SchemaEngine:
         return self._document.root
 
     def rules(self, node: Node, value: object) -> Rules:
-        """Return the rules of the part `node` for a value like `value`; cached."""
+        """Return the rules of the subschema `node` for values of the same type and tags as `value`; cached."""
         kind = type(value)
         rules = self._rules.get((kind, id(node))) or self._new_rules(node, kind, [])
         if not (rules.level.unions and isinstance(value, dict)):
@@ -540,7 +558,7 @@ class SchemaEngine:
             schema,
             offline=True,
             validate_formats=self._formats,
-            # The linear-time engine has neither lookaround (but see `lookaheads`) nor backreferences.
+            # The linear-time engine has neither lookaround (but see `rewritten`) nor backreferences.
             pattern_options=self._library.RegexOptions(size_limit=REGEX_BYTES),
             **options,
         )

@@ -2,7 +2,7 @@
 
 With ``class Line(BaseModel): sku: str; qty: int``, the document ``{"sku": "a-7", "qty": "three"}`` scores 0.5
 with ``credit="partial"``, with the note ``qty: "three" is not of type "integer"``, and 0.0 with
-``credit="binary"``. The formula and its laws are in ``rewardkit.rewards.json_schema.reward``.
+``credit="binary"``. docs/json.md has the formula.
 """
 
 from __future__ import annotations
@@ -30,16 +30,18 @@ from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
 
-# Schemas from the cells of a dataset: dicts as Arrow gives them back.
+# Schemas from the cells of a dataset: dicts as Arrow returns them.
 
 
 def without_gaps(schema: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a copy of `schema` without keywords, properties and definitions that are None.
 
-    Example: ``without_gaps({"required": None, "properties": {"a": {}, "b": None}}) == {"properties": {"a": {}}}``.
-    Arrays of numpy become lists. Values that are not schemas (of ``enum``, ``default``, ...) stay as they are.
-    Raises RewardDefinitionError for what JSON cannot hold or ``read_schema`` refuses, and for a ``const`` that is None:
-    it may be a gap, or ask for null.
+    ``without_gaps({"required": None, "properties": {"a": {}, "b": None}}) == {"properties": {"a": {}}}``. NumPy arrays
+    become lists. Values that are not schemas (of ``enum``, ``default``, ...) stay as they are.
+
+    Raises:
+        RewardDefinitionError: JSON cannot represent the schema, ``read_schema`` refuses it, or a ``const`` is None: it
+            may be a gap, or ask for null.
     """
     try:
         text = json.dumps(dict(schema), allow_nan=False, default=_plain)
@@ -49,7 +51,7 @@ def without_gaps(schema: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _filled(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return `schema` without its gaps; its depth is limited."""
+    """Return `schema` without keywords, properties and definitions that are None; its depth is already limited."""
     filled: dict[str, Any] = {}
     for keyword, value in schema.items():
         if value is None and keyword == "const":
@@ -90,19 +92,21 @@ HIGHEST_INVALID = 1.0 - 1e-6
 
 INVALID_ITEMS = 100
 EXAMINED_VALUES = 2_000
-"""The limits of the examination: an array with more invalid items scores 0, and so do all further invalid objects and
-arrays of one value, so that a completion cannot cost seconds."""
+"""The limits of the examination of one value, so that a completion cannot take seconds: an array with more than
+`INVALID_ITEMS` invalid items scores 0, and so do invalid objects and arrays after the first `EXAMINED_VALUES`."""
 
-# Any limit: a note is one line.
+# Arbitrary limit: a note is one line.
 SHOWN_TAGS = 4
 
 
 def credit_of(engine: SchemaEngine, value: object, *, partial: bool = True, parsed: bool = False) -> tuple[float, str]:
     """Return (credit in [0, 1], note) for a JSON value; the note is empty for a valid one.
 
-    Example: ``credit_of(SchemaEngine('{"type": "integer"}'), "x") == (0.0, '"x" is not of type "integer"')``.
-    `parsed`: the value comes from our own parser, so JSON can hold all of it.
-    Never raises for a value: one that JSON cannot hold, or on which the validator fails, scores 0.
+    ``credit_of(SchemaEngine('{"type": "integer"}'), "x") == (0.0, '"x" is not of type "integer"')``. No value makes it
+    raise: a value that JSON cannot represent, or on which the validator fails, scores 0.
+
+    Args:
+        parsed: True if the value comes from our own parser, so that JSON can represent it.
     """
     try:
         problem = ("" if parsed else why_no_json(value)) or engine.cost.exceeded(value)
@@ -159,19 +163,19 @@ class _Walk:
         before = self.violations.count
         required = rules.level.required
         wrong = dict(rules.wrong(value.items()))
-        earned = 0.0
+        credit_sum = 0.0
         for name in required:
             if name not in value:
                 self.violations.add((*path, name), "missing")
             elif name in wrong:
-                earned += self._part_credit(rules.parts(name), wrong.pop(name), (*path, name))
+                credit_sum += self._part_credit(rules.parts(name), wrong.pop(name), (*path, name))
             else:
-                earned += 1.0
+                credit_sum += 1.0
         for name, part in wrong.items():
             self._part_credit(rules.parts(name), part, (*path, name))
         if self.violations.count == before:
             self._blame(rules, value, path)
-        return earned / (len(required) + len(wrong) + rules.level.whole_object)
+        return credit_sum / (len(required) + len(wrong) + rules.level.whole_object)
 
     def _items_credit(
         self, rules: Rules, all_or_nothing: bool, value: Any, items: Iterable[tuple[Key, Any]], path: Path
@@ -190,7 +194,7 @@ class _Walk:
         return 0.0 if wrong_itself or not wrong or all_or_nothing else worst / len(wrong)
 
     def _untagged_credit(self, rules: Rules, value: dict[str, Any], path: Path) -> float:
-        """Report an object that does not name its branch of a union: nothing in it can be checked."""
+        """Return 0.0, and report that the object does not name its branch of a union: nothing in it can be checked."""
         for union in rules.level.unions:
             tags = " or ".join(map(value_text, list(union.branches)[:SHOWN_TAGS]))
             actual = f"{value_text(value[union.tag])} is not" if union.tag in value else "missing;"
@@ -198,7 +202,7 @@ class _Walk:
         return 0.0
 
     def _part_credit(self, parts: Sequence[Part], value: object, path: Path) -> float:
-        """Return the smallest credit of a wrong property or item under the schemas that apply to it."""
+        """Return the lowest credit of a wrong property or item under the schemas that apply to it."""
         credit = 1.0
         for node, fits in parts:
             if node is False:
@@ -215,7 +219,7 @@ class _Walk:
 
 
 COMPILED_SCHEMAS = 256
-"""The number of compiled schemas that are kept. The least recently used ones are dropped first."""
+"""The number of compiled schemas in the cache. The least recently used ones are dropped first."""
 
 Credit = Literal["partial", "binary"]
 
@@ -224,10 +228,16 @@ Credit = Literal["partial", "binary"]
 class JsonSchema:
     """A JSON schema that scores parsed JSON values; hashable, and pickled as its text.
 
-    Example: ``JsonSchema.of({"required": ["a"]}).credit_of({}) == (0.0, "a: missing")``.
-    `schema` is the schema as JSON text; make one with ``of``, which brings it into canonical form.
-    Raises RewardDefinitionError for a schema or credit that cannot be used, and MissingExtraError without
-    jsonschema-rs.
+    ``JsonSchema.of({"required": ["a"]}).credit_of({}) == (0.0, "a: missing")``.
+
+    Attributes:
+        schema: the schema as JSON text; ``of`` brings a schema into this canonical form.
+        credit: ``"partial"`` or ``"binary"``.
+        formats: True to check ``format`` as well.
+
+    Raises:
+        RewardDefinitionError: the schema or the credit cannot be used.
+        MissingExtraError: jsonschema-rs is not installed.
     """
 
     schema: str
@@ -241,22 +251,24 @@ class JsonSchema:
 
     @classmethod
     def of(cls, schema: Any, credit: Credit = "partial", formats: bool = True) -> JsonSchema:
-        """Build one from a schema as dict or JSON text, or from a pydantic model, dataclass or TypedDict.
+        """Return a scorer for a schema: a dict, JSON text, or a pydantic model, dataclass or TypedDict.
 
-        Example: ``JsonSchema.of(Invoice)``, ``JsonSchema.of(list[Invoice], credit="binary")``,
-        ``JsonSchema.of('{"type": "object"}')``.
-        Every ``$ref`` must point to a place in the schema; ``format`` is checked if `formats` is True; patterns must
-        not use lookaround. Supports drafts 4, 6, 7, 2019-09 and 2020-12 (the default).
-        Raises RewardDefinitionError and MissingExtraError as the class does.
+        ``JsonSchema.of(Invoice)``, ``JsonSchema.of(list[Invoice], credit="binary")``,
+        ``JsonSchema.of('{"type": "object"}')``. Every ``$ref`` must point to a part of the schema; ``format`` is
+        checked if `formats` is True; patterns must not use lookaround. Drafts 4, 6, 7, 2019-09 and 2020-12 (the
+        default) are supported.
+
+        Raises:
+            RewardDefinitionError: the schema or the credit cannot be used.
+            MissingExtraError: jsonschema-rs is not installed.
         """
         return cls(_canonical(schema), credit, bool(formats))
 
     def credit_of(self, value: object) -> tuple[float, str]:
-        """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; 1.0 exactly if the schema validates it.
+        """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; the credit is 1.0 only for a valid value.
 
-        Example: for ``{"type": "integer"}``, ``"x"`` gives ``(0.0, '"x" is not of type "integer"')``. The note names
-        violations by path: at most three, and the number of further ones. It is empty for a valid value. Never raises
-        for a value.
+        For ``{"type": "integer"}``, ``"x"`` gives ``(0.0, '"x" is not of type "integer"')``. The note names violations
+        by path: at most three, and the number of further ones. It is empty for a valid value. No value makes it raise.
         """
         return credit_of(self._engine, value, partial=self.credit == "partial")
 
@@ -298,7 +310,7 @@ class _SchemaGenerator(GenerateJsonSchema):
 
 @lru_cache(maxsize=COMPILED_SCHEMAS)
 def _canonical_text(schema: str) -> str:
-    # Every batch has its schemas as text again, and reading one takes longer than scoring a completion by it.
+    # Every batch brings its schemas as text again, and reading a schema takes longer than scoring a completion with it.
     return _canonical(schema)
 
 
@@ -329,7 +341,7 @@ def _schema_of_type(kind: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SchemaCell:
-    """Read a cell, a dict or JSON text, as a compiled schema."""
+    """A reader of cells with a schema, a dict or JSON text; it returns the compiled schema."""
 
     formats: bool
 
@@ -347,7 +359,7 @@ class SchemaCell:
 
 @dataclass(frozen=True)
 class RowSchemaCredit:
-    """Score a parsed completion by the schema of its row."""
+    """A scorer of parsed completions, each by the schema of its row."""
 
     credit: Credit
 
@@ -370,7 +382,7 @@ def json_schema(
     formats: bool = True,
     extract: Extractor | Any = None,
 ) -> Reward:
-    """Score how far the completion's JSON satisfies a schema; 1.0 exactly if it validates.
+    """Score how far the completion's JSON satisfies a schema; 1.0 if and only if it is valid.
 
     ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``: one of two required fields is right.
 

@@ -1,4 +1,4 @@
-"""Brief: the settings that every kind of judge needs, and the notes about its verdicts."""
+"""The settings shared by all kinds of judges, and the notes that they attach to scores."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from rewardkit.rewards.judges.verdicts import Form, Verdict
 from rewardkit.tree.results import Abstention
 
 NOTE_CHARACTERS = 500
-"""Any limit: a judge that writes pages would fill the table of completions."""
+"""The maximum length of a judge's reason in a note. Arbitrary: it keeps a judge that writes pages from filling the
+table of completions."""
 
 _log = logging.getLogger("rewardkit.rewards.judges")
 
 
 @dataclass(frozen=True)
 class Brief:
-    """The settings that every kind of judge needs.
+    """The settings shared by all kinds of judges.
 
     Attributes:
         service: the model to ask.
         rubric: a description of a good completion.
-        names: the names of the other values that the judge receives, in order.
-        reference: the one of them that holds an answer to compare with.
-        max_characters: the number of characters shown of a completion, or of all completions of a group.
-        shared: True if equal samples share one verdict.
+        names: the columns that the judge receives besides the completion, in order.
+        reference: the one of `names` that holds an answer to compare with; None if there is no such column.
+        max_characters: the maximum number of characters shown of one completion, or of all completions of a group.
+        shared: whether equal samples share one verdict.
     """
 
     service: Service
@@ -50,23 +51,23 @@ class Brief:
             return await ask(self.service, judge_prompt, shared=self.shared, fresh=fresh)
         except RewardFailure:
             raise
-        except Exception as error:  # not the fault of the completion, so not its score
+        except Exception as error:  # not the completion's fault, so it must not affect the score
             raise RewardFailure(f"judge {self.service.model!r} raised {type(error).__name__}: {error}") from error
 
     def lacking(self, sample: Mapping[str, Any]) -> Abstention | None:
-        """Return an abstention if a column of the sample has no value: it belongs to another task."""
+        """Return an abstention if a column has no value in this sample, which then belongs to another task."""
         for name, value in sample.items():
             if value is None or (isinstance(value, Real) and value != value):  # NaN, as in pandas
                 return Abstention(f"the column {name!r} is {value} here")
         return None
 
     def describe(self) -> str:
-        """Return everything that changes a verdict, for fingerprints."""
+        """Return all settings that can change a verdict, for fingerprints."""
         return repr((self.service.describe(), self.rubric, self.names, self.reference, self.max_characters))
 
 
 def reported(excerpt: Shielded, completion: str) -> Sequence[str]:
-    """Count and log suspicious text in a completion, and return it."""
+    """Count and log the suspicious patterns in a completion, and return their descriptions."""
     if excerpt.suspicious:
         tally().suspicious += 1
         _log.info("suspicious (%s): %s", ", ".join(excerpt.suspicious), shorten(escaped(completion)))
@@ -74,7 +75,7 @@ def reported(excerpt: Shielded, completion: str) -> Sequence[str]:
 
 
 def note(reason: str, suspicious: Sequence[str]) -> str:
-    """Return the note of a score: the escaped reason, cut short, and any suspicious text."""
+    """Return the note of a score: the judge's reason, escaped and truncated, and the `suspicious` patterns."""
     escaped_reason = escaped(reason.strip())
     escaped_reason = (
         escaped_reason if len(escaped_reason) <= NOTE_CHARACTERS else f"{escaped_reason[:NOTE_CHARACTERS]}..."

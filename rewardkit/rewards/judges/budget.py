@@ -1,4 +1,4 @@
-"""A limit for the cost of judges: ``rk.Budget(calls=10_000, on_exhausted="fall_back")``.
+"""Limit the cost of judges: ``rk.Budget(calls=10_000, on_exhausted="fall_back")``.
 
 You get a warning at 80%. When the budget is spent, the run stops, samples are skipped, or ``rk.fallback`` takes over.
 """
@@ -23,30 +23,30 @@ from rewardkit.workers.shared_file import IN_MEMORY, SharedFile, checked_path, r
 
 OnExhausted = Literal["stop", "skip", "fall_back"]
 
-# Prices are per million tokens, as providers state them.
+# Providers state prices per million tokens.
 _MILLION = 1_000_000
 
 
 @final
 @dataclass(frozen=True)
 class Budget:
-    """The most that all judges with this budget may spend together: ``rk.Budget(calls=10_000, on_exhausted="skip")``.
+    """A limit on the total spending of all judges that share it: ``rk.Budget(calls=10_000, on_exhausted="skip")``.
 
-    A call is a request that may cost money: it was answered, or it was sent and then lost in a timeout or a reset. A
-    request that got an error status (400, 429, 500) or no connection is not a call. Calls are counted before they are
-    sent, so their limit is exact. Tokens and money are known only afterwards, so calls that are under way when the
-    limit is reached can exceed it.
+    A call is a request that may cost money: either it was answered, or it was sent and then lost to a timeout or a
+    connection reset. A request that got an error status (400, 429, 500) or no connection is not a call. Calls are
+    counted before they are sent, so the limit on calls is exact. Tokens and money are known only after the reply, so
+    calls in flight when the limit is reached can exceed it.
 
     Attributes:
-        calls: the number of calls, including retries and repairs; None for no limit.
-        tokens: the tokens of prompts and verdicts together, as the endpoint counts them; None for no limit.
-        money: the limit in the currency of `prices`; None for no limit.
+        calls: the maximum number of calls, including retries and repairs; None for no limit.
+        tokens: the maximum number of prompt and verdict tokens together, as counted by the endpoint; None for no limit.
+        money: the maximum cost, in the currency of `prices`; None for no limit.
         prices: model -> (price per million prompt tokens, price per million completion tokens).
-        on_exhausted: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not
-            train; ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
-        warn_at: the share of a limit, above 0 and up to 1, at which you get one warning.
-        store: an SQLite file with the amounts spent, shared by the ranks of a machine and by runs that resume. By
-            default each process counts for itself, from 0.
+        on_exhausted: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they are not
+            trained on; ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
+        warn_at: the fraction of a limit, above 0 and up to 1, at which you get one warning.
+        store: an SQLite file with the amounts spent, shared by all ranks on a machine and by resumed runs. By default,
+            each process counts separately, from 0.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
@@ -58,7 +58,7 @@ class Budget:
     money: float | None = None
     prices: Mapping[str, tuple[float, float]] | tuple[tuple[str, tuple[float, float]], ...] = ()
     on_exhausted: OnExhausted = "stop"
-    # Any share that leaves time to act.
+    # Arbitrary: early enough to leave time to act.
     warn_at: float = 0.8
     store: str | None = None
     number: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False)
@@ -103,7 +103,7 @@ class Budget:
         return repr(self)
 
     def price(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return the price of one call; 0.0 if `model` has no price."""
+        """Return the price of a call with these numbers of tokens; 0.0 if `model` has no price."""
         prompt, completion = dict(self.prices).get(model, (0.0, 0.0))
         return (prompt * prompt_tokens + completion * completion_tokens) / _MILLION
 
@@ -113,14 +113,14 @@ def _is_number(value: object) -> bool:
 
 
 def _price_list(prices: Any) -> tuple[tuple[str, tuple[float, float]], ...]:
-    """Return `prices`, sorted so that equal budgets compare equal."""
+    """Check `prices` and return them as sorted tuples, so that equal budgets compare equal."""
     try:
         listed = sorted((str(model), (float(pair[0]), float(pair[1]))) for model, pair in dict(prices).items())
-        sound = all(math.isfinite(price) and price >= 0 for _, pair in listed for price in pair)
-        sound = sound and all(len(pair) == 2 for pair in dict(prices).values())
+        is_valid = all(math.isfinite(price) and price >= 0 for _, pair in listed for price in pair)
+        is_valid = is_valid and all(len(pair) == 2 for pair in dict(prices).values())
     except (TypeError, ValueError, KeyError, IndexError):
-        sound = False
-    if not sound:
+        is_valid = False
+    if not is_valid:
         raise RewardDefinitionError(
             "rk.Budget: prices must be {model: (per million prompt tokens, per million completion tokens)}, "
             f"got {shorten(prices)}"
@@ -128,7 +128,7 @@ def _price_list(prices: Any) -> tuple[tuple[str, tuple[float, float]], ...]:
     return tuple(listed)
 
 
-# Counts the spent part of a budget: ``spending_of(budget).allow()`` before a call, ``charge(...)`` after it.
+# Track the spending of a budget: ``spending_of(budget).allow()`` before a call, ``charge(...)`` after it.
 
 
 _T = TypeVar("_T")
@@ -149,7 +149,7 @@ _log = logging.getLogger("rewardkit.rewards.judges")
 
 @final
 class Spending:
-    """The part of a budget that is spent: ``allow()`` before a call, ``charge(...)`` after it. Thread-safe."""
+    """The amounts spent from a budget: ``allow()`` before a call, ``charge(...)`` after it. Thread-safe."""
 
     def __init__(self, budget: Budget, file: SharedFile) -> None:
         self.budget = budget
@@ -160,18 +160,18 @@ class Spending:
         self._under_way = 0
 
     def allow(self) -> None:
-        """Count one call before it is sent; `give_back`, `charge` or `keep` must follow.
+        """Count one call before it is sent; call `give_back`, `charge` or `keep` after it.
 
         Raises:
             RunStopped: the budget is spent, and ``on_exhausted="stop"``.
-            RewardFailure: the budget is spent, and the sample fails.
-            NoTime: calls under way may spend the rest, or the store is locked.
+            RewardFailure: the budget is spent, and `on_exhausted` is ``"skip"`` or ``"fall_back"``.
+            NoTime: the calls in flight may use up the budget, or the store is locked.
         """
         limits = [math.inf if limit is None else limit for limit in self._limits.values()]
         while not self._rows(_ADMIT, limits):
             spent = self.figures()
             for name, limit in self._limits.items():
-                if limit is None or spent[name] < limit:  # in all limits, if a call was given back meanwhile
+                if limit is None or spent[name] < limit:  # true for all limits if a call was just given back
                     continue
                 if name == "calls" and spent[name] - self._under_way < limit:
                     raise NoTime(f"the last of {limit:,} calls in the budget are under way")
@@ -189,12 +189,12 @@ class Spending:
         return RewardFailure(reason)
 
     def give_back(self) -> None:
-        """Take back a call that costs nothing."""
+        """Uncount a call that cost nothing."""
         self._add(-1, 0, 0.0)
         self.keep()
 
     def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
-        """Count the tokens of a call, and return its price."""
+        """Add the tokens and the price of a call to the amounts spent, and return the price."""
         money = self.budget.price(model, prompt_tokens, completion_tokens)
         self._add(0, prompt_tokens + completion_tokens, money)
         self.keep()
@@ -202,12 +202,12 @@ class Spending:
         return money
 
     def keep(self) -> None:
-        """Keep a call counted although its tokens are unknown."""
+        """Keep a call in the count although its tokens are unknown."""
         with self._lock:
             self._under_way -= 1
 
     def _add(self, calls: int, tokens: int, money: float) -> None:
-        """Add to the amount spent. If the store is locked, it is added with the next call."""
+        """Add to the amounts spent. If the store is locked, keep the addition in memory and retry at the next one."""
         with self._lock:
             owed, self._owed = [*self._owed, (calls, tokens, money)], []
         try:
@@ -228,8 +228,8 @@ class Spending:
         try:
             return self._file.rows(statement, values)
         except apsw.Error as error:
-            where = self.budget.store or "memory"
-            raise NoTime(f"the budget of the judge in {where} cannot be counted now: {error}") from error
+            location = self.budget.store or "memory"
+            raise NoTime(f"the budget of the judge in {location} cannot be counted now: {error}") from error
 
     @property
     def _limits(self) -> dict[str, float | None]:
@@ -247,12 +247,12 @@ class Spending:
                 if name in self._warned:
                     continue
                 self._warned.add(name)
-            how = "spent" if spent[name] >= limit else "nearly spent"
-            _log.warning("the budget of the judge is %s: %s", how, _of(name, spent[name], limit))
+            level = "spent" if spent[name] >= limit else "nearly spent"
+            _log.warning("the budget of the judge is %s: %s", level, _of(name, spent[name], limit))
 
 
 def spending_of(budget: Budget) -> Spending:
-    """Return the amount of `budget` that this process has spent, or all processes if there is a store.
+    """Return the spending of `budget`: that of this process, or that of all processes if there is a store.
 
     Raises:
         RunStopped: the store cannot be opened.
@@ -264,12 +264,12 @@ def spending_of(budget: Budget) -> Spending:
 @final
 @dataclass(frozen=True)
 class Account:
-    """Counts each request of a budget. Waiting for the file of a store does not block the event loop."""
+    """An asynchronous view of a budget's spending. Waiting for the store file does not block the event loop."""
 
     budget: Budget
 
     async def admit(self) -> None:
-        """Count a request before it is sent; raises the errors of ``Spending.allow``."""
+        """Count a request before it is sent; raise the same errors as ``Spending.allow``."""
         try:
             await self._unblocking(lambda: spending_of(self.budget).allow())
         except RewardFailure:
@@ -277,17 +277,17 @@ class Account:
             raise
 
     async def give_back(self) -> None:
-        """Take back a request that costs nothing."""
+        """Uncount a request that cost nothing."""
         await self._unblocking(lambda: spending_of(self.budget).give_back())
 
     def keep(self) -> None:
-        """Keep a request counted that was sent and lost."""
+        """Keep a request in the count that was sent but whose reply was lost."""
         spending_of(self.budget).keep()
 
     async def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """Count the tokens and the price of the request."""
-        paid = (model, prompt_tokens, completion_tokens)
-        tally().cost += await self._unblocking(lambda: spending_of(self.budget).charge(*paid))
+        """Add the tokens and the price of a request to the amounts spent."""
+        usage = (model, prompt_tokens, completion_tokens)
+        tally().cost += await self._unblocking(lambda: spending_of(self.budget).charge(*usage))
 
     async def _unblocking(self, work: Callable[[], _T]) -> _T:
         return work() if self.budget.store is None else await asyncio.to_thread(work)

@@ -1,7 +1,8 @@
-"""A cache of verdicts in one SQLite file: ``rk.judge(..., cache="judged.sqlite")`` never asks the same thing twice.
+"""Cache verdicts in one SQLite file: ``rk.judge(..., cache="judged.sqlite")`` never asks the same question twice.
 
-All ranks of a machine and all later runs share the file. Verdicts are written immediately, so what you paid for is not
-lost if a run is killed. ``rk.Cache("judged.sqlite", replay=True)`` replays a run without any call.
+All ranks on a machine and all later runs share the file. Verdicts are written immediately, so you keep the ones that
+you paid for even if the run is killed. ``rk.Cache("judged.sqlite", replay=True)`` replays a run without calling a
+judge.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import final
 from rewardkit.workers.shared_file import SqliteCache, checked_path
 
 FORMAT = 1
-"""The version of the entries and their keys; entries of another version are not found."""
+"""The version of the cache format, part of every key: entries written with another version are not found."""
 
 _NAME = f"verdicts_{FORMAT}"
 
@@ -23,14 +24,14 @@ _NAME = f"verdicts_{FORMAT}"
 @final
 @dataclass(frozen=True)
 class Cache:
-    """Verdicts by key, in the SQLite file `path`: ``rk.Cache("judged.sqlite")``.
+    """Verdicts by key, in an SQLite file: ``rk.Cache("judged.sqlite")``.
 
-    The file is created if it does not exist. Processes of one machine can share it, but it must not be on a network
-    file system. If it stays locked for 5 s, or the disk is full, you get a warning and the judge is called instead.
+    The file is created if it does not exist. Processes on one machine can share it, but it must not be on a network
+    file system. If the file stays locked for 5 s, or the disk is full, you get a warning and the judge is called.
 
     Attributes:
         path: the path of the file; ``~`` is the home directory.
-        replay: True only reads the file and never calls a judge. A sample without a cached verdict fails.
+        replay: if True, only read the file and never call a judge. A sample without a cached verdict fails.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
@@ -44,7 +45,7 @@ class Cache:
         object.__setattr__(self, "path", checked_path(self.path, "rk.Cache: path", "judge"))
 
     def get(self, key: str) -> str | None:
-        """Return the text saved under `key`, or None."""
+        """Return the text saved under `key`, or None if there is none."""
         return self.many([key]).get(key)
 
     def many(self, keys: Sequence[str]) -> dict[str, str]:
@@ -57,7 +58,7 @@ class Cache:
         return self._texts.many(keys)
 
     def put(self, key: str, text: str) -> None:
-        """Save `text` under `key`, unless another process already saved one there.
+        """Save `text` under `key`, unless another process has already saved a text there.
 
         Raises:
             RunStopped: the file cannot be opened.
@@ -65,7 +66,7 @@ class Cache:
         self._texts.put({key: text})
 
     def forget(self, key: str) -> None:
-        """Delete the text under `key`, which is no longer a valid verdict."""
+        """Delete the text under `key`, because it is no longer a valid verdict."""
         self._texts.forget(key)
 
     @property
@@ -73,7 +74,7 @@ class Cache:
         return SqliteCache(self.path, _NAME, "the judge", self.replay)
 
     def missed(self, key: str) -> str:
-        """Return the message for a replay that finds nothing under `key`."""
+        """Return the error message for a replay that finds no verdict under `key`."""
         return (
             f"replay: {self.path} has no verdict for this request (key {key[:16]}). The completion, the rubric, the "
             "model or a setting differs from the run that filled the cache. Drop replay=True to call the judge"
@@ -81,6 +82,6 @@ class Cache:
 
 
 def key_of(**parts: object) -> str:
-    """Return the SHA-256 of `parts` as JSON. Everything that changes a verdict must be among them."""
+    """Return the SHA-256 digest of `parts` as JSON. Pass everything that can change a verdict."""
     parts_json = json.dumps(parts, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(f"{FORMAT} {parts_json}".encode()).hexdigest()

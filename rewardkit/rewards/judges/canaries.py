@@ -1,8 +1,8 @@
-"""Completions with known scores, judged from time to time to see if the judge has changed.
+"""Canaries: completions with known scores, judged regularly to detect changes in the judge.
 
-``rk.Canaries([{"completion": "4", "score": 10}, {"completion": "5", "score": 0}], interval=20)`` asks for both in every
-20th batch. If the provider replaces a model under the same name, or a local server gets other settings, the reward
-changes although the policy does not.
+``rk.Canaries([{"completion": "4", "score": 10}, {"completion": "5", "score": 0}], interval=20)`` has both judged in
+every 20th batch. If a provider replaces the model behind a name, or someone changes the settings of a local server, the
+reward changes although the policy does not.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Canary:
 
     Attributes:
         completion: the completion to judge.
-        score: its known score, on the scale of the judge.
-        prompt: its prompt.
-        columns: the columns that the rubric and the reference need, by name.
+        score: the known score of the completion, on the judge's scale.
+        prompt: the prompt of the completion.
+        columns: the values of the other columns used by the rubric and the reference, by name.
 
     Raises:
         RewardDefinitionError: the score is not a finite number, or the value of a column is not hashable.
@@ -46,13 +46,14 @@ class Canary:
 @final
 @dataclass(frozen=True)
 class Drift:
-    """The difference between the scores of canaries and their known scores, in points of the scale.
+    """The difference between the current and the known scores of the canaries, in points of the judge's scale.
 
     Attributes:
-        mean: the mean difference; above 0 the judge has become more generous. NaN if no canary got a verdict.
+        mean: the mean difference; a positive one means that the judge has become more generous. NaN if no canary got a
+            verdict.
         most: the largest absolute difference; NaN if no canary got a verdict.
-        off: the share of canaries beyond the tolerance or without a verdict.
-        warning: the message to log; empty if no canary is off.
+        off: the fraction of canaries that are beyond the tolerance or have no verdict.
+        warning: the message to log; empty if all canaries are within the tolerance.
     """
 
     mean: float
@@ -64,22 +65,23 @@ class Drift:
 @final
 @dataclass(frozen=True)
 class Canaries:
-    """Known completions to check a judge with.
+    """Completions with known scores that check a judge.
 
     ``rk.Canaries([{"prompt": "2+2=?", "completion": "4", "score": 10}], interval=20, tolerance=1)``
 
     Attributes:
-        cases: rows with ``completion`` and ``score``, on the scale of the judge, and if you like ``prompt`` and the
-            columns that the rubric and the reference need.
-        interval: the number of batches from one check to the next, at least 1. The first batch is also checked.
-        tolerance: the largest difference from the known score that is not a drift, in points of the scale; at least 0.
+        cases: rows with a ``completion``, its ``score`` on the judge's scale, and optionally a ``prompt`` and the
+            columns used by the rubric and the reference.
+        interval: the number of batches between checks, at least 1. The first batch is checked.
+        tolerance: the largest difference from a known score that does not count as drift, in points of the judge's
+            scale; at least 0.
 
     Raises:
         RewardDefinitionError: there are no canaries, or a number is out of range.
     """
 
     cases: Iterable[Mapping[str, Any] | Canary]
-    # Any numbers: a few more calls in a hundred, and a step of the usual scale of 0 to 10.
+    # Arbitrary: checks add only a few percent to the calls, and the tolerance is one point on a scale of 0 to 10.
     interval: int = 20
     tolerance: float = 1.0
 
@@ -97,25 +99,27 @@ class Canaries:
 
     @property
     def canaries(self) -> tuple[Canary, ...]:
-        """The cases, each as a canary."""
+        """The cases as `Canary` objects."""
         return tuple(map(_canary, self.cases))
 
     def due(self, batch: int) -> tuple[Canary, ...]:
-        """Return the canaries to judge in this batch, counted from 0."""
+        """Return the canaries to judge in batch number `batch`, counted from 0; often empty."""
         return self.canaries if batch % self.interval == 0 else ()
 
     def drift(self, given: Sequence[float | None]) -> Drift:
-        """Return the drift for the scores `given` to `canaries`, in that order; None for no verdict."""
+        """Return the drift, from the scores `given` to `canaries` in the same order; None for a missing verdict."""
         pairs = list(zip(self.canaries, given, strict=True))
         gaps = [score - canary.score for canary, score in pairs if score is not None]
-        far = [
+        off_target = [
             f"{shorten(canary.completion, 60)} was {canary.score:g}, now {_shown(score)}"
             for canary, score in pairs
             if score is None or not abs(score - canary.score) <= self.tolerance
         ]
         mean = sum(gaps) / len(gaps) if gaps else math.nan
         most = max(map(abs, gaps), default=math.nan)
-        return Drift(mean, most, len(far) / len(pairs), self._warning(far, len(pairs)) if far else "")
+        return Drift(
+            mean, most, len(off_target) / len(pairs), self._warning(off_target, len(pairs)) if off_target else ""
+        )
 
     def _warning(self, far: Sequence[str], count: int) -> str:
         return (
@@ -125,10 +129,10 @@ class Canaries:
 
 
 def _canary(row: Mapping[str, Any] | Canary) -> Canary:
-    """Return a row as a canary.
+    """Convert `row` to a canary.
 
     Raises:
-        RewardDefinitionError: it is not a row, or has no completion or no score.
+        RewardDefinitionError: `row` is not a mapping, or has no completion or no score.
     """
     if isinstance(row, Canary):
         return row

@@ -1,8 +1,8 @@
-"""A judge of groups: it ranks all completions of a prompt in one request.
+"""A judge that ranks all completions of a prompt in one request.
 
-The order of the completions and their identifiers are computed from all texts, so no completion can know its place, and
-the verdict names identifiers instead of positions. If a group gets no verdict, each completion is judged alone: those
-that get no verdict again fail, and the others are ranked.
+The order of the completions and their identifiers are computed from all texts, so a completion cannot know its
+position, and the verdict names identifiers instead of positions. If a group gets no verdict, the judge is asked about
+each completion alone: the ones without a verdict fail, and the others are ranked.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from rewardkit.rewards.judges.verdicts import Ranking, Verdict
 from rewardkit.tree.results import Abstention, Raised
 
 LEAST_CHARACTERS = 200
-"""The least that is shown of each completion in a large group. Any number: less would show no answer."""
+"""The minimum number of characters shown of each completion in a large group. Arbitrary: fewer may hide the answer."""
 
 
 @dataclass(frozen=True)
 class GroupJudge:
-    """Ranks the completions of one prompt: 1.0 for the best one down to 0.0 for the worst.
+    """A judge that ranks the completions of one prompt, from 1.0 for the best one down to 0.0 for the worst.
 
     Attributes:
         brief: the settings of the judge.
-        shuffle: another number gives another order.
+        shuffle: the seed of the order in which the completions are shown.
     """
 
     brief: Brief
@@ -40,7 +40,7 @@ class GroupJudge:
     pool: ClassVar[str] = "judges"
 
     async def __call__(self, completion: Sequence[str], *values: Any) -> list[Score | Abstention | Raised]:
-        # All rows of a group have the same cells; the prompt is one text already.
+        # All rows of a group have the same values; the prompt is already a single text.
         sample = {
             name: value if name == "prompt" else value[0] for name, value in zip(self.brief.names, values, strict=True)
         }
@@ -56,14 +56,14 @@ class GroupJudge:
             outcomes |= await self._ranked(excerpts, sample)
         except NoVerdict:
             outcomes |= await self._unfit(excerpts, sample)
-            fit = {text: each for text, each in excerpts.items() if text not in outcomes}
-            if not outcomes or len(fit) < 2:
+            judgeable = {text: excerpt for text, excerpt in excerpts.items() if text not in outcomes}
+            if not outcomes or len(judgeable) < 2:
                 raise
-            outcomes |= await self._ranked(fit, sample)
+            outcomes |= await self._ranked(judgeable, sample)
         return [outcomes[text] for text in completion]
 
     async def _ranked(self, excerpts: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Score]:
-        """Return the score of each of two or more completions, by text."""
+        """Rank two or more completions, and return their scores by text."""
         verdict, identified = await self._verdict(excerpts, sample)
         scores = Ranking(tuple(identified)).scores(verdict.answers)
         outcomes = {}
@@ -74,13 +74,13 @@ class GroupJudge:
         return outcomes
 
     async def _unfit(self, excerpts: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Raised]:
-        """Return the completions that get no verdict even alone, because they are refused or confuse the judge.
+        """Return the completions that get no verdict even alone, with their errors, so that only these fail.
 
-        Only these fail, and not the whole group.
+        Such a completion is refused by the endpoint or confuses the judge.
         """
-        alone = [self._verdict({text: each}, sample) for text, each in excerpts.items()]
+        requests = [self._verdict({text: excerpt}, sample) for text, excerpt in excerpts.items()]
         outcomes = {}
-        for text, outcome in zip(excerpts, await asyncio.gather(*alone, return_exceptions=True), strict=True):
+        for text, outcome in zip(excerpts, await asyncio.gather(*requests, return_exceptions=True), strict=True):
             if isinstance(outcome, NoVerdict):
                 reported(excerpts[text], text)
                 outcomes[text] = Raised(outcome)
@@ -91,27 +91,27 @@ class GroupJudge:
     async def _verdict(
         self, excerpts: Mapping[str, Shielded], sample: Mapping[str, Any]
     ) -> tuple[Verdict, dict[str, str]]:
-        """Return the verdict, and a mapping of its identifiers -> texts."""
+        """Return the verdict, and the mapping identifier -> text for the identifiers in it."""
         identified = identifiers(excerpts, self.shuffle)
         blocks = "\n\n".join(f"{identifier}:\n{excerpts[text].text}" for identifier, text in identified.items())
         judge_prompt = self.brief.conversation(Ranking(tuple(identified)), f"To rank:\n\n{blocks}", sample)
         return await self.brief.verdict(judge_prompt), identified
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
-        """Return the results of one batch, and their usage."""
+        """Return the results of one batch, and the usage of the judge for them."""
         return await metered(calls)
 
     def describe(self) -> str:
-        """Return everything that changes a verdict, for fingerprints."""
+        """Return all settings that can change a verdict, for fingerprints."""
         return f"GroupJudge({self.brief.describe()}, {self.shuffle})"
 
 
 def identifiers(texts: Iterable[str], shuffle: int) -> dict[str, str]:
-    """Return identifier -> text, in an order that depends on the texts but not on their order."""
+    """Return a mapping identifier -> text, in an order that depends on the set of texts but not on the input order."""
     ordered = sorted(texts)
     seed = _digest(str(shuffle), *ordered)
-    # Six hexadecimal digits are short for the judge; of a group of 64, two begin alike in one of 8,000 groups, which
-    # gets longer ones.
+    # Six hexadecimal digits are easy for the judge to repeat. In one of 8,000 groups of 64 completions, two share their
+    # first six digits, and that group gets longer identifiers.
     for length in count(6):
         by_identifier = {_digest(seed, text)[:length]: text for text in ordered}
         if len(by_identifier) == len(ordered):

@@ -35,7 +35,7 @@ from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.results import Policy, ReturnPolicy
 from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, checked_name
 
-# Several questions about one completion, one component each: ``rk.Criterion("clarity", "Is it clear?")``.
+# Several questions about one completion, with one component per question: ``rk.Criterion("clarity", "Is it clear?")``.
 
 
 @final
@@ -44,10 +44,10 @@ class Criterion:
     """One question for a judge: ``rk.Criterion("tone", "Is it friendly?", weight=0.3)``.
 
     Args:
-        name: the name of its component.
+        name: the name of the criterion's component.
         text: the question.
-        weight: a number or a schedule; by default all criteria share a weight of 1 equally.
-        scale: the worst and the best score; by default those of the judge.
+        weight: a number or a schedule; by default 1 divided by the number of criteria.
+        scale: the worst and the best score; by default the judge's.
 
     Raises:
         RewardDefinitionError: an argument is invalid, or the name is "reason".
@@ -75,7 +75,7 @@ class Criterion:
 
 
 def checked_scale(scale: Any) -> Interval:
-    """Return `scale` as two finite numbers, (worst, best)."""
+    """Check `scale`, and return it as two finite numbers, (worst, best)."""
     try:
         low, high = (float(end) for end in scale)
     except (TypeError, ValueError):
@@ -88,7 +88,7 @@ def checked_scale(scale: Any) -> Interval:
 
 
 def checked_criteria(criteria: Any, scale: Interval) -> tuple[Criterion, ...]:
-    """Return `criteria`, a mapping of name -> text or a list, each with its scale and weight."""
+    """Check `criteria`, a mapping name -> text or a list, and return them with their scales and weights filled in."""
     listed = [Criterion(*item) for item in criteria.items()] if isinstance(criteria, Mapping) else criteria
     if not isinstance(listed, Sequence) or not listed or not all(isinstance(item, Criterion) for item in listed):
         raise RewardDefinitionError(
@@ -149,7 +149,7 @@ def judge(
     reference: str | None = None,
     examples: Iterable[tuple[str, Any, str]] = (),
     show_thinking: bool = False,
-    # Any limit: about 5,000 tokens; the judge is paid by the token.
+    # Arbitrary: about 5,000 tokens. You pay for the judge by the token.
     max_characters: int = 20_000,
     name: str = "judge",
     cache: Cache | str | None = None,
@@ -158,40 +158,41 @@ def judge(
     deterministic: bool = True,
     on_failure: Policy = "unscorable",
 ) -> Reward:
-    """Return a reward that asks a language model behind any OpenAI-compatible endpoint, from 0 (worst) to 1 (best).
+    """Return a reward that a language model at an OpenAI-compatible endpoint gives, from 0 (worst) to 1 (best).
 
     ::
 
         rk.judge("Does it answer {question} in a friendly way?", model="gpt-5-mini")
 
-    ``Sure, it is 4.`` might get 7 on the scale from 0 to 10, which is a score of 0.7; the reason of the judge is the
-    note. If the judge cannot be reached, or gives no valid verdict, the sample fails. A failure is never scored 0.
+    ``Sure, it is 4.`` might get 7 on the scale from 0 to 10, which is a score of 0.7; the judge's reason is the note.
+    If the judge cannot be reached, or gives no valid verdict, the sample fails. By default, a failure is not scored 0.
 
     Args:
-        rubric: a description of a good completion. ``{column}`` is replaced by a column, ``{prompt}`` by the prompt,
-            ``{completion}`` by the completion; ``{transcript}`` by all turns with their calls and results.
-        model: the name of a model at ``OPENAI_BASE_URL`` or OpenAI; or an ``rk.Endpoint`` with its address, limits and
-            options.
+        rubric: a description of a good completion. ``{column}`` is replaced by the value of that column, ``{prompt}``
+            by the prompt, ``{completion}`` by the completion, and ``{transcript}`` by all turns with their calls and
+            results.
+        model: the name of a model at ``OPENAI_BASE_URL`` or OpenAI; or an ``rk.Endpoint``, which also sets the address,
+            limits and options.
         scale: the worst and the best score that the judge can give.
-        criteria: several questions in one request: name -> text, or a list of ``rk.Criterion``. The reward is their
-            weighted sum, with one component each; the component `name` is their plain mean.
-        checklist: yes-or-no questions in one request. The score is the share of yes, and the items are its parts.
+        criteria: several questions in one request: a mapping name -> text, or a list of ``rk.Criterion``. The reward is
+            the weighted sum of the criteria, each a component; the component `name` is their unweighted mean.
+        checklist: yes-or-no questions in one request. The score is the fraction answered yes, with one part per item.
         compare: ``"group"`` ranks all completions of a prompt in one request, from 1 (best) to 0 (worst).
-        reference: a column with an answer to compare with.
-        examples: (completion, score, reason) examples for the judge. With `criteria` or `checklist` the score is a
-            mapping from their names.
-        show_thinking: True shows the judge the model's thinking before its answer.
-        max_characters: the number of characters shown of a completion, or of all completions of a group together. Of
-            longer ones the beginning and the end are shown.
+        reference: the name of a column with an answer to compare with.
+        examples: (completion, score, reason) examples for the judge. With `criteria` or `checklist`, each score is a
+            mapping from the criterion names or the checklist items.
+        show_thinking: if True, show the judge the model's thinking before the answer.
+        max_characters: the maximum number of characters shown of one completion, or of all completions of a group
+            together. If a completion is longer, the judge sees its beginning and its end.
         name: the name of the component.
-        cache: an ``rk.Cache``, or the path of its file, so that nothing is asked twice.
-        budget: an ``rk.Budget``: the most to spend, and the behavior when it is spent.
-        canaries: an ``rk.Canaries``: completions with known scores, which show if the judge changes.
-        deterministic: True judges equal samples once.
+        cache: an ``rk.Cache``, or the path of a cache file. With it, the judge is never asked the same question twice.
+        budget: an ``rk.Budget``: the spending limit, and the behavior when it is reached.
+        canaries: an ``rk.Canaries``: completions with known scores, which reveal changes in the judge.
+        deterministic: if True, judge equal samples only once.
         on_failure: the score of a sample that could not be judged, as in ``rk.reward``.
 
     Raises:
-        RewardDefinitionError: an option is invalid, or two options do not go together.
+        RewardDefinitionError: an option is invalid, or two options cannot be combined.
         MissingExtraError: the extra ``judge`` is not installed.
     """
     if any(find_spec(module) is None for module in _NEEDED):
@@ -269,7 +270,7 @@ def judge(
 def _form(
     scale: tuple[float, float], criteria: Any, checklist: Any, compare: Any
 ) -> tuple[Form | None, tuple[Criterion, ...]]:
-    """Return the form of a verdict (None for a ranking), and the criteria."""
+    """Return the form of the verdict (None for a ranking), and the criteria (empty if there are none)."""
     if sum(option is not None for option in (criteria, checklist, compare)) > 1:
         raise RewardDefinitionError("judge: criteria=, checklist= and compare= exclude each other. Pass only one")
     if criteria is not None:
@@ -288,7 +289,7 @@ def _form(
 
 
 def _example(example: Any, form: Form) -> Example:
-    """Return one example; its score must be a valid verdict."""
+    """Check one example for the judge, whose score must be a valid verdict, and return it."""
     try:
         completion, score, reason = example
     except (TypeError, ValueError):
@@ -321,7 +322,7 @@ def _policy(value: Any) -> Policy:
     return float(value)
 
 
-# A judge of whether a rollout does its task: ``task_judge("gpt-5-mini")``.
+# A judge that checks whether a rollout does its task: ``task_judge("gpt-5-mini")``.
 
 
 _RUBRIC = """A program scored the rollout below, and the model that wrote it was trained to score high. Such a program \
@@ -341,18 +342,18 @@ _SAMPLE = "The prompt:\n{prompt}\n\nThe rollout:\n{transcript}"
 
 
 def task_judge(model: str | Endpoint, *, task: str | None = None, **options: Any) -> Reward:
-    """Return a judge that gives 1 if a rollout does its task, 0 if it does not, and 0.5 if neither is clear.
+    """Return a judge that scores a rollout 1 if it does its task, 0 if it does not, and 0.5 if neither is clear.
 
     ::
 
         rk.score(task_judge("gpt-5-mini"), ["1 2 3 4 5 6 7 8 9"], prompts=["2+2=?"]).total  # array([0.])
 
-    It sees the prompt and all turns with their calls, results and thinking.
+    The judge sees the prompt and all turns with their calls, results and thinking.
 
     Args:
         model: the name of a model, or an ``rk.Endpoint``, as in `rk.judge`.
-        task: the task of the prompts, in words, if they do not state it: ``"Copy all even numbers."``
-        options: as in `rk.judge`, such as ``cache`` and ``reference``, the column with the gold answer.
+        task: a description of the task, if the prompts do not state it: ``"Copy all even numbers."``
+        options: more options of `rk.judge`, such as ``cache`` and ``reference``, the column with the gold answer.
 
     Raises:
         RewardDefinitionError: an option is invalid.

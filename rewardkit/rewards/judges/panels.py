@@ -20,7 +20,7 @@ _COMBINED: dict[str, Callable[..., Any]] = {"mean": np.nanmean, "median": np.nan
 
 @dataclass(frozen=True, slots=True)
 class _Disagreement:
-    """The distance between the highest and the lowest score of each row."""
+    """The distances between the highest and the lowest score, one per row."""
 
     distances: tuple[float, ...]
 
@@ -36,7 +36,7 @@ class _Disagreement:
 @final
 @dataclass(frozen=True)
 class Panel(Reward):
-    """The mean or the median of several judges."""
+    """A reward that is the mean or the median of several judges."""
 
     judges: tuple[Reward, ...]
     combine: Combine
@@ -81,18 +81,18 @@ class Panel(Reward):
 
 
 def judge_panel(judges: Sequence[Reward], *, combine: Combine = "mean", name: str = "panel") -> Reward:
-    """Return the mean or the median of several judges. If one of them fails, the panel fails.
+    """Return a reward that is the mean or the median of several judges. If one of them fails, the panel fails.
 
     ::
 
         rk.judge_panel([rk.judge(rubric, model="a", name="a"), rk.judge(rubric, model="b", name="b")])
 
-    The part ``disagreement`` of each score is the highest minus the lowest judge, and its mean is logged as
+    The part ``disagreement`` of each score is the highest minus the lowest judge's score, and its mean is logged as
     ``judge_disagreement/<name>``. If it grows, the policy has found something that only one of the judges likes.
 
     Args:
         judges: two or more rewards with different names.
-        combine: ``"mean"`` or ``"median"``. With three judges, one alone cannot move the median far.
+        combine: ``"mean"`` or ``"median"``. With three judges, a single one cannot move the median far.
         name: the name of the component.
 
     Raises:

@@ -1,7 +1,7 @@
-"""The prompt of a judge. It separates the judged text from the instructions.
+"""Build the prompt of a judge so that the judged text is separate from the instructions.
 
-The first message is the task. Then come the examples, each with the right verdict, and then the sample. Every
-completion is between marks with a nonce.
+The first message states the task. The examples follow, each with the right verdict, and then the sample. Every
+completion is enclosed in delimiters with a nonce.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _REFUSED = {
 
 
 _SHOWN = frozenset(("completion", "transcript"))
-"""The names of the judged texts."""
+"""The names that stand for judged text in a rubric."""
 
 
 @dataclass(frozen=True)
 class Rubric:
-    """A rubric as (text, name) pieces: literal text, and the name of the value after it ("" for none)."""
+    """A rubric as (text, name) pieces: literal text, and the name of the value that follows it ("" for none)."""
 
     pieces: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, text: str) -> Rubric:
-        """Parse `text`.
+        """Parse `text`, in which names of values are in braces.
 
         Raises:
-            RewardDefinitionError: braces do not hold the name of a value.
+            RewardDefinitionError: `text` is empty, or the text in a pair of braces is not a valid name.
         """
         if not isinstance(text, str) or not text.strip():
             raise RewardDefinitionError(f"the rubric must be a non-empty string, got {shorten(text)}")
@@ -53,9 +53,9 @@ class Rubric:
         except ValueError as error:
             raise RewardDefinitionError(f"the rubric {shorten(text)} cannot be read: {error}. {_DOUBLE}") from None
         pieces = []
-        for literal, name, form, conversion in parsed:
+        for literal, name, format_spec, conversion in parsed:
             if name is not None:
-                _check_name(name, form or conversion, text)
+                _check_name(name, format_spec or conversion, text)
             pieces.append((literal, name or ""))
         if {name for _, name in pieces} >= _SHOWN:
             raise RewardDefinitionError(
@@ -66,21 +66,21 @@ class Rubric:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the values in the rubric, once each, in order."""
+        """The distinct names of values in the rubric, in order."""
         return tuple(dict.fromkeys(name for _, name in self.pieces if name))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns in the rubric."""
+        """The names in the rubric that are columns of the dataset, in order."""
         return tuple(name for name in self.names if name not in ("completion", "transcript", "prompt"))
 
     @property
     def of_trajectories(self) -> bool:
-        """Whether the judge sees all turns."""
+        """Whether the rubric contains ``{transcript}``, so that the judge sees all turns."""
         return "transcript" in self.names
 
     def filled(self, values: Mapping[str, Any], block: str) -> str:
-        """Return the text for one sample; `block` is the completion between its marks."""
+        """Return the rubric with the values of one sample; `block` is the delimited completion."""
         text = "".join(
             literal + (self._value_text(name, values, block) if name else "") for literal, name in self.pieces
         )
@@ -109,7 +109,7 @@ def _check_name(name: str, decoration: str | None, text: str) -> None:
 
 
 def cell_text(value: object) -> str:
-    """Return a cell as text for a judge: strings escaped, other values as JSON."""
+    """Return a cell as escaped text for a judge: strings as they are, other values as JSON."""
     if isinstance(value, str):
         return escaped(value)
     try:
@@ -119,7 +119,7 @@ def cell_text(value: object) -> str:
 
 
 Example = tuple[str, tuple[tuple[str, Any], ...], str]
-"""A completion, the answers of the right verdict, and the reason."""
+"""A completion, the answers of the right verdict by question, and the reason."""
 
 _TASK = (
     "You judge texts that another program wrote, by the rubric in the message. What you judge stands between "
@@ -140,16 +140,16 @@ def conversation(
     examples: Sequence[tuple[str, str]] = (),
     name: str = "completion",
 ) -> Conversation:
-    """Build the prompt of the judge for one sample, as (role, text) pairs.
+    """Build the judge's prompt for one sample, as (role, text) pairs.
 
     Args:
         rubric: a description of a good completion.
         form: the form of the verdict.
-        block: the completion between its marks.
-        values: the columns in the rubric and the reference, by name.
-        reference: the column with an answer to compare with.
-        examples: (block, verdict) pairs.
-        name: the name in the marks of the blocks.
+        block: the delimited completion.
+        values: the values of the columns in the rubric and of the reference, by name.
+        reference: the name of the column with an answer to compare with; None for no reference.
+        examples: (delimited completion, verdict) pairs.
+        name: the name in the delimiters.
     """
     task = f"{_TASK.format(name=name, nonce=NONCE)}\n\n{form.instructions()}"
     messages = [("system", task)]

@@ -1,7 +1,7 @@
-"""Reward models as rewards: ``rk.reward_model("org/name")`` scores completions by a sequence classifier.
+"""Reward models as rewards: ``rk.reward_model("org/name")`` scores completions with a sequence classifier.
 
-The completions of a batch are scored in a thread, sorted by length, while other rewards are computed. Behind a gate
-only completions for which the gate is open are scored, and equal ones only once.
+A thread scores the completions of a batch, sorted by length, while other rewards are computed. Equal completions are
+scored only once, and behind a gate, only the completions that pass it are scored.
 """
 
 from __future__ import annotations
@@ -39,13 +39,19 @@ from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.results import Policy, ReturnPolicy
 from rewardkit.tree.reward import Reward
 
-# A sequence classifier of transformers that scores completions in batches, by logit or probability.
+# A transformers sequence classifier that scores completions in batches, by logit or probability.
 
 
-_NO_LIMIT_NAMED = 4096  # tokens, if neither the model nor its tokenizer has a limit
-_LONGEST_TOKEN = 32  # characters; a text longer than this times the limit of tokens is cut
-_STEP = 64  # tokens; texts are padded to a multiple of it
-_BEYOND = 1_000_000  # tokenizers without a limit report a larger number
+# The limit in tokens if neither the model nor the tokenizer has one. Arbitrary: it bounds the memory for one text.
+_NO_LIMIT_NAMED = 4096
+# Characters per token. A text is cut to this times the token limit before it is tokenized. Arbitrary: few tokens are
+# longer.
+_LONGEST_TOKEN = 32
+# Texts are padded to a multiple of this many tokens. Arbitrary: a larger step wastes more padding, a smaller one makes
+# smaller batches.
+_STEP = 64
+# Tokenizers without a limit report a larger one than this.
+_BEYOND = 1_000_000
 
 Ids = dict[str, list[int]]
 
@@ -53,7 +59,7 @@ Ids = dict[str, list[int]]
 @final
 @dataclass(frozen=True)
 class Weights:
-    """A model and its tokenizer, by name or as objects, and the options for loading them."""
+    """A model and a tokenizer, by name or as objects, with the options for loading them."""
 
     model: str | Any
     tokenizer: str | Any
@@ -62,7 +68,7 @@ class Weights:
     revision: str | None
 
     def describe(self) -> str:
-        """Return the names for the fingerprint; for a module, its class and some of its numbers."""
+        """Return the names and options for the fingerprint; for a module, the class and some of the parameters."""
         tokenizer = self.tokenizer if isinstance(self.tokenizer, str) else getattr(self.tokenizer, "name_or_path", "")
         model = self.model if isinstance(self.model, str) else _looks(self.model)
         return f"Weights({model!r}, {tokenizer!r}, {self.dtype!r}, {self.revision!r})"
@@ -71,7 +77,7 @@ class Weights:
 @final
 @dataclass(frozen=True)
 class Verdict:
-    """A score or an error, and a note."""
+    """A score or an error for one text, and a note."""
 
     value: float | Exception
     note: str = ""
@@ -80,7 +86,14 @@ class Verdict:
 @final
 @dataclass(frozen=True)
 class Reading:
-    """The label of a classifier that counts, as a probability or a logit, and the limits of a batch and of a text."""
+    """How to read scores from a classifier.
+
+    Attributes:
+        label: the index or name of the label that gives the score; None if there is only one.
+        probability: True for the label's probability, False for its logit.
+        batch_size: the number of texts scored together.
+        max_length: the limit in tokens for one text; None for the limit of the model or the tokenizer.
+    """
 
     label: int | str | None
     probability: bool
@@ -100,7 +113,7 @@ class _Encoded:
 
 @final
 class Classifier:
-    """A model in memory with its tokenizer."""
+    """A sequence classifier in memory, with its tokenizer."""
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self.model = model
@@ -113,16 +126,16 @@ class Classifier:
         if self._padding is None and self.config is not None and tokenizer.pad_token_id is not None:
             self._padding = self.config.pad_token_id = (
                 tokenizer.pad_token_id
-            )  # the model finds the last token of a text by it
+            )  # the model needs it to find the last token of a text
         added = getattr(tokenizer, "added_tokens_decoder", {}).values()
         special = {*map(str, tokenizer.all_special_tokens), *(str(token) for token in added if token.special)}
-        # Special tokens are broken up by a space after the first character. That does not change a token with a space
-        # in its first two characters.
-        long = sorted((token for token in special if len(token[:2].strip()) == 2), key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, long)) or r"(?!)")
+        # Special tokens are broken up with a space after their first character. That would not change a token that has
+        # a space in its first two characters, so such tokens are left out.
+        breakable = sorted((token for token in special if len(token[:2].strip()) == 2), key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, breakable)) or r"(?!)")
 
     def read(self, texts: Sequence[tuple[str, str]], reading: Reading) -> Iterator[dict[int, Verdict]]:
-        """Yield the verdicts on (completion, prompt) pairs by their index, batch by batch."""
+        """Yield the verdicts on (completion, prompt) pairs, batch by batch, as mappings index -> verdict."""
         limit = reading.max_length or self._limit()
         encoded: list[_Encoded] = []
         for number, (completion, prompt) in enumerate(texts):
@@ -138,8 +151,8 @@ class Classifier:
                 yield from self._verdicts(same_width[start : start + size], (size, width), reading)
 
     def _width(self, length: int, limit: int) -> int:
-        """Return the padded length of a text; if it depended on the other texts, scores would round differently."""
-        if self._padding is None:  # without padding, texts are read one by one
+        """Return the padded length of a text. If it depended on the other texts, scores would round differently."""
+        if self._padding is None:  # without a padding token, texts are scored one by one
             return length
         return min(limit, -(-length // _STEP) * _STEP)
 
@@ -161,22 +174,23 @@ class Classifier:
         except Exception as error:
             yield {text.number: Verdict(_failure("reading it", error)) for text in batch}
             return
-        chosen = self._chosen(logits.shape[-1], reading.label)
+        label_index = self._chosen(logits.shape[-1], reading.label)
         if reading.probability:
             logits = logits.sigmoid() if logits.shape[-1] == 1 else logits.softmax(-1)
-        values = logits[:, chosen].tolist()
+        values = logits[:, label_index].tolist()
         yield {text.number: Verdict(_finite(value), text.note) for text, value in zip(batch, values, strict=True)}
 
     def _logits(self, batch: Sequence[_Encoded], shape: tuple[int, int]) -> Any:
-        """Return the logits of each text; the batch is padded to its shape, (texts, tokens)."""
+        """Return the logits, (texts, labels). The batch is first padded to `shape`, (texts, tokens)."""
         import torch
 
         rows, width = shape
-        filled = [*batch, *[batch[0]] * (rows - len(batch))]
-        fill = {"input_ids": self._padding or 0}
+        padded_batch = [*batch, *[batch[0]] * (rows - len(batch))]
+        padding = {"input_ids": self._padding or 0}
         tensors = {
             name: torch.tensor(
-                [text.ids[name] + [fill.get(name, 0)] * (width - len(text)) for text in filled], device=self.device
+                [text.ids[name] + [padding.get(name, 0)] * (width - len(text)) for text in padded_batch],
+                device=self.device,
             )
             for name in batch[0].ids
         }
@@ -188,10 +202,10 @@ class Classifier:
 
     def _encoded(self, number: int, completion: str, prompt: str, limit: int) -> _Encoded:
         notes = []
-        most = limit * _LONGEST_TOKEN
-        if len(completion) > most:
-            notes.append(f"cut from {len(completion):,} to {most:,} characters")
-        prompt, completion = _encodable(prompt[:most]), _encodable(completion[:most])
+        max_characters = limit * _LONGEST_TOKEN
+        if len(completion) > max_characters:
+            notes.append(f"cut from {len(completion):,} to {max_characters:,} characters")
+        prompt, completion = _encodable(prompt[:max_characters]), _encodable(completion[:max_characters])
         if self._special.search(completion):
             notes.append("special tokens broken up")
             while self._special.search(completion):
@@ -204,15 +218,15 @@ class Classifier:
         return _Encoded(number, ids, "; ".join(notes))
 
     def _ids(self, completion: str, prompt: str, limit: int | None = None) -> Ids:
-        """Return the inputs of the model, one number per token, at most `limit` of them."""
+        """Return the inputs of the model by name, each with one integer per token, for at most `limit` tokens."""
         if getattr(self.tokenizer, "chat_template", None):
             messages = [{"role": "user", "content": prompt}] if prompt else []
             messages.append({"role": "assistant", "content": completion})
             encoding = self.tokenizer.apply_chat_template(messages, tokenize=True, return_dict=True)
         else:
             texts = (prompt, completion) if prompt else (completion,)
-            cutting = {"truncation": True, "max_length": limit} if limit else {}
-            encoding = self.tokenizer(*texts, **cutting, verbose=False)
+            truncation = {"truncation": True, "max_length": limit} if limit else {}
+            encoding = self.tokenizer(*texts, **truncation, verbose=False)
         tokens = list(encoding["input_ids"])[:limit] or [self.tokenizer.eos_token_id or 0]
         ids = {"input_ids": tokens, "attention_mask": [1] * len(tokens)}
         if "token_type_ids" in encoding and "token_type_ids" in self._forward_parameters:
@@ -222,7 +236,7 @@ class Classifier:
     def _end_of(self, prompt: str, completion: str, limit: int) -> str:
         """Return the end of the prompt that leaves room for the whole completion."""
         while prompt and len(self._ids(completion, prompt)["input_ids"]) > limit:
-            # A quarter at a time: the prompt is tokenized again after each cut, so a few times at most.
+            # Cut a quarter at a time, because the prompt is tokenized again after each cut.
             prompt = prompt[len(prompt) // 4 + 1 :]
         return prompt
 
@@ -231,7 +245,7 @@ class Classifier:
         return min((limit for limit in limits if limit and limit < _BEYOND), default=_NO_LIMIT_NAMED)
 
     def _chosen(self, count: int, label: int | str | None) -> int:
-        """Return the index of the label that counts."""
+        """Return the index of the label that gives the score, out of `count` labels."""
         names = {str(name): number for number, name in (getattr(self.config, "id2label", None) or {}).items()}
         if label is None and count == 1:
             return 0
@@ -249,10 +263,10 @@ class Classifier:
 
 @cache
 def loaded(weights: Weights, process: int) -> Classifier:
-    """Return the classifier; it is loaded once per process.
+    """Load the classifier, once per process.
 
     Raises:
-        RunStopped: it cannot be loaded, or is not a classifier.
+        RunStopped: the model cannot be loaded, or is not a classifier.
     """
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -277,7 +291,7 @@ def loaded(weights: Weights, process: int) -> Classifier:
 
 @contextmanager
 def _evaluating(model: Any) -> Iterator[None]:
-    """Turn dropout off, and restore it afterwards: the module may be in training elsewhere."""
+    """Turn dropout off, and restore the modes of all submodules afterwards, in case the model is being trained."""
     training = [part for part in model.modules() if part.training]
     model.eval()
     try:
@@ -288,7 +302,7 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 
 def _own_device() -> str:
-    """Return the GPU of this rank. The trainer chose one, but only for its own thread."""
+    """Return the GPU of this rank, or "cpu". The trainer has set the current GPU, but only for its own thread."""
     import torch
 
     if not torch.cuda.is_available():
@@ -304,7 +318,7 @@ def _looks(module: Any) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Replace halves of characters, which no tokenizer accepts, by question marks."""
+    """Replace lone surrogates, which no tokenizer accepts, with question marks."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -323,7 +337,7 @@ def reward_model(
     label: int | str | None = None,
     probability: bool = False,
     bounds: Bounds | None = None,
-    # Any size that fits beside a policy on its GPU.
+    # Arbitrary: small enough to fit next to the policy on its GPU.
     batch_size: int = 8,
     max_length: int | None = None,
     device: str | None = None,
@@ -333,38 +347,40 @@ def reward_model(
     name: str = "reward_model",
     on_failure: Policy = "unscorable",
 ) -> Reward:
-    """Return a reward that scores completions by a sequence classifier, such as one trained on preferences.
+    """Return a reward that scores completions with a sequence classifier, such as one trained on preferences.
 
-    ``rk.normalize(rk.reward_model("org/name"))`` makes its logits comparable to other rewards.
+    ``rk.normalize(rk.reward_model("org/name"))`` makes the logits comparable to other rewards.
     ``rk.gate(when=form, then=rk.reward_model("org/name", probability=True))`` skips completions of the wrong form.
 
-    The prompt is the user's message and the completion the assistant's message in the chat template of the tokenizer.
-    Without a template they are a pair of texts. Special tokens in a completion are broken up, so that it cannot end its
-    turn and praise itself in the next one. A completion whose score is not finite fails; the others are scored.
+    In the tokenizer's chat template, the prompt is the user's message and the completion the assistant's message.
+    Without a template, they are a pair of texts. Special tokens in a completion are broken up, so that it cannot end
+    its turn and praise itself in the next one. A completion whose score is not finite fails; the others are scored.
 
     Args:
-        model: a name or folder that transformers can load, once per process when it is first needed; or a module that
-            takes ``input_ids`` and ``attention_mask`` and returns ``logits``.
-        tokenizer: the tokenizer or its name; by default that of `model`. Required if `model` is a module.
-        label: the index or name of the label whose logit counts. Required if there are several.
-        probability: True uses the probability of the label (sigmoid of one logit, softmax of several) instead.
-        bounds: the bounds of the scores; by default (0, 1) for a probability, and none for a logit.
-        batch_size: the number of completions scored together, at least 1; it is halved if the memory is too small.
-            Batches and texts are padded to fixed sizes, so a score does not depend on the other texts of its batch.
-        max_length: the limit of tokens for prompt and completion. A longer prompt loses its beginning, then the
-            completion its end, and the note says so. By default the limit of the model or its tokenizer.
-        device: such as "cuda:1"; by default the GPU of this rank (``LOCAL_RANK``), or the CPU. A module stays where it
-            is.
+        model: a name or folder that transformers can load, which happens once per process, on first use; or a module
+            that takes ``input_ids`` and ``attention_mask`` and returns ``logits``.
+        tokenizer: a tokenizer or the name of one; by default the name in `model`. Required if `model` is a module.
+        label: the index or name of the label whose logit is the score. Required if there are several labels.
+        probability: if True, the score is the label's probability (sigmoid of one logit, softmax of several) instead.
+        bounds: the bounds of the scores; by default (0, 1) for a probability, and unbounded for a logit.
+        batch_size: the number of completions scored together, at least 1. It is halved if memory runs out. Batches and
+            texts are padded to fixed sizes, so a score does not depend on the other texts in the batch.
+        max_length: the maximum number of tokens of prompt and completion together. If there are more, the prompt loses
+            its beginning first, then the completion its end, and the note says so. By default the limit of the model
+            or the tokenizer.
+        device: a device such as "cuda:1"; by default the GPU of this rank (``LOCAL_RANK``), or the CPU. A module stays
+            on its device.
         dtype: the type of the loaded weights, such as "bfloat16"; "auto" is the type in the file.
         revision: the branch, tag or commit to load.
-        show_thinking: True shows the thinking to the model.
+        show_thinking: if True, the text that the model scores includes the thinking.
         name: the name of the component.
         on_failure: the score of a completion that could not be scored, as in ``rk.reward``.
 
     Raises:
         MissingExtraError: torch or transformers is not installed.
         RewardDefinitionError: an option is invalid.
-        RunStopped: while scoring: the model cannot be loaded, or it has several labels and `label` is not one of them.
+        RunStopped: raised while scoring if the model cannot be loaded, or has several labels and `label` is not
+            one of them.
     """
     for package in ("torch", "transformers"):
         if importlib.util.find_spec(package) is None:
@@ -398,7 +414,7 @@ def reward_model(
 @final
 @dataclass(frozen=True)
 class Reader:
-    """Asks a classifier for one completion; calls at the same time are scored in batches."""
+    """A function that scores one completion with a classifier. Concurrent calls are scored in batches."""
 
     weights: Weights
     reading: Reading
@@ -415,7 +431,7 @@ class Reader:
 
 @final
 class _Queue:
-    """Collects the completions of one reader until all of a batch are there."""
+    """A queue that collects all completions that one reader is asked for at the same time, and scores them together."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -427,7 +443,7 @@ class _Queue:
         waiting = _Waiting(completion, prompt, loop.create_future())
         self._waiting.append(waiting)
         if len(self._waiting) == 1:
-            loop.call_soon(self._start, loop)  # after all calls of this moment
+            loop.call_soon(self._start, loop)  # runs after all calls that are already scheduled
         return await waiting.verdict
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -1,4 +1,4 @@
-"""A judge of single completions: it asks for a verdict, and turns it into a score with a note."""
+"""A judge that scores one completion at a time: it asks for a verdict, and converts it to a score with a note."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _log = logging.getLogger("rewardkit.rewards.judges")
 
 @dataclass(frozen=True)
 class SampleJudge:
-    """Judges one completion at a time. A canary that takes longer than `patience` seconds has no verdict."""
+    """A judge of single completions. A canary that takes longer than `patience` seconds has no verdict."""
 
     brief: Brief
     form: Form
     examples: tuple[Example, ...]
     canaries: Canaries | None
-    # As an endpoint's batch_deadline.
+    # The default batch_deadline of an endpoint.
     patience: float = 600.0
     pool: ClassVar[str] = "judges"
 
@@ -46,11 +46,11 @@ class SampleJudge:
         return Score(sum(scores.values()) / len(scores), note(verdict.reason, reported(excerpt, completion)), parts)
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
-        """Return the results of one batch, and the usage of them and of the canaries."""
+        """Return the results of one batch, and the usage of the judge for them and for the canaries."""
         return await metered(self._with_canaries(calls))
 
     def describe(self) -> str:
-        """Return everything that changes a verdict, for fingerprints."""
+        """Return all settings that can change a verdict, for fingerprints."""
         return f"SampleJudge({self.brief.describe()}, {self.form!r}, {self.examples!r})"
 
     def _conversation(self, excerpt: Shielded, values: Mapping[str, Any]) -> Conversation:
@@ -74,7 +74,7 @@ class SampleJudge:
         return results
 
     async def _canary_score(self, canary: Canary) -> float | None:
-        """Return the current score of a canary, on the scale of the judge."""
+        """Return the current score of a canary on the judge's scale; None if there is no verdict."""
         values = {"prompt": canary.prompt, **dict(canary.columns)}
         judge_prompt = self._conversation(shielded(canary.completion, self.brief.max_characters), values)
         try:
@@ -85,4 +85,4 @@ class SampleJudge:
 
 
 _batches: Counter[SampleJudge] = Counter()
-"""The number of batches that each judge with canaries has scored in this process."""
+"""Judge -> the number of batches that it has scored in this process, for judges with canaries."""

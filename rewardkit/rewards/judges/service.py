@@ -1,7 +1,7 @@
-"""The model that a judge asks: ``await ask(service, conversation)`` returns its verdict.
+"""Ask the model behind a judge: ``await ask(service, conversation)`` returns a verdict.
 
-Verdicts come from the cache if possible. Equal conversations at the same time are one request. An invalid verdict is
-sent back once with the error; if the second one is also invalid, the sample fails.
+Verdicts come from the cache if possible. Equal concurrent conversations share one request. An invalid verdict is sent
+back once, together with the error; if the second one is also invalid, the sample fails.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from rewardkit.rewards.judges.shield import NONCE, escaped, nonce_of
 from rewardkit.rewards.judges.usage import tally
 from rewardkit.rewards.judges.verdicts import Form, Malformed, Verdict
 
-# Endpoints are shared in an event loop, and closed with it: ``await endpoint_of(Access(address))``.
+# Endpoint clients are shared within an event loop, and closed with it: ``await endpoint_of(Access(address))``.
 
 
 async def endpoint_of(access: Access) -> EndpointClient:
-    """Return the endpoint of the running event loop.
+    """Return the client for an endpoint in the running event loop.
 
     Raises:
         RunStopped: the key or the address in the environment is missing or invalid.
@@ -55,7 +55,7 @@ async def endpoint_of(access: Access) -> EndpointClient:
 
 
 class _Opened:
-    """The endpoints of one event loop."""
+    """The endpoint clients of one event loop."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -63,7 +63,7 @@ class _Opened:
         self.closing = self._closing()
 
     async def _closing(self) -> AsyncGenerator[None, None]:
-        """Close the endpoints when the loop ends: ``asyncio.run`` closes all generators that were started in it."""
+        """Close the clients when the loop ends: ``asyncio.run`` closes all generators that were started in it."""
         try:
             yield
         finally:
@@ -77,7 +77,7 @@ _opened: dict[asyncio.AbstractEventLoop, _Opened] = {}
 
 @atexit.register
 def _close_all() -> None:
-    """Close the endpoints of loops in other threads, which end with the process."""
+    """Close the clients whose loops are still running in other threads when the process exits."""
     for loop, opened in list(_opened.items()):
         if opened.process == os.getpid() and loop.is_running():
             with suppress(Exception):  # a loop that hangs must not delay the exit
@@ -85,17 +85,17 @@ def _close_all() -> None:
 
 
 _QUOTED = 2_000
-"""Characters of an invalid verdict that are quoted to the judge. Any limit: it pays for each token."""
+"""The number of characters of an invalid verdict that are quoted to the judge. Arbitrary: you pay for each token."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """A model that judges, with the limits on the cost of its verdicts.
+    """The model behind a judge, with a cache and a budget for verdicts.
 
     Attributes:
-        endpoint: the model and the settings of requests.
-        cache: earlier verdicts; None for no cache.
-        budget: the limit of spending; None for no limit.
+        endpoint: the model and the settings for requests.
+        cache: the cache of earlier verdicts; None for no cache.
+        budget: the spending limit; None for no limit.
     """
 
     endpoint: Endpoint
@@ -108,19 +108,19 @@ class Service:
         return self.endpoint.model
 
     def describe(self) -> str:
-        """Return everything that changes a verdict, for fingerprints; address and speed do not."""
+        """Return all settings that can change a verdict, for fingerprints: not the address or the limits on speed."""
         return f"Service({self.model!r}, {self.endpoint.sampling!r})"
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """The prompt of a judge as (role, text) pairs, with `NONCE` in place of the nonce, and the form of its answer."""
+    """A judge's prompt as (role, text) pairs, with `NONCE` in place of the nonce, and the form of the verdict."""
 
     messages: tuple[tuple[str, str], ...]
     form: Form
 
     def key(self, service: Service) -> str:
-        """Return the key of the cache: conversations with the same key get the same verdict."""
+        """Return the cache key: conversations with the same key share a verdict."""
         return key_of(
             model=service.model,
             sampling=service.endpoint.sampling,
@@ -137,13 +137,15 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
     """Return the verdict on one conversation.
 
     Args:
-        shared: True if equal conversations at the same time share one request.
-        fresh: True asks the judge without the cache.
+        service: the model to ask.
+        conversation: the prompt, and the form of the verdict.
+        shared: if True, equal concurrent conversations share one request.
+        fresh: if True, ask the judge without using the cache.
 
     Raises:
         NoVerdict: the judge gives no verdict on this conversation.
-        RewardFailure: the judge cannot be asked now.
-        RunStopped: the endpoint refuses all requests.
+        RewardFailure: the judge is unavailable at the moment, or the budget is spent.
+        RunStopped: the endpoint refuses all requests, or another error stops the run.
     """
     key = conversation.key(service)
     if not fresh and (cached_verdict := await _cached_verdict(service, conversation, key)) is not None:
@@ -157,7 +159,7 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
 
 
 async def _cached_verdict(service: Service, conversation: Conversation, key: str) -> Verdict | None:
-    """Return the verdict in the cache, if there is one."""
+    """Return the cached verdict; None if there is none and the judge may be asked."""
     if service.cache is None:
         return None
     text = await asyncio.to_thread(service.cache.get, key)
@@ -215,5 +217,5 @@ def _read(form: Form, reply: Reply) -> Verdict:
     try:
         return form.read(reply.text)
     except Malformed as problem:
-        cut = "it is cut off at the longest answer allowed (max_tokens); " if reply.finish == "length" else ""
-        raise Malformed(f"{cut}{problem}") from None
+        truncation = "it is cut off at the longest answer allowed (max_tokens); " if reply.finish == "length" else ""
+        raise Malformed(f"{truncation}{problem}") from None

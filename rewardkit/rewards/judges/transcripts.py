@@ -1,4 +1,4 @@
-"""Transcripts: a trajectory as text for a judge, turn by turn.
+"""Transcripts: trajectories written as text for a judge, turn by turn.
 
 Every line of content is indented, so nothing that a model or a tool wrote can look like the heading of a turn.
 """
@@ -13,8 +13,8 @@ from rewardkit.batch.trajectory import Trajectory
 from rewardkit.text.visibility import spoken_text
 
 RESULT_CHARACTERS = 2_000
-"""The most characters shown of one result. Any limit: a tool may return a whole file, and the judge pays for each
-token."""
+"""The maximum number of characters shown of one result. Arbitrary: a tool may return a whole file, and you pay for each
+token that the judge reads."""
 
 _ENDS = {
     "answered": "the assistant answered",
@@ -27,7 +27,7 @@ _ENDS = {
 @final
 @dataclass(frozen=True)
 class Transcript:
-    """Write a trajectory as text: roles named, calls with their results, long results cut in the middle."""
+    """A function that writes a trajectory as text with named roles, calls and results; it shortens long results."""
 
     show_thinking: bool = False
 

@@ -1,6 +1,6 @@
-"""The usage of a judge in one batch: ``tally().numbers()["judge_calls"]``.
+"""Count a judge's usage per batch: ``tally().numbers()["judge_calls"]``.
 
-The tally of a batch is in a context variable, so that a client that many judges share counts each call for its batch.
+The tally is in a context variable, so that a client shared by many judges counts each call for the right batch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 @dataclass
 class Tally:
-    """The counts of one batch; ``failures`` by kind."""
+    """A judge's usage in one batch. ``seconds`` holds the duration of each call, ``failures`` a count per kind."""
 
     calls: int = 0
     cache_hits: int = 0
@@ -38,7 +38,7 @@ class Tally:
         return Tally(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
 
     def numbers(self) -> dict[str, float]:
-        """Return the numbers to log, named ``judge_<name>``."""
+        """Return the metrics to log, named ``judge_<name>``."""
         measures: dict[str, float] = {
             "calls": self.calls,
             "retries": self.retries,
@@ -64,12 +64,12 @@ TALLY: ContextVar[Tally] = ContextVar("TALLY")
 
 
 def tally() -> Tally:
-    """Return the tally of the current batch; outside of a batch, one that is discarded."""
+    """Return the tally of the current batch; outside a batch, a new one that is discarded."""
     return TALLY.get(None) or Tally()
 
 
 async def metered(work: Awaitable[_T]) -> tuple[_T, Tally]:
-    """Await `work`, and return its result and the tally of its usage."""
+    """Await `work`, and return the result and a tally of the usage."""
     counted = Tally()
     token = TALLY.set(counted)
     try:

@@ -1,7 +1,7 @@
 """Parse and check the verdict of a judge: ``Scale(0, 10).read('{"reason": "short", "score": 7}')``.
 
-A form describes a verdict as a JSON schema and in words, and reads it. Nothing is repaired, guessed or clamped:
-anything else is `Malformed`, with a message that goes back to the judge.
+A form describes a verdict as a JSON schema and in words, and parses it. Nothing is repaired, guessed or clamped: a text
+that does not match raises `Malformed`, with a message that goes back to the judge.
 """
 
 from __future__ import annotations
@@ -25,53 +25,53 @@ _FENCE = "```"
 
 
 class Malformed(Exception):
-    """The text is not a valid verdict. The message goes to the judge and into the note of the sample."""
+    """The text is not a valid verdict. The message goes to the judge and into the sample's note."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answers of a judge by the name of the question, and its reason."""
+    """A judge's answers by question name, and the reason for them."""
 
     answers: Mapping[str, Any]
     reason: str
 
 
 class Form(ABC):
-    """The form of a verdict."""
+    """The form of a verdict: the questions, and how the answers become scores."""
 
     @property
     @abstractmethod
     def questions(self) -> Mapping[str, Question]:
-        """Name in the JSON -> question."""
+        """The questions by name, which is the field name in the JSON."""
 
     @abstractmethod
     def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
-        """Return the score for each question by name, from 0 (worst) to 1 (best)."""
+        """Return the scores, from 0 (worst) to 1 (best), by question, checklist item or identifier."""
 
     def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
-        """Return the answers of an example with these `scores`: one number, or a mapping by question."""
+        """Return the answers that give these `scores`, for an example: one number, or a mapping by name."""
         return tuple(dict(scores).items())
 
     def checked(self, verdict: Verdict) -> Verdict:
-        """Return `verdict`, whose fields have the right types; raise Malformed if they do not fit together."""
+        """Return `verdict`, whose fields already have the right types; raise `Malformed` if they are inconsistent."""
         return verdict
 
     @final
     def schema(self) -> dict[str, Any]:
-        """Return the JSON schema, without the limits of numbers, which not all servers support."""
+        """Return the JSON schema. It leaves out the ranges of numbers, because not all servers support them."""
         return _schema(self)
 
     @final
     def instructions(self) -> str:
-        """Return the instructions for the answer, in words."""
+        """Return the instructions that tell the judge how to write the verdict."""
         return _instructions(self)
 
     @final
     def read(self, text: str) -> Verdict:
-        """Return the verdict in `text`.
+        """Parse the verdict in `text`.
 
         Raises:
-            Malformed: there is none, there are several, or it does not have this form.
+            Malformed: there is no verdict, there are several, or the verdict does not have this form.
         """
         parsed = _only_json(text)
         if parsed.error:
@@ -86,14 +86,14 @@ class Form(ABC):
 
     @final
     def written(self, answers: Mapping[str, Any], reason: str) -> str:
-        """Return a verdict as a judge would write it, for examples."""
+        """Return a verdict as text, the way a judge would write it, for examples."""
         return f"```json\n{json.dumps({'reason': reason, **answers}, ensure_ascii=False)}\n```"
 
 
 @final
 @dataclass(frozen=True)
 class Question:
-    """One field of a verdict: its type for pydantic and for JSON schema, an example, and its description."""
+    """One field of a verdict: the types for pydantic and for the JSON schema, an example, and a description."""
 
     type: Any
     schema: Mapping[str, Any]
@@ -134,7 +134,7 @@ class Scale(Form):
 @final
 @dataclass(frozen=True)
 class Scales(Form):
-    """A score for each criterion: (name, meaning, scale)."""
+    """A score for each criterion. A criterion is a triple (name, meaning, scale)."""
 
     criteria: tuple[tuple[str, str, Interval], ...]
 
@@ -149,7 +149,7 @@ class Scales(Form):
 @final
 @dataclass(frozen=True)
 class Checklist(Form):
-    """Yes or no for each item; in the JSON the items are numbered."""
+    """Yes or no for each item. In the JSON, the items are numbered."""
 
     items: tuple[str, ...]
 
@@ -169,7 +169,7 @@ class Checklist(Form):
 @final
 @dataclass(frozen=True)
 class Ranking(Form):
-    """All identifiers, best first."""
+    """A ranking of all identifiers, the best first."""
 
     identifiers: tuple[str, ...]
 
@@ -189,12 +189,12 @@ class Ranking(Form):
         missing = [identifier for identifier in self.identifiers if identifier not in ranking]
         if unknown or missing or len(ranking) != len(self.identifiers):
             repeated = sorted({entry for entry in ranking if ranking.count(entry) > 1})
-            wrong = [
+            defects = [
                 f"{defect}: {shorten(', '.join(names), 80)}"
                 for defect, names in (("missing", missing), ("unknown", unknown), ("repeated", repeated))
                 if names
             ]
-            raise Malformed(f"ranking must hold every identifier exactly once; {'; '.join(wrong)}")
+            raise Malformed(f"ranking must hold every identifier exactly once; {'; '.join(defects)}")
         return verdict
 
 
@@ -203,6 +203,7 @@ def _share(score: float, scale: Interval) -> float:
     return (score - low) / (high - low)
 
 
+# Arbitrary, also below: the forms of a run are few.
 @lru_cache(maxsize=64)
 def _schema(form: Form) -> dict[str, Any]:
     properties: dict[str, Any] = {"reason": {"type": "string"}}
@@ -223,9 +224,9 @@ def _instructions(form: Form) -> str:
 
 @lru_cache(maxsize=64)
 def _model(form: Form) -> tuple[type[BaseModel], dict[str, str]]:
-    """Return a strict pydantic model of the verdict, and a mapping of its fields -> questions.
+    """Return a strict pydantic model of the verdict, and a mapping model field -> question name.
 
-    Its fields are numbered, because the name of a question need not be an identifier.
+    The model's fields are numbered, because the name of a question need not be an identifier.
     """
     named = {f"field_{number}": name for number, name in enumerate(form.questions)}
     definitions: dict[str, Any] = {
@@ -236,15 +237,15 @@ def _model(form: Form) -> tuple[type[BaseModel], dict[str, str]]:
 
 
 def _only_json(text: str) -> Parsed:
-    """Return the one JSON object in `text`: bare, or in the only fenced block, at the end.
+    """Parse the only JSON object in `text`: either bare, or in a single fenced block at the end.
 
-    A judge may quote a completion, which may contain a verdict in a fenced block. So if there are several places to
-    read a verdict from, there is no verdict.
+    A judge may quote a completion, and a completion may contain a verdict in a fenced block. So if a verdict could be
+    read from several places, the result is an error.
     """
-    as_it_is = _find_json(text.strip())
-    thinking, end, answer = spoken_text(text).partition("</think>")  # if the server has not removed it
-    if not as_it_is.error or not end or thinking.lstrip().startswith(("{", _FENCE)):  # a verdict, not thinking
-        return as_it_is
+    whole_answer = _find_json(text.strip())
+    thinking, end, answer = spoken_text(text).partition("</think>")  # in case the server did not remove it
+    if not whole_answer.error or not end or thinking.lstrip().startswith(("{", _FENCE)):  # a verdict precedes the tag
+        return whole_answer
     return _find_json(answer.strip())
 
 
@@ -263,10 +264,10 @@ def _find_json(answer: str) -> Parsed:
 
 
 def _problem(error: Mapping[str, Any]) -> str:
-    where = ".".join(map(str, error["loc"]))
+    location = ".".join(map(str, error["loc"]))
     if error["type"] == "missing":
-        return f"{where} is missing"
+        return f"{location} is missing"
     if error["type"] == "extra_forbidden":
-        return f"{where} was not asked for"
+        return f"{location} was not asked for"
     message = str(error["msg"])
-    return f"{where or 'the verdict'}: {message[:1].lower()}{message[1:]}, got {shorten(error['input'], 60)}"
+    return f"{location or 'the verdict'}: {message[:1].lower()}{message[1:]}, got {shorten(error['input'], 60)}"

@@ -1,1 +1,1 @@
-"""The engine of ``rk.math_equal``: reads answers and compares simple ones; leaves the rest to a worker process."""
+"""The engine of ``rk.math_equal``. It parses answers, compares simple ones, and leaves the rest to a worker process."""

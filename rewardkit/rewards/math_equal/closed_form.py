@@ -1,8 +1,9 @@
-r"""Formulas without functions, compared exactly: ``\frac{1}{\sqrt{3}}`` is ``\frac{\sqrt{3}}{3}``.
+r"""Compare formulas without functions exactly: ``\frac{1}{\sqrt{3}}`` equals ``\frac{\sqrt{3}}{3}``.
 
-A formula is a quotient of two polynomials with rational coefficients. Its letters are variables, ``\pi``, ``e``, and
-one letter for the root of each prime and of -1, whose square is known. These form a field, in which a/b = c/d exactly
-if ad = cb. Everything else (functions, roots of sums, powers with variables) is left to computer algebra.
+A formula is a quotient of two polynomials with rational coefficients. The polynomials contain variables, ``\pi``,
+``e``, and one letter for the square root of each prime and of -1, whose square is known. Formulas form a field, in
+which a/b = c/d if and only if ad = cb. Everything else (functions, roots of sums, variables in exponents) is left to
+computer algebra.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rewardkit.rewards.math_equal.plain_numbers import Numeral, read
 from rewardkit.rewards.math_equal.structure import BRACKETS, LEAF, Node
 from rewardkit.rewards.math_equal.units import clash, differ, without_unit
 
-# Together these limit the worst formula to about ten thousand products of terms.
+# Arbitrary: together, these limits keep even the worst formula to about ten thousand products of terms.
 MAX_CHARACTERS = 200
 MAX_TERMS = 24
 MAX_BITS = 512
@@ -29,7 +30,7 @@ MAX_RADICAND = 1_000_000
 
 _Result = TypeVar("_Result")
 Monomial = tuple[tuple[str, int], ...]
-"""Letters with their powers, in order; a letter that starts with a root sign is the root of the number after it."""
+"""(letter, power) pairs, sorted. A letter that starts with a root sign stands for the root of the number after it."""
 
 Polynomial = dict[Monomial, Fraction]
 
@@ -39,10 +40,14 @@ _ONE: Polynomial = {(): Fraction(1)}
 
 @dataclass(frozen=True)
 class Formula:
-    """A quotient of polynomials, and the number of operations between rational numbers that its notation leaves to be
-    done.
+    """A quotient of polynomials.
 
-    Operators raise `Unreadable` for a division by zero and for what would take too long; see `attempted`.
+    The operators raise `Unreadable` if they would divide by zero or take too long; see `attempted`.
+
+    Attributes:
+        above: the numerator.
+        below: the denominator.
+        arithmetic: the number of operations between rational numbers that the formula, as written, leaves to be done.
     """
 
     above: Polynomial
@@ -82,11 +87,11 @@ class Formula:
     def is_polynomial(self) -> bool:
         return set(self.below) == {()} and self.below[()] > 0
 
-    __hash__ = None  # type: ignore[assignment]  # equal formulas are written in many ways
+    __hash__ = None  # type: ignore[assignment]  # equal formulas may have different polynomials
 
 
 def formula(cleaned: str) -> Formula | None:
-    """Parse a cleaned text as a formula; None if it is not one of these."""
+    """Parse a cleaned text as a formula; return None if it is not one, or is too large."""
     if len(cleaned) > MAX_CHARACTERS:
         return None
     try:
@@ -98,7 +103,7 @@ def formula(cleaned: str) -> Formula | None:
 
 
 def attempted(operation: Callable[[Formula, Formula], _Result], left: Formula, right: Formula) -> _Result | None:
-    """Return the result of an operator on two formulas; None if it has none, or would take too long."""
+    """Apply an operator to two formulas; return None if the result is undefined or would take too long."""
     try:
         return operation(left, right)
     except Unreadable:
@@ -106,7 +111,7 @@ def attempted(operation: Callable[[Formula, Formula], _Result], left: Formula, r
 
 
 def rational(value: Formula | None) -> Fraction | None:
-    """Return a formula with a rational value as a rational number, even if that takes division: 2 for 2π/π."""
+    """Return the value of a formula if it is rational, even if it only cancels out: 2 for 2π/π. Otherwise None."""
     if value is None or not value.above:
         return None if value is None else Fraction(0)
     monomial = next(iter(value.above))
@@ -117,13 +122,13 @@ def rational(value: Formula | None) -> Fraction | None:
 
 
 def variables(value: Formula) -> set[str]:
-    """Return the letters of a formula that are not constants."""
+    """Return the variables of a formula: all letters but constants and roots."""
     polynomials = (value.above, value.below)
     return {letter for terms in polynomials for monomial in terms for letter, _ in monomial if _is_variable(letter)}
 
 
 def split_by(value: Formula, letter: str) -> tuple[Formula, Formula] | None:
-    """Return slope and rest of a formula that is linear in a letter; None if it is not."""
+    """Return slope and intercept of a formula that is linear in `letter`; None if it is not linear."""
     if any(name == letter for monomial in value.below for name, _ in monomial):
         return None
     slope: Polynomial = {}
@@ -138,7 +143,7 @@ def split_by(value: Formula, letter: str) -> tuple[Formula, Formula] | None:
 
 
 def ratio(left: Formula, right: Formula) -> Fraction | None:
-    """Return the rational number by which one numerator is a multiple of the other, if there is one."""
+    """Return the rational factor between the numerators, left divided by right; None if there is none."""
     if not left.above or left.above.keys() != right.above.keys():
         return None
     ratios = {coefficient / right.above[monomial] for monomial, coefficient in left.above.items()}
@@ -146,14 +151,17 @@ def ratio(left: Formula, right: Formula) -> Fraction | None:
 
 
 def degree(value: Formula) -> int:
-    """Return the degree of the numerator; 0 if its coefficients are not rational."""
+    """Return the degree of the numerator; 0 if any of its coefficients is irrational."""
     if not all(_is_variable(letter) for monomial in value.above for letter, _ in monomial):
         return 0
     return max((sum(power for _, power in monomial) for monomial in value.above), default=0)
 
 
 def bound(positive: Formula) -> tuple[str, Formula, bool] | None:
-    """Solve formula > 0 for a formula linear in one variable: the variable, its bound, whether it lies above it."""
+    """Solve ``positive > 0`` for a formula that is linear in its only variable; None if it is not.
+
+    Return the variable, the bound, and whether the variable is above the bound.
+    """
     variables = [(monomial, letter) for monomial in positive.above for letter, _ in monomial if _is_variable(letter)]
     if len(variables) != 1 or not positive.is_polynomial:
         return None
@@ -170,7 +178,7 @@ def _is_variable(letter: str) -> bool:
 
 
 class _Field(Algebra[Formula]):
-    """Quotients of polynomials."""
+    """The algebra of quotients of polynomials."""
 
     def constant(self, value: Fraction) -> Formula:
         return Formula({(): value} if value else {}, _ONE)
@@ -225,7 +233,7 @@ _FIELD = _Field()
 
 
 def infinity(sign: int) -> Formula:
-    """Return an infinite end of an interval: a letter that no formula contains."""
+    """Return an infinite end of an interval, represented by a letter that no formula contains."""
     return Formula({(("∞", 1),): Fraction(sign)}, _ONE)
 
 
@@ -264,7 +272,7 @@ def _times(polynomial: Polynomial, other: Polynomial) -> Polynomial:
 
 
 def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
-    """Return the product of two monomials: a number (from squares of roots) and a monomial."""
+    """Return the product of two monomials as an integer factor, from the squares of roots, and a monomial."""
     factor = 1
     powers = dict(left)
     for letter, power in right:
@@ -276,7 +284,7 @@ def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
 
 
 def _square_free(number: int) -> tuple[int, list[int]]:
-    """Return a root as ``coefficient`` times the roots of ``primes``: 12 gives (2, [3]), -1 gives (1, [-1])."""
+    """Write the root of `number` as a coefficient times roots of primes: (2, [3]) for 12, (1, [-1]) for -1."""
     if abs(number) > MAX_RADICAND:
         raise Unreadable
     coefficient, primes = 1, [-1] if number < 0 else []
@@ -292,16 +300,16 @@ def _square_free(number: int) -> tuple[int, list[int]]:
     return coefficient, primes + [rest] * (rest > 1)
 
 
-# Expressions compared in this process, as plain numbers or quotients of polynomials, where these can decide.
+# Compare expressions in this process, as plain numbers or quotients of polynomials, as far as these can decide.
 
 
 _INFINITY = {"\\infty": 1, "+\\infty": 1, "-\\infty": -1, "+ \\infty": 1, "- \\infty": -1}
 
 
-# Any size: more than the different formulas of a batch.
+# Arbitrary: more than the number of different formulas in a batch.
 @lru_cache(maxsize=4096)
 def value(text: str) -> tuple[Formula | None, Numeral | None, str]:
-    """Return an expression as a formula, as a plain number, and its unit."""
+    """Parse an expression, and return it as a formula or else as a plain number, and its unit."""
     if text in _INFINITY:
         return infinity(_INFINITY[text]), None, ""
     closed_form = formula(text)
@@ -316,7 +324,7 @@ def value(text: str) -> tuple[Formula | None, Numeral | None, str]:
 
 
 class ExactLeaves(Leaves):
-    """Exact where both sides are in the field of `closed_form`."""
+    """Exact comparisons of expressions, undecided (None) if one of them is outside the field of formulas."""
 
     def same(self, gold: str, answer: str) -> Verdict:
         first, number, unit = value(gold)
@@ -336,7 +344,8 @@ class ExactLeaves(Leaves):
             return None
         if clash(_units(gold), _units(answer)):
             return False
-        # (x - 1)^2 = 0 equals x = 1, but in practice only multiples of equal degree are the same equation.
+        # Equations of different degrees can have the same solutions, such as (x - 1)^2 = 0 and x = 1, so they stay
+        # undecided. For equal degrees, only multiples count as the same equation.
         return True if ratio(first, second) is not None else False if degree(first) == degree(second) > 0 else None
 
     def same_inequality(self, gold: Node, answer: Node) -> Verdict:
@@ -347,7 +356,7 @@ class ExactLeaves(Leaves):
             return False
         factor = ratio(first, second)
         if factor is not None and first.is_polynomial and second.is_polynomial:
-            # The same line may bound different regions: x + y < 3 is neither x + y <= 3 nor 3 < x + y.
+            # The same line can bound different regions: x + y < 3 is neither x + y <= 3 nor 3 < x + y.
             return gold.kind == answer.kind and (factor > 0 or gold.kind == "\\ne")
         return _same_interval(gold, answer)
 
@@ -363,7 +372,7 @@ class ExactLeaves(Leaves):
             return None
         pivot = next(((left, right) for left, right in parts if left.above), None)
         if pivot is None or not any(right.above for _, right in parts):
-            return False  # 0:0
+            return False  # 0:0 is not a ratio
         crossed = [(attempted(mul, pivot[0], right), attempted(mul, pivot[1], left)) for left, right in parts]
         verdicts = [attempted(eq, left, right) if left and right else None for left, right in crossed]
         return False if False in verdicts else None if None in verdicts else True
@@ -380,7 +389,7 @@ def _units(relation: Node) -> list[str]:
 
 
 def _zero(relation: Node) -> Formula | None:
-    """Return the difference of the sides of a relation."""
+    """Return the right side of a relation minus the left side; None if a side is not a formula."""
     if any(part.kind != LEAF for part in relation.parts):
         return None
     left, right = (value(part.text)[0] for part in relation.parts)
@@ -396,7 +405,7 @@ class _Interval:
 
 
 def _interval(node: Node) -> _Interval | None:
-    """Return an interval, or an inequality of one variable as one: ``(3, \\infty)`` for ``2x > 6``."""
+    """Return `node` as an interval; an inequality in one variable is one, too: ``(3, \\infty)`` for ``2x > 6``."""
     if node.kind in BRACKETS:
         if len(node.parts) != 2 or any(part.kind != LEAF for part in node.parts):
             return None
@@ -425,12 +434,12 @@ EXACT = ExactLeaves()
 
 
 def decide(gold: Node, answer: Node) -> Verdict:
-    """Compare two structures without computer algebra."""
+    """Compare two structures without computer algebra; return None if that cannot decide."""
     return compare(gold, answer, EXACT)
 
 
 def arithmetic(node: Node) -> int | None:
-    """Count the operations that are left to be done; None if an expression is outside the field."""
+    """Count the arithmetic operations left to be done in `node`; None if an expression is outside the field."""
     if any(value(leaf) == (None, None, "") for leaf in node.leaves()):
         return None
     return count(node, _arithmetic)
@@ -442,5 +451,5 @@ def _arithmetic(text: str) -> int:
 
 
 def letters(node: Node) -> set[str]:
-    """Return the variables of the formulas in it."""
+    """Return the variables of all formulas in `node`."""
     return {letter for text in node.leaves() if (closed_form := value(text)[0]) for letter in variables(closed_form)}

@@ -1,7 +1,7 @@
-r"""Compare structures: ``\{1, 2\}`` is ``2, 1``, but ``(1, 2)`` is not ``(2, 1)``.
+r"""Compare structures: ``\{1, 2\}`` equals ``2, 1``, but ``(1, 2)`` does not equal ``(2, 1)``.
 
 The rules are the same in this process, where the leaves are exact quotients of polynomials, and in the worker, where
-they are sympy's expressions. An algebra returns None if it cannot decide.
+they are sympy expressions. An algebra returns None if it cannot decide.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _INEQUALITIES = frozenset(("<", "\\le", "\\ne"))
 
 
 class Leaves(ABC):
-    """Comparisons of expressions that an algebra can decide."""
+    """The comparisons of expressions that an algebra provides. A method returns None if the algebra cannot decide."""
 
     @abstractmethod
     def same(self, gold: str, answer: str) -> Verdict:
@@ -50,15 +50,15 @@ class Leaves(ABC):
 
     @abstractmethod
     def same_numbers(self, gold: Node, answer: Node) -> Verdict:
-        """Return whether two descriptions of sets of real numbers describe the same set."""
+        """Return whether two structures describe the same set of real numbers."""
 
     @abstractmethod
     def proportional(self, gold: Sequence[str], answer: Sequence[str]) -> Verdict:
-        """Return whether two ratios are the same."""
+        """Return whether two ratios, given by their terms, are equal."""
 
 
 def compare(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
-    """Return whether both are the same; None if the algebra cannot decide it."""
+    """Return whether two structures are equal; None if the algebra cannot decide."""
     kinds = {gold.kind, answer.kind}
     if kinds == {LEAF}:
         return leaves.same(gold.text, answer.text)
@@ -81,13 +81,13 @@ def compare(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if kinds == {CASES} and _are_pairs(gold, answer):
         return _same_items(gold.parts, answer.parts, leaves)
     if MATRIX in kinds and "()" in kinds and {gold.text, answer.text} <= {"1", ""}:
-        return _in_order(gold, answer, leaves)  # a column vector
+        return _in_order(gold, answer, leaves)  # a column vector equals a tuple
     if len(kinds) > 1 or gold.kind == CHAIN:
         return False
     if gold.kind in (MATRIX, ORDER) and gold.text != answer.text:
         return False
     if gold.text and answer.text and gold.text != answer.text:
-        return False  # another variable
+        return False  # different variables
     return _in_order(gold, answer, leaves)
 
 
@@ -96,7 +96,7 @@ def _are_pairs(gold: Node, answer: Node) -> bool:
 
 
 def _is_region(node: Node) -> bool:
-    """Return whether it is a set of numbers that can be written in several ways: ``x > 3``, ``(1, 2) \\cup (3, 4)``."""
+    """Return whether `node` is a set of numbers with more than one notation: ``x > 3``, ``(1, 2) \\cup (3, 4)``."""
     return node.kind in _REAL_SETS or (
         node.kind == LIST and any(part.kind in _INEQUALITIES or _is_interval(part) for part in node.parts)
     )
@@ -112,7 +112,7 @@ def _is_interval(node: Node) -> bool:
 
 def _same_region(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if gold.kind == answer.kind == LIST and gold.text != answer.text and "," not in (gold.text, answer.text):
-        return False  # "and" between inequalities is not "or"
+        return False  # one joins inequalities with "and", the other with "or"
     if {gold.kind, answer.kind} <= _INEQUALITIES:
         verdict = leaves.same_inequality(gold, answer)
         if verdict is not None:
@@ -139,7 +139,7 @@ def _items(node: Node) -> tuple[Node, ...]:
 def _same_list(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     names, other_names = _names(gold), _names(answer)
     values, other_values = _values(gold, names), _values(answer, other_names)
-    if len(set(names)) <= 1 and len(set(other_names)) <= 1:  # no names, or x = 1, x = 2
+    if len(set(names)) <= 1 and len(set(other_names)) <= 1:  # no names, or the same one: x = 1, x = 2
         if names and other_names and names[0] != other_names[0]:
             return False
         return _same_members(gold, values, other_values, leaves)
@@ -148,7 +148,7 @@ def _same_list(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
             list(zip(names, values, strict=True)), list(zip(other_names, other_values, strict=True)), leaves
         )
     if (names and answer.kind == SET) or (other_names and gold.kind == SET):
-        # x = 1 or x = 2, and x in {1, 2}, is the set of both
+        # "x = 1 or x = 2" equals the set {1, 2}.
         several = len(set(names or other_names)) > 1 or "or" not in (gold.text, answer.text)
         return False if several else _same_items(values, other_values, leaves)
     if not (names or other_names):
@@ -162,7 +162,7 @@ def _same_list(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
 
 
 def _names(node: Node) -> list[str]:
-    """Return the names in ``x = 1, y = 2``; none if a part has no name."""
+    """Return the names in a list of equations: x and y in ``x = 1, y = 2``; an empty list if a part has no name."""
     names = [
         words_of_name(part.parts[0].text) or part.parts[0].text
         for part in node.parts
@@ -176,7 +176,10 @@ def _values(node: Node, names: list[str]) -> tuple[Node, ...]:
 
 
 def _in_usual_order(names: list[str], values: tuple[Node, ...]) -> tuple[Node, ...]:
-    """Return values in the order of a list without names: by x, y, z, but as written for names like w, d, a."""
+    """Return the values in the order in which they are listed without names.
+
+    That is alphabetical for consecutive letters such as x, y, z, and as written for other names, such as w, d, a.
+    """
     codes = sorted(ord(name) for name in names if len(name) == 1)
     if not codes or len(codes) < len(names) or codes != list(range(codes[0], codes[0] + len(codes))):
         return values
@@ -207,7 +210,7 @@ def _list_and_brackets(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
 def _same_ratio(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if gold.kind != RATIO or any(part.kind != LEAF for node in (gold, answer) for part in node.parts):
         return False
-    if answer.kind == LEAF:  # 1:2 is also a half
+    if answer.kind == LEAF:  # 1:2 also equals one half
         return leaves.proportional([part.text for part in gold.parts], [answer.text, "1"])
     if answer.kind != RATIO:
         return False
@@ -229,7 +232,7 @@ def _in_order(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
 
 
 def _same_members(gold: Node, values: Sequence[Node], other_values: Sequence[Node], leaves: Leaves) -> Verdict:
-    """Compare without order. A list that repeats a value, ``-1, 3, 3``, says how often it counts; a set does not."""
+    """Compare without order. In a gold list that repeats a value, such as ``-1, 3, 3``, the number of times matters."""
     if gold.kind != LIST or len(set(values)) == len(values):
         return _same_items(values, other_values, leaves)
     if len(values) != len(other_values):
@@ -246,7 +249,7 @@ def _same_members(gold: Node, values: Sequence[Node], other_values: Sequence[Nod
 
 
 def _same_items(gold: Sequence[Node], answer: Sequence[Node], leaves: Leaves) -> Verdict:
-    """Compare without order; an element may be repeated, but no more often than in a gold answer that repeats one."""
+    """Compare without order or counts, but if `gold` repeats an item, the answer may not have more items."""
     if len(set(gold)) < len(gold) < len(answer):
         return False
 
@@ -278,7 +281,10 @@ def _all(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def count(node: Node, arithmetic: Callable[[str], int]) -> int:
-    """Count the operations that the leaves leave to be done; in ``x^2 + y^2 = 5^2``, which gives no value, any."""
+    """Count the arithmetic operations that the leaves leave to be done.
+
+    An equation that names no value, such as ``x^2 + y^2 = 5^2``, counts as 0.
+    """
     if node.kind == LEAF:
         return arithmetic(node.text)
     if node.kind == "=" and not any(part.kind == LEAF and is_name(part.text) for part in node.parts):

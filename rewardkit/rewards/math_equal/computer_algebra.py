@@ -1,6 +1,6 @@
-r"""Computer algebra, for worker processes only: whether ``\sin 2x`` is ``2 \sin x \cos x``, by sympy.
+r"""Compare expressions with sympy, for worker processes only: ``\sin 2x`` equals ``2 \sin x \cos x``.
 
-Only the worker imports this module (see `workers`): it loads sympy, and the functions it calls may hang or crash.
+Only the worker imports this module (see `workers`): it loads sympy, whose functions may hang or crash.
 """
 
 from __future__ import annotations
@@ -38,17 +38,16 @@ from rewardkit.rewards.math_equal.structure import (
 )
 from rewardkit.rewards.math_equal.units import clash, differ, without_unit
 
-# The grammar in sympy's algebra, for worker processes only: ``expression(r"\sin^2 x")`` is ``sin(x)**2``.
+# Parse expressions with the grammar and sympy's algebra: ``expression(r"\sin^2 x")`` is ``sin(x)**2``.
 
 
 DEGREE = sympy.Symbol("°", positive=True)
 _BASE = sympy.Symbol("base of log", positive=True)
-"""The base of ``\\log`` without one: 10 or e, whichever the author meant."""
+"""The base of ``\\log`` if none is written: 10 or e, depending on the author."""
 
 
 class GreatestDivisor(sympy.Function):  # type: ignore[misc]  # sympy is not typed
-    """The greatest common divisor of integers; sympy's is for polynomials, among which a and b have only the divisor
-    1."""
+    """The greatest common divisor of integers. The one of sympy is for polynomials: there, gcd(a, b) is 1."""
 
     @classmethod
     def eval(cls, *arguments: Any) -> Any:
@@ -84,7 +83,7 @@ _FUNCTIONS: dict[str, Any] = {
 
 
 class _Sympy(Algebra[Any]):
-    """Expressions that sympy evaluates while they are made."""
+    """The algebra of sympy expressions, which sympy evaluates on construction."""
 
     def constant(self, value: Fraction) -> Any:
         return sympy.Rational(value.numerator, value.denominator)
@@ -145,16 +144,17 @@ class _Sympy(Algebra[Any]):
 
 
 _ALGEBRA = _Sympy()
-# Operators with bound variables or conditions, which the grammar does not read.
+# Operators with bound variables or conditions, which the grammar does not cover.
 _WRITTEN_OUT = re.compile(r"\\(?:sum|prod|lim|i*nt|det|mod|pmod|partial|nabla|begin\{vmatrix\})(?![A-Za-z])")
 
 
 def expression(text: str) -> tuple[Any, int]:
-    """Return a cleaned text as an expression, and the number of operations between rational numbers that are left to be
-    done.
+    """Parse a cleaned text, and return the sympy expression and the number of arithmetic operations left to be done.
+
+    Only operations between rational numbers count.
 
     Raises:
-        Unreadable: it is not an expression, or it has no value.
+        Unreadable: `text` is not an expression, or has no value.
     """
     if text in _INFINITE:
         return _INFINITE[text], 0
@@ -166,50 +166,55 @@ def expression(text: str) -> tuple[Any, int]:
 
 
 def is_operator(text: str) -> bool:
-    r"""Return whether the text has an operator that the grammar leaves to math-verify: ``\sum``, ``\int``, ``\lim``."""
+    r"""Return whether `text` has an operator that the grammar leaves to math-verify: ``\sum``, ``\int``, ``\lim``."""
     return _WRITTEN_OUT.search(text) is not None
 
 
-# Equality of two expressions of sympy: ``2 \arcsin \sqrt{a}`` is ``\arccos(1 - 2a)``. For workers only.
+# Test whether two sympy expressions are equal: ``2 \arcsin \sqrt{a}`` equals ``\arccos(1 - 2a)``.
 
 
-# Values are computed to 160 digits and must agree to 120, so that close misses such as e^{\pi\sqrt{163}}, an integer to
-# 12 decimals, are told apart; the rest is for rounding. Of values that may be larger than MAX_SIZE, digits prove
-# nothing: they can only differ.
+# Values are computed to 160 digits and must agree to 120, which is enough to detect near misses such as
+# e^{\pi\sqrt{163}}, an integer to 12 decimals. The other 40 digits are a margin for rounding. If values may be larger
+# than MAX_SIZE, agreement of their digits proves nothing, but a difference still proves that they are unequal.
 DIGITS = 160
 AGREEMENT = 120
 MAX_SIZE = 60.0
 ENOUGH = 5
-"""How many points must agree. Any number: different formulas of answers do not agree at so many odd fractions."""
+"""The number of points at which two expressions must agree. Arbitrary: in practice, different answers do not agree at
+that many unusual fractions."""
 
-# Fractions of both signs on both sides of 1, since arcsine, roots and logarithms have values on parts of the line only.
+# Fractions of both signs, above and below 1, because arcsines, roots and logarithms are defined only on parts of the
+# line.
 _REALS = (*map(
     sympy.Rational, ("3/7", "13/11", "-5/9", "8/3", "1/5", "-17/8", "5/6", "29/9", "2/3", "-1/4", "7/9", "6"),
 ),)  # fmt: skip
-# Without 1, at which n! and n^2 are equal.
+# 1 is left out, because n! and n^2 are equal there.
 _NATURALS = (7, 3, 4, 9, 5, 2, 11, 6, 8, 10)
-# In three quadrants, off the real line, on which a number and its conjugate are equal.
+# Points in three quadrants, off the real line, because a real number equals its conjugate.
 _OFF_AXIS = (sympy.Rational(2, 3) + 2 * sympy.I / 5, -sympy.Rational(7, 5) + 3 * sympy.I / 4, 1 - 4 * sympy.I / 3)
 _FAR = (30, -12, 1000, -1000, 100, -100, 17, -45, 12, 64, -7, 15, 20, 25, -3, 10, 0, 1)
-"""Integers, where floors jump, and on both sides of the argument of an absolute value or a binomial."""
+"""Integers, at which floors jump. They are far enough apart to be on both sides of the points at which an absolute
+value or a binomial changes."""
 
 _PIECEWISE = (
     sympy.Abs, sympy.Max, sympy.Min, sympy.floor, sympy.ceiling, sympy.Piecewise, sympy.Mod, sympy.sign, sympy.log,
     sympy.asin, sympy.acos, sympy.atan, sympy.acot, sympy.asec, sympy.acsc,
 )  # fmt: skip
-"""Functions that may be one formula here and another one there, like roots."""
+"""Functions that can equal different formulas in different places, as roots can."""
 
 _INTEGRAL = (sympy.factorial, sympy.binomial, GreatestDivisor, LeastMultiple)
 _JUMPING = (sympy.floor, sympy.ceiling, sympy.Mod)
 MAX_NUMBERS = 6
-"""Any limit: a formula has few numbers at which it jumps, and each is four more points."""
+"""The number of constants in a formula around which more points are tested. Arbitrary: each adds four points, and a
+formula has few constants at which it jumps."""
 FEW = 6
-"""Points for functions without jumps: on both sides, at three distances."""
+"""The number of points of `_FAR` for functions without jumps. Arbitrary: both signs at three distances."""
 
 
+# Arbitrary: the size only bounds the worker's memory.
 @lru_cache(maxsize=1024)
 def identical(first: Any, second: Any) -> bool:
-    """Return whether two expressions are equal wherever both have a value."""
+    """Return whether two expressions are equal wherever both are defined."""
     if first == second:
         return True
     if first.has(sympy.oo, -sympy.oo) or second.has(sympy.oo, -sympy.oo):
@@ -228,7 +233,7 @@ def identical(first: Any, second: Any) -> bool:
 
 
 def _sampled(first: Any, second: Any) -> bool | None:
-    """Return whether both agree at every point; None if that does not prove anything."""
+    """Return whether two expressions agree at all sample points; None if their agreement does not prove equality."""
     expressions = sympy.Tuple(first, second)
     discrete = expressions.has(*_INTEGRAL)
     letters = sorted(expressions.free_symbols, key=str)
@@ -259,13 +264,13 @@ def _points(letters: list[Any], *, discrete: bool) -> Iterator[dict[Any, Any]]:
 
 
 def _other_points(expressions: Any, letters: list[Any], *, discrete: bool) -> Iterator[dict[Any, Any]]:
-    """Yield points at which only pieces of a formula differ, or only numbers that are not real."""
+    """Yield additional points, which detect expressions that differ only piecewise or only off the real line."""
     planes = [letter for letter in letters if letter.is_real is None]
     if planes and not expressions.has(sympy.Max, sympy.Min):
         for row in range(len(_OFF_AXIS)):
             point = {letter: sympy.Rational(3, 2 + index) for index, letter in enumerate(letters)}
             yield point | {letter: _OFF_AXIS[(row + index) % len(_OFF_AXIS)] for index, letter in enumerate(planes)}
-    if letters and not discrete:  # sin(27720 pi x) vanishes at all points with small denominators
+    if letters and not discrete:  # sin(27720 pi x) is 0 at all points with small denominators
         yield {letter: sympy.Rational(2 * index + 37, 1009) for index, letter in enumerate(letters)}
         yield {letter: sympy.sqrt(2) / (index + 3) for index, letter in enumerate(letters)}
     if not letters or not (
@@ -289,7 +294,7 @@ def _other_points(expressions: Any, letters: list[Any], *, discrete: bool) -> It
 
 
 def _jumps(expressions: Any, letters: list[Any]) -> Iterator[Any]:
-    """Yield the points at which the floors of linear expressions of one letter jump."""
+    """Yield points at which the floor or ceiling of a linear expression in one letter jumps."""
     for floor in expressions.atoms(sympy.floor, sympy.ceiling):
         inner = floor.args[0]
         slope = sympy.diff(inner, letters[0]) if len(letters) == 1 else None
@@ -298,23 +303,23 @@ def _jumps(expressions: Any, letters: list[Any]) -> Iterator[Any]:
 
 
 def _agree(left: Any, right: Any, *, is_complex: bool, modest: bool) -> bool | None:
-    """Return whether two numbers agree; None if one has no value."""
+    """Return whether two numbers agree; None if one of them is undefined or their digits do not prove equality."""
     if left == right:
         return True
     if left.has(sympy.nan, sympy.zoo, sympy.oo) or right.has(sympy.nan, sympy.zoo, sympy.oo):
         return None
     if left.is_Rational and right.is_Rational:
         return False
-    rough, other = complex(sympy.N(left, 20)), complex(sympy.N(right, 20))
+    left_value, right_value = complex(sympy.N(left, 20)), complex(sympy.N(right, 20))
     if not is_complex:
-        # Roots of real numbers may leave an imaginary part of rounding errors.
-        imaginary = [abs(value.imag) > 1e-12 * max(1.0, abs(value)) for value in (rough, other)]
+        # Roots of real numbers may leave a tiny imaginary part from rounding.
+        imaginary = [abs(value.imag) > 1e-12 * max(1.0, abs(value)) for value in (left_value, right_value)]
         if all(imaginary):
             return None
         if any(imaginary):
             return False
-    # 20 digits are computed, so a difference in the ninth is no rounding.
-    if abs(rough - other) > 1e-9 * max(abs(rough), abs(other)):
+    # With 20 computed digits, a difference in the ninth cannot come from rounding.
+    if abs(left_value - right_value) > 1e-9 * max(abs(left_value), abs(right_value)):
         return False
     if not modest:
         return None
@@ -323,7 +328,7 @@ def _agree(left: Any, right: Any, *, is_complex: bool, modest: bool) -> bool | N
 
 
 def _size(number: Any) -> float:
-    """Return a bound on the digits that a number without letters may need: large for large or tiny parts."""
+    """Return an upper bound on the digits of a number without letters, which is large if any part is large or tiny."""
     if number.is_Rational:
         return float(len(str(abs(number.p))) + len(str(number.q)) - 1)
     if isinstance(number, sympy.exp):
@@ -339,29 +344,30 @@ def _size(number: Any) -> float:
 
 
 def _height(number: Any) -> float:
-    """Return the absolute value of a number, but at least its size."""
+    """Return the absolute value of a number or its `_size`, whichever is larger."""
     try:
         return max(_size(number), abs(complex(sympy.N(number, 15))))
     except (TypeError, ValueError, OverflowError):
         return float("inf")
 
 
-# Equality of two descriptions as sets of real numbers, for worker processes only.
+# Test whether two structures describe the same set of real numbers.
 
 
 MAX_ENDS = 24
-"""Any limit: each end is two more cells, in which all descriptions are decided."""
+"""The maximum number of interval ends. Arbitrary: each adds two cells in which both sets have to be evaluated."""
 MAX_DEGREE = 6
-"""Any limit: inequalities of answers have low degrees, and finding and ordering the roots takes longer with each."""
+"""The maximum degree of an inequality. Arbitrary: answers have low degrees, and finding the roots takes longer with
+each degree."""
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A point, or an open interval between two neighboring ends.
+    """A cell of the real line: one of the ends, or an open interval between two neighboring ends.
 
     Attributes:
-        place: twice the number of ends below it, plus one for an interval.
-        sample: a point in it.
+        place: the position of the cell on the line: 2 for the first end, 4 for the second, odd numbers for intervals.
+        sample: a point in the cell.
     """
 
     place: int
@@ -369,16 +375,16 @@ class _Cell:
 
 
 def _pairs(node: Node) -> list[Node]:
-    """Return the inequalities of a chain, ``1 < |x| < 2``."""
+    """Split a chain such as ``1 < |x| < 2`` into its inequalities."""
     signs = node.text.split()
     return [Node(sign, node.parts[index : index + 2]) for index, sign in enumerate(signs)]
 
 
 def same_set(gold: Node, answer: Node) -> bool:
-    """Return whether both contain the same real numbers.
+    """Return whether two structures contain the same real numbers.
 
     Raises:
-        Unreadable: a part is not a set of real numbers, or the order of its ends is not known.
+        Unreadable: a part is not a set of real numbers, or the order of its ends is unknown.
     """
     variables = {letter for node in (gold, answer) for letter in _variables(node)}
     if len(variables) > 1:
@@ -388,7 +394,7 @@ def same_set(gold: Node, answer: Node) -> bool:
 
 
 def _variables(node: Node) -> set[str]:
-    """Return the letters that the descriptions are about."""
+    """Return the variables whose values `node` describes."""
     if node.kind == ORDER:
         return {letter for pair in _pairs(node) for letter in _variables(pair)}
     if node.kind in BRACKETS or node.kind == BUILDER:
@@ -421,7 +427,7 @@ def _difference(node: Node) -> Any:
 
 
 def _roots(node: Node) -> list[Any]:
-    """Return where an inequality of one variable may begin or end to hold."""
+    """Return the points at which an inequality in one variable may start or stop holding."""
     difference = _difference(node)
     roots: list[Any] = []
     sizes = list(difference.atoms(sympy.Abs))
@@ -453,7 +459,7 @@ def _polynomial_roots(difference: Any) -> list[Any]:
 
 
 class _Line:
-    """The real line, cut at some ends."""
+    """The real line, divided into cells at the ends of intervals."""
 
     def __init__(self, ends: list[Any]) -> None:
         if len(ends) > MAX_ENDS:
@@ -518,22 +524,23 @@ class _Line:
         return (node.kind == "\\le" and is_zero) or (not is_zero and bool(value > 0))
 
 
-# Expressions compared by sympy, for worker processes only.
+# Compare structures with sympy at the leaves.
 
 
 _NORMALIZATION = NormalizationConfig(
     basic_latex=True, units=False, malformed_operators=True, nits=False, boxed="none", equations=False
 )
-# Becomes an exact fraction: sympy would read 0.1 as a float, with 15 digits.
+# Decimals are replaced by exact fractions, because sympy would parse 0.1 as a float with 15 digits.
 _DECIMAL = re.compile(r"([0-9]*)\.([0-9]+)")
-# All that math-verify gets: LaTeX in ASCII, without quotation marks, square brackets or colons.
+# The only input allowed for math-verify's parser: LaTeX in ASCII, without quotation marks, square brackets or colons.
 _SAFE = re.compile(r"(?:\\[A-Za-z]+|[A-Za-z0-9+\-*/^_(){}=<>.,! &]|\\\\)*")
 _LETTERS = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 
 
+# Arbitrary: the size only bounds the worker's memory.
 @lru_cache(maxsize=2048)
 def leaf(text: str) -> tuple[Any, int, str]:
-    """Return an expression, the number of its open operations, and its unit."""
+    """Return the sympy expression of a text, the number of arithmetic operations left to be done, and the unit."""
     number = read(text)
     if number is not None:
         value = number.value / 100 if number.percent else number.value
@@ -546,7 +553,7 @@ def leaf(text: str) -> tuple[Any, int, str]:
 
 
 def _operator(text: str) -> Any:
-    r"""Read ``\sum_{k=1}^{n} k`` with math-verify's parser, which must not find letters that the text lacks."""
+    r"""Parse ``\sum_{k=1}^{n} k`` with math-verify's parser; reject results with letters that are not in the text."""
     if not _SAFE.fullmatch(text):
         raise Unreadable
     exact = _DECIMAL.sub(_as_fraction, text)
@@ -563,13 +570,13 @@ def _operator(text: str) -> Any:
 
 
 def _as_fraction(decimal: re.Match[str]) -> str:
-    """Return ``0.25`` as an exact fraction: sympy would round floats before comparing them."""
+    """Return a decimal such as ``0.25`` as an exact fraction, because sympy would round floats."""
     integer, after = decimal.groups()
     return f"(\\frac{{{int(integer + after)}}}{{{10 ** len(after)}}})"
 
 
 class SymbolicLeaves(Leaves):
-    """sympy's opinion; expressions that cannot be read raise `Unreadable`."""
+    """Comparisons by sympy. Expressions that cannot be parsed raise `Unreadable`."""
 
     def same(self, gold: str, answer: str) -> bool:
         left, _, unit = leaf(gold)
@@ -586,7 +593,7 @@ class SymbolicLeaves(Leaves):
         return None
 
     def _ratio(self, gold: Node, answer: Node) -> Any | None:
-        """Return the number by which one relation is a multiple of the other."""
+        """Return the constant factor between two relations, gold divided by answer; None if there is none."""
         if clash(*([leaf(text)[2] for text in node.leaves()] for node in (gold, answer))):
             return None
         first, second = (self._zero(node) for node in (gold, answer))
@@ -616,12 +623,12 @@ class SymbolicLeaves(Leaves):
         parts = list(zip([leaf(text)[0] for text in gold], [leaf(text)[0] for text in answer], strict=True))
         pivot = next((pair for pair in parts if pair[0] != 0), None)
         if pivot is None or all(right == 0 for _, right in parts):
-            return False  # 0:0
+            return False  # 0:0 is not a ratio
         return all(identical(pivot[0] * right, pivot[1] * left) for left, right in parts)
 
 
 def arithmetic(text: str) -> int:
-    """Return the number of operations between rational numbers that an expression leaves to be done."""
+    """Return the number of operations between rational numbers that are left to be done in an expression."""
     return leaf(text)[1]
 
 
@@ -629,11 +636,11 @@ warnings.simplefilter("ignore")
 
 _LEAVES = SymbolicLeaves()
 _UNREADABLE = (Unreadable, ArithmeticError, AttributeError, TypeError, ValueError, NotImplementedError, KeyError)
-"""Errors that sympy raises for unsupported input. Errors that end a worker are not among them."""
+"""Errors that sympy raises for unsupported input. Errors that should end the worker are left out."""
 
 
 def check(gold: str) -> str:
-    """Return the reason why a gold answer cannot be read or evaluated, or ""."""
+    """Check that a gold answer can be parsed and evaluated, and return the reason if it cannot, otherwise ""."""
     try:
         structure = _parsed(gold)
         for text in structure.leaves():
@@ -646,18 +653,19 @@ def check(gold: str) -> str:
 def compare(
     gold: str, sides: tuple[str, ...], bounds: tuple[Fraction, Fraction] | None = None, *, evaluated: bool
 ) -> str:
-    """Return the reason why one of the answer's sides does not equal the gold answer, or "".
+    """Compare an answer with the gold answer, and return the reason for a mismatch, or "" if they are equal.
 
     Args:
-        sides: the expressions that the answer states to be equal; the last one is the answer.
-        bounds: two numbers between which the answer must be.
-        evaluated: require that the last one leaves no more arithmetic to be done than the gold answer.
+        gold: the gold answer.
+        sides: the sides of the equation in the answer, all of which must equal `gold`; the last one is the result.
+        bounds: the interval in which the result must be; None for no limits.
+        evaluated: if True, the result must not leave more arithmetic to be done than the gold answer.
     """
     expected = _parsed(gold)
     for side in sides:
         actual = _parsed(side)
         try:
-            # In this order: unequal values need not be evaluated.
+            # Compare first: if the values are unequal, evaluation does not matter.
             if not comparison.compare(expected, actual, _LEAVES):
                 return "is not equal"
             if evaluated and side is sides[-1] and _left(actual) > _left(expected):
@@ -668,10 +676,10 @@ def compare(
 
 
 def near(text: str, low: Fraction, high: Fraction) -> str:
-    """Return why an expression without letters is not between two numbers, or ""."""
+    """Check that an expression is a number between `low` and `high`; return the reason if it is not, otherwise ""."""
     try:
         value = leaf(text)[0]
-        # 30 digits: more than any rounded answer has.
+        # 30 digits are more than any rounded answer has.
         number = sympy.N(value, 30)
         bounds = (sympy.Rational(end.numerator, end.denominator) for end in (low, high))
         return "" if number.is_real and next(bounds) < number < next(bounds) else "is not near"
@@ -679,9 +687,10 @@ def near(text: str, low: Fraction, high: Fraction) -> str:
         return "cannot be read as mathematics"
 
 
+# Arbitrary: the size only bounds the worker's memory.
 @lru_cache(maxsize=1024)
 def _parsed(text: str) -> Node:
-    """Parse a text, cached: the same gold answer comes with every generation of its prompt."""
+    """Parse a text, with a cache, because each gold answer is compared with all completions of its prompt."""
     return parse(text)
 
 

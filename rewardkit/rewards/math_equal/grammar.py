@@ -1,8 +1,8 @@
-r"""The grammar of expressions: sums of products of powers, read from left to right in any algebra.
+r"""The grammar of expressions: sums of products of powers, parsed from left to right in any algebra.
 
-`closed_form` reads with exact polynomials, in this process; `symbolic` reads with sympy, in a worker. Every character
-must have a meaning here. What has none makes the text unreadable, and so does what readers would read in two ways
-(``1/2x``, ``\sin x/2``), because a guess pays wrong answers.
+`closed_form` uses the grammar with exact polynomials, in this process; `computer_algebra` uses it with sympy, in a
+worker. Every character must have a meaning. Unknown characters make a text unreadable, and so does ambiguous notation
+(``1/2x``, ``\sin x/2``), because a wrong guess would reward a wrong answer.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, Generic, Protocol, TypeVar
 from rewardkit.rewards.math_equal.characters import FUNCTIONS, GREEK_NAMES
 
 MAX_DEPTH = 16
-"""Any limit: the reader calls itself for each level, and answers have a few."""
+"""The maximum depth of nesting. Arbitrary: the reader recurses once per level, and answers have only a few levels."""
 
 V = TypeVar("V", bound="Expression")
 
-# A degree sign, a command, a number, capitals that name a segment, a letter with its primes, or a sign; all else is
+# A degree sign, a command, a number, capitals that name a segment, a letter with primes, or a sign. Everything else is
 # unreadable.
 _TOKEN = re.compile(
     r"\^\{\s*\\circ\s*\}|\\[A-Za-z]+|[0-9]*\.[0-9]+|[0-9]+\.(?![0-9])|[0-9]+|(?<![a-z])[A-Z]{2,}(?![a-z])|[A-Za-z]'*|'+|[-+*/^(){}_\[\]|!,]"
@@ -34,11 +34,11 @@ _FLOORS = {"\\lfloor": "\\rfloor", "\\lceil": "\\rceil"}
 VECTORS = ("\\vec ", "\\overrightarrow ")
 _KINDS = ("real", "imaginary", "complex")
 _APPLIED = frozenset("fghFGW")
-"""Letters that name a function if brackets follow: f(2) is not twice f."""
+"""Letters that name a function if a parenthesis follows: f(2) is not twice f."""
 
-# "\frac{dy}{dx}" is no quotient; "\frac{d}{2}" is one.
+# "\frac{dy}{dx}" is a derivative, but "\frac{d}{2}" is a quotient.
 _DERIVATIVE = re.compile(r"\\frac\{(?:d|\\partial)[^{}]*\}\{\s*(?:d|\\partial)\s*[A-Za-z]")
-# "act" is a word, "ab" a product; "or" joins.
+# Three or more letters, such as "act", may be a word, while "ab" is a product; "or" joins alternatives.
 _WORD = re.compile(r"(?<![\\A-Za-z{])(?:[A-Za-z]{3,}|or(?![A-Za-z]))")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 
@@ -50,11 +50,11 @@ def is_product(word: str) -> bool:
 
 
 class Unreadable(Exception):
-    """The text is not an expression of this grammar, or one that the algebra does not have."""
+    """The text is not an expression of this grammar, or the algebra cannot represent it."""
 
 
 class Expression(Protocol):
-    """A value of an algebra. Its operators raise `Unreadable` if the result has no value."""
+    """A value of an algebra. The operators raise `Unreadable` if the result is undefined."""
 
     def __add__(self, other: Any, /) -> Any: ...
     def __mul__(self, other: Any, /) -> Any: ...
@@ -65,7 +65,7 @@ class Expression(Protocol):
 
 
 class Algebra(ABC, Generic[V]):
-    """The operations that make values. Each raises `Unreadable` for input that the algebra does not have."""
+    """The operations that construct values. They raise `Unreadable` if the algebra cannot represent the result."""
 
     @abstractmethod
     def constant(self, value: Fraction) -> V: ...
@@ -84,22 +84,22 @@ class Algebra(ABC, Generic[V]):
 
     @abstractmethod
     def is_vector(self, value: V) -> bool:
-        """Return whether a value has an arrow: such values have two products, and one of them has an order."""
+        """Return whether a value is a vector. Vectors have two products, and the cross product depends on the order."""
 
     @abstractmethod
     def kind(self, value: V) -> str:
-        """Return whether a number with rational parts is "real", "imaginary" or "complex"; "" for other values."""
+        """Return "real", "imaginary" or "complex" for a number with rational parts; "" for other values."""
 
     def is_rational(self, value: V) -> bool:
         return self.kind(value) == "real"
 
     @abstractmethod
     def is_worked_out(self, value: V) -> bool:
-        """Return whether the value of a function has no letters and no functions left: it could be written out."""
+        """Return whether a function's value has no letters or functions left, so the answer should state the value."""
 
 
 def tokens(cleaned: str) -> list[str]:
-    """Split a cleaned text into tokens; raise `Unreadable` for other characters and for words."""
+    """Split a cleaned text into tokens; raise `Unreadable` if it contains words or unknown characters."""
     words = _WORD.findall(_COMMAND.sub(" ", cleaned))
     if _DERIVATIVE.search(cleaned) or "or" in words or not all(map(is_product, words)):
         raise Unreadable
@@ -117,10 +117,10 @@ def tokens(cleaned: str) -> list[str]:
 
 
 class Reader(Generic[V]):
-    """Read tokens as an expression.
+    """A parser that turns tokens into a value of an algebra.
 
     Attributes:
-        arithmetic: the operations between rational numbers that the notation leaves to be done.
+        arithmetic: the number of operations between rational numbers that the expression leaves to be done.
     """
 
     def __init__(self, tokens: list[str], algebra: Algebra[V]) -> None:
@@ -208,13 +208,13 @@ class Reader(Generic[V]):
                 factors = [mixed]
             else:
                 if divisors or (token == "{" and self._next(1)[:1].isdigit()):
-                    raise Unreadable  # 1/2x, and 5{2}, which is printed as 52
+                    raise Unreadable  # 1/2x is ambiguous, and LaTeX prints 5{2} as 52
                 factors.append(self._power())
             previous = self._tokens[self._position - 1]
         return self._multiplied(factors, divisors)
 
     def _mixed(self, factors: list[V], divisors: list[V]) -> V | None:
-        r"""Read the fraction of a mixed number, ``2\frac{1}{2}``."""
+        r"""Parse the fraction of a mixed number such as ``2\frac{1}{2}``; None if it is not one."""
         tokens = self._tokens[self._position : self._position + 7]
         if divisors or len(factors) != 1 or tokens[1::3] != ["{", "{"] or tokens[3:7:3] != ["}", "}"]:
             return None
@@ -365,7 +365,7 @@ class Reader(Generic[V]):
         return self._algebra.letter(name)
 
     def _holds_a_number(self) -> bool:
-        """Return whether the next brackets hold only a number: N(0) is a value of N, not N times 0."""
+        """Return whether the next parentheses contain only a number: N(0) is a value of N, not N times 0."""
         inside = self._next(1) in ("+", "-")
         return self._next(1 + inside)[:1].isdigit() and self._next(2 + inside) == ")"
 
@@ -379,7 +379,7 @@ class Reader(Generic[V]):
         return values
 
     def _function(self, name: str) -> V:
-        r"""Read the text after a function's name: ``\sin^{2} x``, ``\log_{2} (x + 1)``, ``\ln 2x``."""
+        r"""Parse a function after its name: ``\sin^{2} x``, ``\log_{2} (x + 1)``, ``\ln 2x``."""
         algebra = self._algebra
         base: V | None = None
         exponent: V | None = None

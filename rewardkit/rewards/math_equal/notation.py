@@ -1,4 +1,4 @@
-r"""Normalize LaTeX notation: ``clean(r"$\dfrac12$.")`` is ``\frac{1}{2}``; and split equations into their sides."""
+r"""Normalize LaTeX notation, and split equations into sides: ``clean(r"$\dfrac12$.")`` is ``\frac{1}{2}``."""
 
 from __future__ import annotations
 
@@ -11,72 +11,72 @@ from rewardkit.rewards.math_equal.grammar import LETTERS
 _COMMAND = re.compile(
     r"\\(?:(?:left|right)\.|[A-Za-z]+|!\s*|.)|\{[,.]\}|[<>!]=|\*\*|\.\.\.|</?su[bp]>|[^\x21-\x7e]|[$~%]", re.DOTALL
 )
-# Most answers: nothing has to be rewritten.
+# Most answers are plain numbers and need no rewriting.
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _EATEN = re.compile("[\x07\x08\x0b\x0c](?=[a-z]{2})|\t(?=ext|imes|heta|frac|riangle)|\r(?=ight|angle)")
-"""Escapes of JSON and Python that replaced a backslash and a letter: a form feed and "rac" for ``\\frac``."""
+"""Control characters that JSON or Python decoded from a backslash and a letter: form feed and "rac" for ``\\frac``."""
 
 _UNESCAPED = {"\x07": "\\a", "\x08": "\\b", "\x0b": "\\v", "\x0c": "\\f", "\t": "\\t", "\r": "\\r"}
-# "\\frac" of text that was escaped twice; "\\x" may be a new line of a matrix, before a variable.
+# "\\frac" in text that was escaped twice. "\\x" does not match: it may be the next row of a matrix, before a variable.
 _ESCAPED_TWICE = re.compile(r"\\\\(?=[A-Za-z]{2})")
-# "\quadx = 5": LaTeX knows no "\quadx".
+# "\quadx = 5": LaTeX has no command "\quadx".
 _JOINED_TO_A_LETTER = re.compile(r"\\q?quad(?=[A-Za-z])(?!quad)")
-# Formulas between dollar signs stay; words outside of them are text, not products of variables.
+# Formulas between dollar signs stay unchanged. Words outside them are text, not products of variables.
 _OUTSIDE = re.compile(r"((?<!\\)\$\$?(?:[^$\\]|\\.)*\$\$?)|(?<![\\A-Za-z{])([A-Za-z]{2,}(?: [A-Za-z]{2,})*)")
 # "x²" is "x^{2}".
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 # "x₁" is "x_{1}".
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
-# "√12" has the whole number below the root.
+# "√12" is the root of the whole number 12.
 _ROOT = re.compile("√\\s?([0-9]+)")
-# "①" is 1: from 1 to 20.
+# "①" is 1. There are such characters for 1 to 20.
 _CIRCLED = re.compile("[\u2460-\u2473]+")
 _INVISIBLE = re.compile(
     r"\\(?:textcolor|mathcolor|colorbox|color)\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\(?:label|tag\*?)\s*\{[^{}\s]*\}"
 )
-"""Commands for color and numbers of equations, with their first argument. What hides text is not among them."""
+"""Commands for colors and equation numbers, with their first argument. Commands that hide text are not included."""
 
-# "12{,}000" and "12,\!000": only a number has no space after its comma. "12,000" may be a list.
+# "12{,}000" and "12,\!000": these suppress the space after a comma, as only numbers do. "12,000" may be a list.
 _EXPLICIT_THOUSANDS = re.compile(r"(?<![0-9.,}!])[0-9]{1,3}(?:(?:\{,\}(?:\\!)?|,\\!)\s?[0-9]{3})+(?![0-9])")
 _ARGUMENT_THOUSANDS = re.compile(r"(?:(?<=\\frac\{)|(?<=\}\{)|(?<=\\sqrt\{))[1-9][0-9]{0,2}(?:,[0-9]{3})+(?=\})")
-"""A comma in the argument of a fraction or root separates thousands."""
+"""Numbers with commas as arguments of a fraction or a root, where a comma can only separate thousands."""
 
 _REWRITTEN = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r"\\\\\s*\[[0-9.]+\s?(?:pt|e[mx]|mm|cm)\]", r"\\\\"),  # the space between two lines
+        (r"\\\\\s*\[[0-9.]+\s?(?:pt|e[mx]|mm|cm)\]", r"\\\\"),  # the space between rows, as in "\\[5pt]"
         # "\sqrt[]{2}"
         (r"\\sqrt\[\s*\]", r"\\sqrt"),
         # "0{,}5" and "4{,}2 \cdot 10^{3}": decimal commas
         (r"(?<![0-9.,}])(0)\{,\}(?=[0-9])|(?<![0-9.,}])([0-9])\{,\}(?=[0-9]{1,9}\s?\\(?:cdot|times))", r"\1\2."),
-        # "3{:}4", so that no space is set
+        # "3{:}4": the braces suppress space around the colon
         (r"\{:\}", ":"),
-        # HTML
+        # HTML entities
         (r"&lt;", "<"),
         (r"&gt;", ">"),
         # "1\hspace{1mm}000"
         (r"(?<=[0-9])\\hspace\s?\{[^{}]*\}(?=[0-9])", " "),
-        # "90^o": a letter for the degree sign
+        # "90^o": the letter o as a degree sign
         (r"(?<=[0-9])\s?\^\s?\{?\s?(?:\\text\s?\{\s?o\s?\}|o(?![a-z]))\s?\}?", r"^{\\circ}"),
         # "1 oder 2"
         (r"(?<=[\s{0-9])(?:oder|ou|или|或者?)(?=[\s}0-9a-z\\-])", " or "),
         # "1 \text{ und } 2"
         (r"\\text\s?\{\s?(?:y|und|et|и|和)\s?\}", r"\\text{ and }"),
-        # a matrix within a line
+        # a small matrix for use in a line of text
         (r"smallmatrix", "matrix"),
-        # "\log_28": the base is one digit in LaTeX, and 8 the argument
+        # "\log_28": in LaTeX, the base is the digit 2, and 8 is the argument
         (r"\\log\s?_\s?([0-9])([0-9]+)(?!\s?[0-9A-Za-z({\\])", r"\\log_{\1}\2"),
         # "\frac{\text{1}}{2}"
         (r"(?<=\{)\\text\s?\{\s?([0-9]+)\s?\}(?=\})", r"\1"),
         # "{3}/{4}"
         (r"((?:\A|[-+=/(,]|\\times|\\cdot)\s?)\{\s?([0-9.]+)\s?\}", r"\1 \2"),
-        # "(0, 1) U (2, 3)": a letter for the union
+        # "(0, 1) U (2, 3)": the letter U as a union sign
         (r"(?<=\))\s?U\s?(?=\()|(?<=\])\s?U\s?(?=\()|(?<=\))\s?U\s?(?=\[)", r"\\cup "),
-        # "]0, 1[", as in France
+        # "]0, 1[": the French notation of an open interval
         (r"\A\s?\]([^][]{1,40},[^][]{1,40})\[\s?\Z", r"(\1)"),
-        # "0.333...": three equal digits or more before the dots
+        # "0.333...": three or more equal digits before the dots
         (r"(?<![0-9.,])([0-9]+\.[0-9]{0,9}?)([0-9])\2{2,40}\s?(?:\\[lc]?dots|\.\.\.|…)", r"\1\\overline{\2}"),
-        # "\max = 5": a name, and no function
+        # "\max = 5": a name, not a function
         (r"\A\s?\\(max|min|deg|dim|det|Pr)\s*([A-Za-z]?)\s*=", r"\\text{\1 \2} ="),
         # "2\text{pi}"
         (r"(?<=[0-9])\\(?:text|mathrm)\s?\{\s?pi\s?\}", r"\\pi "),
@@ -98,11 +98,11 @@ _REWRITTEN = tuple(
         (r"\\text\s?\{\s?\(?(?:exactly|exact value|interval notation)\)?\s?\}", ""),
     )
 )
-"""Forms that models write, each with the one that is read."""
+"""(pattern, replacement) pairs for notations that models write but the grammar does not cover."""
 
 # "x^{{2}}".
 _DOUBLE_BRACES = re.compile(r"\{\s*\{([^{}]*)\}\s*\}")
-# "{1 \over 2}" and "{4 \choose 2}", as in TeX; "\overline" is another command.
+# "{1 \over 2}" and "{4 \choose 2}", as in TeX; not "\overline".
 _INFIX = re.compile(r"\\(over|choose)(?![A-Za-z])")
 # "\max\{1, 2\}" is "\max(1, 2)".
 _OF_A_SET = re.compile(r"\\(max|min|gcd|lcm)\s*\\\{((?:[^\\{}]|\\[A-Za-z]+|\{[^{}]*\})*)\\\}")
@@ -113,55 +113,55 @@ _WORD_BELOW = re.compile(
 )
 # "x^{2}_{1}" is "x_{1}^{2}".
 _ABOVE_AND_BELOW = re.compile(r"(\^\{[^{}]*\})\s*(_\{[^{}]*\})")
-# "\text{cm^{2}}": a power within the text.
+# "\text{cm^{2}}": a power inside the text.
 _POWERS_OF_UNITS = re.compile(r"\\text\s*\{[^{}]*(?:\^\{-?[1-9]\}[^{}]*)+\}")
-# A bold small letter is a vector: "\mathbf{v}" and "\vec{v}" are the same.
+# A bold lowercase letter is a vector: "\mathbf{v}" means "\vec{v}".
 _BOLD_LETTER = re.compile(r"\\(?:mathbf|boldsymbol|bm)\s*\{\s*([a-z])\s*\}")
-# "\text{sin} x" and "\mathrm{d}x"; "min" and "sec" may be units.
+# "\text{sin} x" and "\mathrm{d}x". "min" and "sec" are left out, because they may be units.
 _NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}(?!\s*=)")
-# "sin x" without a backslash; "sec" and "min" only if brackets follow.
+# "sin x" without a backslash; "sec", "max" and "min" only if a parenthesis follows.
 _PLAIN = re.compile(
     r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
 )
-# Two letters: one is a variable, and no word.
+# Two consecutive letters, because a single one is a variable, not a word.
 _LETTERS = re.compile("[A-Za-z]{2}")
 _WORDS = {"pi": "\\pi ", "infinity": "\\infty ", "theta": "\\theta "}
-# "2pi" and "pi/2"; in "pizza" and "a pi", it is part of a text.
+# "2pi" and "pi/2"; not "pizza" or "a pi", which are text.
 _PLAIN_WORD = re.compile(
     r"(?:(?<![\\A-Za-z{ ])|(?<=[0-9] ))(pi|theta)(?![A-Za-z])|"
     r"\A\s*([-+]?)(?:\\text\s*\{\s*)?(infinity|pi|theta)\s*\}?\s*\Z"
 )
-# "x**2"; not the bold text of "5**cm**".
+# "x**2"; not "5**cm**", which is bold text.
 _PYTHON_POWER = re.compile(r"(?<=[0-9A-Za-z)])\*\*(?=[-0-9A-Za-z({\\])(?![^*]{0,40}\*\*(?![0-9A-Za-z({\\-]))")
-# "(2, 3.)": a period that ends a sentence inside the brackets.
+# "(2, 3.)": a sentence period before the closing bracket.
 _STRAY_PERIOD = re.compile(r"(?<=[0-9A-Za-z)}])\.(?=\s*[\])}])")
 # "\mathbb R" is "\mathbb{R}".
 _NUMBERS = re.compile(r"\\mathbb\s*([A-Z])(?![A-Za-z])")
 # Commands whose arguments may lack braces: "\frac12", "\sqrt3".
 _ARGUMENTS = re.compile(r"\\(frac|binom|sqrt|overline)(?![A-Za-z])")
-# "x^2" and "x_n" are "x^{2}" and "x_{n}"; "x^10" is read as x^{10}, as its writer means.
+# "x^2" and "x_n" are "x^{2}" and "x_{n}". "x^10" becomes x^{10}, which is what the writer means.
 _SUPERSCRIPT = re.compile(r"([\^_])\s*([+-]?[0-9]+|[A-Za-z]|'+(?=\})|\\circ(?![A-Za-z])|\\(?!frac|sqrt|text)[A-Za-z]+)")
 # "f^{'}" and "f^'" are "f'".
 _PRIMES = re.compile(r"\^\{\s*('+)\s*\}|\^('+)")
-# "1 000" and "a b" keep theirs: they may be one number, or two words.
+# Spaces next to signs; not those in "1 000" and "a b", which may be one number or two words.
 _MEANINGLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
-# Not "<=", ">=", "!=" or ":=".
+# An equality sign, but not the one in "<=", ">=", "!=" or ":=".
 _EQUALS = re.compile(r"(?<![<>!:])=")
 _GREEK = "alpha|beta|gamma|delta|theta|varphi|psi|rho|lambda|mu|omega|Phi|Psi|Omega|Gamma|Delta"
-# A letter, or a Greek one by its command.
+# A Latin letter, or the command for a Greek letter.
 _VARIABLE = rf"(?:[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z]))"
 # "(x, y) = (1, 2)": the names of coordinates.
 _POINT = re.compile(rf"\(\s*{_VARIABLE}(?:\s*,\s*{_VARIABLE})*\s*\)")
-# "x", "a_{1}", "f'(3)": one name; pi is a number.
+# "x", "a_{1}", "f'(3)": a single name. pi is excluded because it is a number.
 _GREEK_NAME = re.compile(rf"(?!\\pi){_VARIABLE}(?:_\{{[^{{}}]*\}})?'*(?:\s?\([^()]*\))?")
-# "x + y" is no name.
+# "x + y" contains an operator, so it is not a name.
 _OPERATORS = re.compile(r"[-+*/<>,;!]")
-# Parts of a name in which digits and signs may be: "a_{1}", "f(3)", "\text{Area}".
+# Parts of a name that may contain digits and signs: "a_{1}", "f(3)", "\text{Area}".
 _GROUPS = re.compile(r"\\text\s*\{[^{}0-9]*\}|[_^]\{[^{}]*\}|\([^()]*\)|\\[A-Za-z]+")
 
 
 def clean(text: str) -> str:
-    r"""Return `text` in one notation, without purely visual commands. Takes linear time."""
+    r"""Return `text` in normalized notation, without purely visual commands, in linear time."""
     if _PLAIN_NUMBER.fullmatch(text):
         return text
     text = _EATEN.sub(_unescaped, text)
@@ -200,7 +200,7 @@ def clean(text: str) -> str:
 
 
 def _unstyled(text: str) -> str:
-    """Return `text` without commands for color, and with ``{1 \\over 2}`` as ``\\frac{1}{2}``."""
+    """Return `text` without color commands, and with TeX notation replaced: ``\\frac{1}{2}`` for ``{1 \\over 2}``."""
     text = _INVISIBLE.sub("", text)
     if "," in text:
         text = _EXPLICIT_THOUSANDS.sub(_without_commas, text)
@@ -225,7 +225,7 @@ def _without_commas(match: re.Match[str]) -> str:
 
 
 def _group_around(text: str, position: int) -> tuple[int, int]:
-    """Return the start and end of the content of the braces around a position; the whole text without braces."""
+    """Return the start and end of the content of the braces around `position`; of the whole text if there are none."""
     depth, start = 0, position
     while start > 0 and depth >= 0:
         start -= 1
@@ -239,7 +239,7 @@ def _group_around(text: str, position: int) -> tuple[int, int]:
 
 
 def _prose(match: re.Match[str]) -> str:
-    """Return words between formulas as text: ``$5$ cm`` is five centimeters."""
+    """Wrap words between formulas in ``\\text``, and keep formulas: ``$5$ cm`` is five centimeters."""
     return match[1] or f"\\text{{ {match[2]} }}"
 
 
@@ -280,7 +280,7 @@ def _braced(text: str) -> str:
     if not _ARGUMENTS.search(text):
         return text
     closing = _closing(text)
-    changes: dict[int, str] = {}  # the text at a position instead
+    changes: dict[int, str] = {}  # position -> replacement
     for command in _ARGUMENTS.finditer(text):
         position = command.end()
         if command[1] == "sqrt" and text[position : position + 1] == "[":
@@ -310,14 +310,14 @@ def _braced(text: str) -> str:
 
 
 def _closing(text: str) -> dict[int, int]:
-    """Return where each bracket is closed."""
+    """Return a mapping from the position of each opening bracket to that of its closing bracket."""
     closing, stack = {}, []
     for position, character in enumerate(text):
         if character in "{([" and text[position - 1 : position] != "\\":
             stack.append((character, position))
         elif character in "})]" and stack and text[position - 1 : position] != "\\":
             while character == "}" and len(stack) > 1 and stack[-1][0] != "{":
-                stack.pop()  # the interval in {[0, 1)}
+                stack.pop()  # an unclosed bracket, as in {[0, 1)}
             if stack[-1][0] + character in ("{}", "()", "[]"):
                 closing[stack.pop()[1]] = position
     return closing
@@ -340,28 +340,28 @@ def _powers_of_groups(text: str) -> str:
 
 
 def compact(cleaned: str) -> str:
-    """Remove spaces without meaning, so that ``x + 1`` becomes ``x+1`` but ``1 2`` does not become ``12``."""
+    """Remove meaningless spaces: ``x + 1`` becomes ``x+1``, but ``1 2`` does not become ``12``."""
     return _MEANINGLESS_SPACE.sub("", cleaned)
 
 
 def sides(cleaned: str) -> list[str]:
-    """Split at the equality signs, the value last: ``sides("x = 2 + 3 = 5")`` is ``["x", "2 + 3", "5"]``."""
+    """Split an equation into sides, with the value last: ``sides("x = 2 + 3 = 5")`` is ``["x", "2 + 3", "5"]``."""
     parts = split_at(cleaned, _EQUALS)
     return parts[::-1] if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]) else parts
 
 
-# Names of commands have letters only.
+# Command names consist of letters only.
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
 _NAMING_TOO = r"""
 \text \frac \overline \vec \hat \tilde \dot \overrightarrow \widehat \angle \triangle \square \circ \cdot \times
 \partial \mathbb \binom \lim \to \infty \sum \prod \int
 """
 _NAMING = LETTERS | {"\\" + name for name in FUNCTIONS} | frozenset(_NAMING_TOO.split())
-"""Commands for things that may be named before their value; no relations and no signs of logic."""
+"""Commands that may occur in the name of a value. Relations and logical symbols are left out."""
 
 
 def is_about(side: str) -> bool:
-    """Return whether a side of an equation names the value, without numbers: ``x``, ``f(3)``, ``AB + BC``."""
+    """Return whether a side of an equation only names the value of the other side: ``x``, ``f(3)``, ``AB + BC``."""
     if _POINT.fullmatch(side) or _GREEK_NAME.fullmatch(side):
         return True
     if not _NAMING.issuperset(_COMMANDS.findall(side)) or "<" in side or ">" in side:
@@ -373,16 +373,16 @@ def is_about(side: str) -> bool:
     return bool(letters - {"e", "i"}) or (len(side) == 1 and bool(letters)) or side.startswith("\\text")
 
 
-# "\sin x" is a value to be computed, and names nothing.
+# "\sin x" is a value to compute, not a name.
 _COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min", "max"})) + r")(?![A-Za-z])")
 # "\frac{AB}{CD}" names a ratio.
 _OF_SEGMENTS = re.compile(r"\\frac\{[A-Z]{2}\}\{[A-Z]{2}\}")
 _PRODUCT = re.compile(r"[a-z] ?[a-z]")
-"""Of variables: two small letters are a product, while two capitals name a segment."""
+"""A product of variables: two lowercase letters. Two capitals name a segment instead."""
 
 
 def is_name(side: str) -> bool:
-    r"""Whether it is one name for a value: ``x``, ``f(3)``, ``a_1``, ``\text{Area}``; not ``x + y`` or ``xy``."""
+    r"""Return whether `side` is a single name: ``x``, ``f(3)``, ``a_1``, ``\text{Area}``; not ``x + y`` or ``xy``."""
     return (
         is_about(side)
         and "^" not in side
@@ -393,7 +393,7 @@ def is_name(side: str) -> bool:
 
 
 def words_of_name(name: str) -> str:
-    r"""Return a name in words without articles: "min" for ``\text{The Minimum}``, "" for ``x``."""
+    r"""Return the words of a name, lowercase and without articles: "min" for ``\text{The Minimum}``, "" for ``x``."""
     text = " ".join(_TEXT.findall(name)).lower()
     return " ".join(_EMPTY.sub("", text).split())
 
@@ -408,7 +408,7 @@ _CLOSING = frozenset(")]}\x02")
 
 
 def split_at(cleaned: str, separator: re.Pattern[str]) -> list[str]:
-    """Split a text where `separator` matches outside all brackets and environments."""
+    """Split a text at matches of `separator` that are outside all brackets and environments."""
     if not separator.search(cleaned):
         return [cleaned]
     depths = []
@@ -429,7 +429,10 @@ def split_at(cleaned: str, separator: re.Pattern[str]) -> list[str]:
 
 
 def wrapped(cleaned: str) -> tuple[str, str]:
-    r"""Return the brackets around the whole text, and their content: ``("[)", "0,1")`` for ``[0,1)``."""
+    r"""Return the brackets around the whole text, and the text inside: ``("[)", "0,1")`` for ``[0,1)``.
+
+    Without such brackets, return "" and the text.
+    """
     text = cleaned.replace("\\{", "\x01").replace("\\}", "\x02")
     if len(text) < 2 or text[0] not in _OPENING or text[-1] not in _CLOSING:
         return "", cleaned

@@ -1,8 +1,8 @@
-r"""Plain numbers, compared exactly: ``read(r"12{,}000 \text{ feet}").value == 12000``.
+r"""Compare plain numbers exactly: ``read(r"12{,}000 \text{ feet}").value == 12000``.
 
-Plain numbers are integers, decimals, thousands separators, fractions, mixed numbers, ``0.\overline{3}``, powers of ten,
-a percent sign, a currency or a unit, and a name before an equality sign. Most answers are plain numbers and need no
-computer algebra.
+Plain numbers are integers, decimals, fractions, mixed numbers, ``0.\overline{3}`` and powers of ten. They may have
+thousands separators, a percent sign, a currency or a unit, and a name before an equality sign. Most answers are plain
+numbers and need no computer algebra.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from rewardkit.rewards.math_equal.units import differ, unit_of
 from rewardkit.text.numbers import SCALES, value_of, value_pattern
 
 MAX_DIGITS = 400
-"""Any limit: no answer is as long, and arithmetic with fractions takes time quadratic in the digits."""
+"""The maximum length of a number in characters. Arbitrary: answers are shorter, and arithmetic with fractions takes
+time quadratic in the number of digits."""
 
-# "1,000", and "1 000" and "0 125" with spaces: a comma behind a leading zero may be a decimal one.
+# "1,000", and with spaces "1 000" and "0 125". A comma after a leading zero may be a decimal comma.
 _GROUPED = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])"
 # "45 percent", "45 per cent", "45 pct".
 _PERCENT = r"percent(?:age)?|per\ cent|pct"
-# A sign, a currency, the number, a percent sign, and the rest as its unit.
+# A sign, a currency, the number, a percent sign, and everything after it as the unit.
 _NUMBER = re.compile(
     rf"""
     (?P<sign>[+-]?)\s*(?P<currency>(?:\\\$|[€£¥₹]|Rs(?![A-Za-z])|\\text\s*\{{\s*(?:Rs|[€£¥₹])\s*\}}))?\s*
@@ -30,11 +31,11 @@ _NUMBER = re.compile(
     (?P<unit>.*)""",
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
-# Most answers: nothing else has to be tried.
+# Most answers have this form, so it is tried first.
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
-# "10^{6}" is "1e6"; three digits are enough for any quantity.
+# "10^{6}" is "1e6". An exponent of three digits is enough for any quantity.
 _POWER_OF_TEN = re.compile(r"([+-]?)\s*10\s*\^\{\s*([+-]?[0-9]{1,3})\s*\}(.*)", re.ASCII)
-# A comma in brackets separates elements: (1,234) is a pair.
+# A number in brackets. It has no comma, because (1,234) is a pair.
 _WRAPPED = re.compile(r"([+-]?)\s*(?:\(([^(),]*)\)|\{([^,]*)\}|\\\{([^{},]*)\\\})(\s*\^\{\\circ\}|\s*\\%)?")
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 # "15th" and "15^{\text{th}}" are 15.
@@ -44,7 +45,7 @@ _MAGNITUDE = re.compile(rf"\s*(\\text\s*\{{)?\s*({'|'.join(SCALES)})(?![a-z])\s*
 _DEGREES = re.compile(
     r"([+-]?)\s*([0-9]{1,9})\s*\^\{\\circ\}\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'(?!')(?:\s*([0-9]{1,2}(?:\.[0-9]{1,9})?)\s*'')?"
 )
-"""Degrees, minutes and seconds of an angle."""
+"""An angle in degrees, minutes and seconds."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ class Numeral:
     """A number as it was written.
 
     Attributes:
-        value: the number without its percent sign: 50 for ``50%``.
+        value: the number without the percent sign: 50 for ``50%``.
+        percent: whether the number has a percent sign.
+        unit: the unit or currency; "" for none.
         divided: whether a whole number is written as a fraction: ``12/4``.
     """
 
@@ -62,12 +65,12 @@ class Numeral:
     divided: bool = False
 
     def equals(self, other: Numeral) -> bool:
-        """Return whether both are the same number.
+        """Return whether two numbers are equal.
 
-        A percent sign means a hundredth; from 1% on it may also be omitted, as units may.
+        A percent sign means a hundredth. Like a unit, it may be omitted, but only from 1% up.
         """
         units = {self.unit, other.unit}
-        counted = "" in units and _COUNTED.search(self.unit + other.unit)  # 5 real solutions are 5
+        counted = "" in units and _COUNTED.search(self.unit + other.unit)  # "5 real solutions" equals "5"
         if differ(self.unit, other.unit) and not counted:
             return False
         if self.percent == other.percent:
@@ -78,7 +81,7 @@ class Numeral:
         return share.value / 100 == plain.value or (share.value == plain.value and abs(plain.value) >= 1)
 
 
-# "5 real solutions" and "5 integers" count things; "odd" alone is a property, which must not be left out.
+# "5 real solutions" and "5 integers" count things. "odd" alone is a property, which must not be omitted.
 _COUNTED = re.compile(r"integer\Z|\?(?:real|prime|odd|even|positive|negative|integer) \w+")
 # "5 \pmod{7}", "x \equiv 5 (mod 7)".
 _REMAINDER = re.compile(
@@ -87,13 +90,13 @@ _REMAINDER = re.compile(
 
 
 def remainder(cleaned: str) -> str:
-    r"""Return a number without its modulus if it is less than that: ``5`` for ``5 \pmod{7}``."""
+    r"""Return a remainder without the modulus, if it is less than the modulus: ``5`` for ``5 \pmod{7}``."""
     match = _REMAINDER.fullmatch(cleaned)
     return match[1] if match and int(match[1]) < int(match[2]) else cleaned
 
 
 def read(cleaned: str) -> Numeral | None:
-    """Read the number in a cleaned text; None if there is none or something is left to be evaluated."""
+    """Parse a cleaned text as a plain number; return None if it is not one or has to be evaluated first."""
     if _PLAIN.fullmatch(cleaned) and len(cleaned) <= MAX_DIGITS:
         return Numeral(Fraction(cleaned))
     if text := _TEXT.fullmatch(cleaned):
@@ -127,7 +130,7 @@ _CURRENCIES = {"\\$": "dollar", "€": "euro", "£": "pound-sterling", "¥": "ye
 
 
 def _without_words(match: re.Match[str]) -> tuple[str, int]:
-    """Return the unit without the end of an ordinal (15th) or a word for a power of ten (million), and that power."""
+    """Return the unit without an ordinal suffix (15th) or a word for a power of ten (million), and the power."""
     after = match["unit"]
     ordinal = _ORDINAL.match(after)
     if ordinal and (match["decimal"] or "").isdigit() and not match["percent"]:
@@ -143,7 +146,7 @@ def _without_words(match: re.Match[str]) -> tuple[str, int]:
 
 def _angle(sign: str, degrees: str, minutes: str, seconds: str) -> Numeral | None:
     parts = Fraction(minutes), Fraction(seconds)
-    # Minutes and seconds of an angle.
+    # There are 60 minutes in a degree and 60 seconds in a minute.
     if max(parts) >= 60:
         return None
     value = int(degrees) + parts[0] / 60 + parts[1] / 3600

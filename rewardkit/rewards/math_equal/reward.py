@@ -1,4 +1,4 @@
-r"""Mathematics: ``rk.math_equal("answer")`` gives 1.0 to ``\boxed{0.5}`` if "answer" is ``\frac{1}{2}``."""
+r"""Mathematics: ``rk.math_equal("answer")`` scores ``\boxed{0.5}`` 1.0 if "answer" is ``\frac{1}{2}``."""
 
 from __future__ import annotations
 
@@ -55,30 +55,30 @@ from rewardkit.tree.parameters import OnUnparsableGold
 from rewardkit.tree.reward import Reward
 from rewardkit.workers import worker
 
-# Gold answers, read once: ``Gold.of("x = 5").number`` is 5, and its name is ``x``.
+# Parse each gold answer once: ``Gold.of("x = 5").number`` is 5, and ``Gold.of("x = 5").name`` is ``x``.
 
 
-# "\Delta p \approx 5".
+# "\Delta p \approx 5": an approximate value after a name.
 _APPROXIMATE_GOLD = re.compile(r"\\approx(?![A-Za-z])")
-# A gold answer that is a box as a whole.
+# A gold answer that consists of a single box.
 _BOX = re.compile(r"\s*\\(?:boxed|fbox)\s*\{(.*)\}\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Gold:
-    """A gold answer.
+    """A parsed gold answer.
 
     Attributes:
-        cleaned: the whole gold answer in normal notation.
-        stated: the same without the words around it, and with the domain of its parameter.
-        text: the value: without a name before an equality sign.
-        name: the name of the value: ``x`` in ``x = 5``.
-        number: the value, if it is written as a plain number.
-        clock: the value, if it is a time of day.
-        spellings: the accepted spellings, if the answer may be words: ``even``, ``c`` for ``(C)``.
-        is_text: whether the answer is only words, or notation that is only compared as written.
+        cleaned: the whole gold answer in normalized notation.
+        stated: the answer without the words around it, and the domain of its parameter.
+        text: the value as text, without a name before an equality sign.
+        name: the name of the value: ``x`` in ``x = 5``; "" for none.
+        number: the value as a plain number; None if it is not one.
+        clock: the value as a time of day; None if it is not one.
+        spellings: the accepted spellings, if the answer may be words: ``even``, or ``c`` for ``(C)``.
+        is_text: whether the answer is only words, or notation that is compared only as written.
         node: the structure of the value.
-        families: the value, if it is a list of families of solutions.
+        families: the value as a list of families of solutions; None if it is not one.
     """
 
     cleaned: str
@@ -101,13 +101,13 @@ class Gold:
         parts = sides(text)
         if len(items(text)) == 1 and len(parts) > 1 and (is_name(parts[0]) or len(parts) > 2):
             name, text = parts[0] if is_name(parts[0]) else "", parts[-1]
-        about = split_at(text, _APPROXIMATE_GOLD)
-        if len(about) == 2 and is_name(about[0]):
-            name, text = about  # \\Delta p \\approx 5
+        approximation = split_at(text, _APPROXIMATE_GOLD)
+        if len(approximation) == 2 and is_name(approximation[0]):
+            name, text = approximation  # "\\Delta p \\approx 5"
         number = read(text)
         clock = words.clock(text) if not number and ":" not in name else None
         spellings, is_text = ((), False) if number else words.spellings(cleaned)
-        is_leaf = bool(number or is_text or refusal(statement.text))  # a refused text is not parsed: it may be too deep
+        is_leaf = bool(number or is_text or refusal(statement.text))  # a refused text may be too deep to parse
         gold_families = (
             None if is_leaf else families(statement.text, statement.letters, is_stated=bool(statement.domain))
         )
@@ -116,34 +116,34 @@ class Gold:
 
     @property
     def is_relation(self) -> bool:
-        """Whether it can be compared only as a whole: ``x^2 + y^2 = 25``."""
+        """Whether the answer is a relation, which can be compared only as a whole: ``x^2 + y^2 = 25``."""
         return self.node.kind in RELATIONS
 
     @property
     def is_exact(self) -> bool:
-        """Whether it needs no computer algebra to be read."""
+        """Whether the answer can be parsed without computer algebra."""
         return all(value(leaf) != (None, None, "") for leaf in self.node.leaves())
 
 
 # Find the final answer of a completion: ``FinalAnswer()(r"So it is \boxed{4}.")`` is ``4``.
 
 
-# A period before a capital letter or a formula; not the one of "3.5" or "approx. 5".
+# The end of a sentence: punctuation before a capital letter or a formula; not the period in "3.5" or "approx. 5".
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z$\\])")
-# "So the area of the triangle is": a subject of up to 160 characters, whose value follows. In "If the area is",
-# something is supposed.
+# "So the area of the triangle is": a subject of up to 160 characters, before its value. Not "If the area is", which is
+# a supposition.
 _SUBJECT = re.compile(
     r"(?:\A|\b(?:So|Thus|Hence|Therefore|Then|Finally)\b,?\s+)(?:[Tt]he|[Ii]ts|[Tt]heir)\s[^.;:!?]{1,160}\s(?:is|are|"
     r"equals)\Z"
 )
-# Words that make a sentence deny, suppose, doubt or report its value.
+# Words with which a sentence denies, supposes, doubts or merely reports a value.
 _DENIED = (
     r"not|never|no|none|nobody|cannot|if|when|suppose|assum\w*|guess\w*|might|(?<!that )(?<!which )could|may|would|"
     r"should|(?:a|the) possible|possibly|maybe|perhaps|likely|unlikely|wrong|incorrect|false|doubt|either|or|unless|"
     r"except|instead|error|mistake|claim\w*|says?|said|thinks?|thought|believes?|according|fake|candidates?|options|"
     r"impossible|invalid|extraneous|exclud\w+|reject\w+|discard\w+|without|ignoring"
 )
-# "It is not 5", "it might be 5"; "that could be" in a clause about the subject does not doubt.
+# "It is not 5", "it might be 5". "That could be" in a relative clause about the subject is allowed.
 _DOUBT = re.compile(rf"\b(?:{_DENIED})\b|n't\b", re.IGNORECASE)
 _PARTIAL = re.compile(
     r"\b(?:almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|example|bound|one|first|"
@@ -153,28 +153,28 @@ _PARTIAL = re.compile(
     r"logarithm) (?:root )?of)\b",
     re.IGNORECASE,
 )
-"""Words that make a sentence one about something near the answer, or about a part of it."""
+"""Words with which a sentence states something near the answer, or only a part of it."""
 
-# A number, a formula, up to eight formulas of a list, or something in bold.
+# A number, a formula, a list of up to eight formulas, or bold text.
 _VALUE = re.compile(
     r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}"
     r"|\$[^$\n]{1,120}\$(?:(?:,? (?:and )?\$[^$\n]{1,120}\$){1,7}[.!]?)?"
     r"|\*\*[^*\n]{1,80}\*\*"
 )
-# "$x$", "$$x$$", "\(x\)", "\[x\]"; "\$5" is an amount.
+# "$x$", "$$x$$", "\(x\)", "\[x\]"; not "\$5", which is an amount of money.
 _FORMULA = re.compile(
     r"(?<!\\)(?:\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\])"
 )
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 _CLOSING = re.compile(r"(?:\s*(?:\n`{3}|\n-{3,}|\$?\\blacksquare\$?|∎|[QE]\.?E\.?D\.?))+\s*\Z")
-"""The end of a block or of a proof."""
+"""Marks at the end of a block or a proof."""
 
-# ". Let me know if you have questions!" behind the answer; not with a digit, which may be an answer.
+# ". Let me know if you have questions!" after the answer; without digits, which may be an answer.
 _COURTESY = re.compile(rf"\s*(?:[.!]\s*|\n\s*){COURTESY.pattern}[^\n\d$.!?]{{0,160}}[.!?]?\s*\Z", re.IGNORECASE)
 
-# The texts that may be around the only formula of the last line, and before that line.
+# Text that may surround the only formula of the last line, or precede that line.
 
-# "we get", "the answer is", "therefore", "=": a verb, a word of conclusion or a sign before the formula.
+# "we get", "the answer is", "therefore", "=": a verb, a concluding word or a sign before the formula.
 _RELATION = (
     r"(?:\b(?:is|are|equals|be|becomes|gives|gave|giving|yields|makes|get|gets|have|has|obtain|obtains|find|conclude|"
     r"costs|(?:equal|equals|simplifies|reduces|evaluates|amounts|adds? up|comes|leads|sums) to|(?:conclude|follows|"
@@ -183,13 +183,13 @@ _RELATION = (
 )
 # "we get", "the sum is", "=" right before a formula.
 _LEADS = re.compile(rf"[\s*_>]*\Z|.*{_RELATION}", re.IGNORECASE | re.DOTALL)
-# A unit of up to three words may follow; "million" would change the value, and "is" begins another claim.
+# A unit of up to three words after the formula. "million" would change the value, and "is" starts another claim.
 _UNIT = re.compile(
     r"[*_\s]*[.!]?[*_]*\Z|\s?%[.!]?\Z|\s(?!(?:hundred|thousand|million|billion|trillion|dozen|squared|cubed|factorial|mod|times|is|"
     r"was|and|but|at|too|though|short|off|only|or|in|i|we|more|less|fewer|of)\b)[a-z]{2,20}(?:\s(?!\w*(?:is|was|and|or|"
     r"but|i)\b)[a-z]{2,20}){0,2}[.!]?\Z"
 )
-# Units after which a formula is a quantity, not a step.
+# Units that make a formula a quantity, not a step of the solution.
 _MEASURED = re.compile(r"\s?(?:%|(?:percent|[ckm]?m|k?g|km/h|m/s|s|min|h|hours|degrees|dollars|units)\b)\W*\Z")
 # "$5$ is the answer."
 _IS_ANSWER = re.compile(
@@ -207,28 +207,28 @@ _ONLY_NUMBER = re.compile(
     r"count) of)[\s*]{1,3}"
     r"(?P<value>\\?\$?-?\d[\d,]*(?:\.\d+)?%?)(?=[\s.!*])[^\d$\\=]*\Z"
 )
-"""A last sentence that concludes with one number: "So Tom has 42 apples"."""
+"""A last sentence that concludes with a single number: "So Tom has 42 apples"."""
 
-# "or", "if" or "not" at the end of the line before: the formula goes on with it.
+# "or", "if" or "not" at the end of the previous line, which the formula continues.
 _OPEN = re.compile(
     r"(?:\b(?:or|and|nor|not|never|than|if|unless|suppose|assume|of|but)|n't\b[^.\n]{0,40} that|"
     r"\bnot\b[^.\n]{0,40} that|\u2260|!=|n't)\W*\Z",
     re.IGNORECASE,
 )
-# The last clause before a formula: its words decide what the formula is.
+# The boundary before the last clause, whose words decide what the formula after it means.
 _CLAUSE = re.compile(r"(?<=[.!?:])\s+|\n")
-# Not "<=" or "!=".
+# An equality sign, but not the one in "<=" or "!=".
 _EQUATION = re.compile(r"(?<![<>!\u2260\\])=")
-# Two letters that are no command: the line is a sentence.
+# Two letters that do not belong to a command show that the line is a sentence.
 _WORD = re.compile(r"(?<!\\)\b[a-z]{2}", re.IGNORECASE)
 
 
 @final
 @dataclass(frozen=True)
 class FinalAnswer(TextExtractor):
-    r"""The marked answer, else the stated one, else the formula of the last line.
+    r"""An extractor of the marked answer, else the stated answer, else the formula in the last line.
 
-    Several different boxes are a list, ``4, 5``: boxing two numbers does not answer with one of them.
+    Several different boxes are a list, ``4, 5``: a completion that boxes two numbers is not right if one of them is.
     """
 
     def find(self, answer: str) -> str | None:
@@ -286,21 +286,21 @@ def _last_claim(text: str) -> str | None:
 
 
 def _introduces(before: str, value: str) -> bool:
-    """Return whether a value on a separate line may be the answer after `before`: not after "41" or "Suppose"."""
+    """Return whether a value on a separate line after `before` may be the answer: not after "41" or "Suppose"."""
     before = before.rstrip("*_$`>- \n\t")
     if not before or value.startswith("="):
         return True
     last = _CLAUSE.split(before[-400:])[-1].strip("*_$` ")
     if _DOUBT.search(last):
         return False
-    if _EQUATION.search(last):  # a step before it; "x = 41" and "x = 42" are two results
+    if _EQUATION.search(last):  # the previous line is a step, unless "x = 41" and "x = 42" are two results
         names = [text.strip("*_$\\[]() \n").partition("=")[0].strip() for text in (value, last)]
         return "=" not in value or names[0] != names[1]
     return bool(_LEADS.match(last)) or (last[-1:] in (".", "!") and bool(_WORD.search(last)))
 
 
 def _value_of_subject(line: str) -> str | None:
-    """Return the value in a last sentence like "The largest n is 34."; None if it is denied, doubted, or unclear."""
+    """Return the value in a last sentence like "The largest n is 34."; None if it is denied, doubted or unclear."""
     sentence = _SENTENCE.split(line[-400:].strip())[-1]
     for verb in (" is ", " are ", " equals "):
         start = sentence.rfind(verb)
@@ -317,7 +317,7 @@ def _value_of_subject(line: str) -> str | None:
 
 
 def _last_line(text: str) -> int:
-    """Return the start of the last line, or of the formula displayed at the end."""
+    """Return the position at which the last line, or a displayed formula at the end, starts."""
     ending = text.rstrip(".")
     for opening, closing in _DISPLAYS:
         start = ending.rfind(opening, 0, -len(closing))
@@ -326,25 +326,25 @@ def _last_line(text: str) -> int:
     return text.rfind("\n") + 1
 
 
-# Calls to `computer_algebra`, which only worker processes import: ``submit("check", gold, timeout=3.0)``.
+# Call `computer_algebra`, which only worker processes import: ``submit("check", gold, timeout=3.0)``.
 
 
 MEMORY_BYTES = 256_000_000
-"""The memory that one comparison may use in addition to the loaded libraries. Any limit: answers take a few megabytes,
+"""The memory that one comparison may use in addition to the loaded libraries. Arbitrary: answers take a few megabytes,
 and several workers share the machine."""
 
 TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
-"""The errors that end a comparison if it needs too much time or memory."""
+"""The errors that end a comparison which takes too much time or memory."""
 
 
 def submit(name: str, *arguments: Any, timeout: float, **options: Any) -> worker.Call:
-    """Call a function of `computer_algebra` in a worker that is killed after `timeout` seconds."""
+    """Call a function of `computer_algebra` in a worker, which is killed after `timeout` seconds."""
     return worker.submit(_Symbolic(name, options), arguments, timeout, MEMORY_BYTES)
 
 
 @dataclass(frozen=True)
 class _Symbolic:
-    """A function that is looked up when unpickled, so that the worker loads sympy before the clock starts."""
+    """A function that is looked up when unpickled, so that the worker loads sympy before the timeout starts."""
 
     name: str
     options: dict[str, Any] = field(hash=False)
@@ -369,32 +369,33 @@ def _function(name: str) -> Callable[..., Any]:
     return function
 
 
-# Any limits: answers are short, and a worker that may take longer than a minute for one of them holds up the run.
+# Arbitrary: answers are short, and a worker that takes more than a minute for one of them delays the run.
 MAX_CHARACTERS = 2_000
 MAX_SECONDS = 60.0
 
 _APPROXIMATELY = re.compile(r"\\approx(?![A-Za-z])")
-# A tower of three powers, a sum or a product: as text, 2^{2018} equals itself only, but these may equal much else.
+# A tower of three powers, a sum or a product. Such text must not be compared as written, as 2^{2018} is, because many
+# other texts may equal it.
 _HIGH_TOWER = re.compile(r"\^\{[^{}]*\^\{[^{}]*\^|\\(?:sum|prod)(?![a-z])")
-# "300 \text{ K}" is 300 kelvins or 300 thousand; neither is guessed.
+# "300 \text{ K}" is 300 kelvins or 300 thousand, so it is compared only as written.
 _KELVIN = re.compile(r"[-+0-9.,]+\s*\\text\s*\{\s+[KMBT]\s*\}")
-# Only for the note: a logarithm without a base may be that of 10 or of e.
+# For the note only: a logarithm without a base may have base 10 or e.
 _LOG = re.compile(r"\\log(?![A-Za-z_])(?!\s*_)")
-# "f(x)", "g'(t)": a name, and not a product.
+# "f(x)", "g'(t)": a name, not a product.
 _FUNCTION_NAME = re.compile(r"[A-Za-z]'*\([a-z]\)")
 # AB and BA are the same segment.
 _SEGMENT = re.compile(r"[A-Z]{2}")
-# How many decimals a rounded number has.
+# A rounded number. The group contains its decimals.
 _DECIMAL = re.compile(r"-?[0-9]*\.?([0-9]*)")
-# "x \in \{5\}" is x = 5; a set of two is not.
+# "x \in \{5\}" means x = 5. A set with two elements does not match.
 _MEMBER = re.compile(r"\A[A-Za-z]\s*\\in\s*(?=\\\{[^{},]*\\\}\Z)")
-# What describes a set of numbers instead of one.
+# Signs in the description of a set of numbers instead of one number.
 _REGION = re.compile(r"[<>]|\\(?:le|ge|ne|in)(?![A-Za-z])")
 
 
 @dataclass(frozen=True)
 class GoldAnswer:
-    """Read a gold cell as mathematics: a number, or text (after the gold extractor)."""
+    """A function that parses a gold cell, a number or text, as mathematics, after the gold extractor."""
 
     extract: Extractor | None
     timeout: float
@@ -417,7 +418,7 @@ class GoldAnswer:
         if refusal(gold.text) in (TOO_HIGH, TOWER) and not gold.is_exact and not _HIGH_TOWER.search(gold.text):
             return replace(gold, is_text=True)  # 2^{2018} is never evaluated, but equals itself
         if _KELVIN.fullmatch(gold.cleaned):
-            return replace(gold, is_text=True)  # or thousands
+            return replace(gold, is_text=True)
         if reason := self._problem(gold):
             where = 'rk.extract.after("####")' if "####" in extracted else "rk.extract.boxed()"
             raise ValueError(
@@ -439,6 +440,7 @@ class GoldAnswer:
         return "" if is_notation else _unreadable(gold.text, self.timeout)
 
 
+# Arbitrary: the size only bounds memory.
 @lru_cache(maxsize=10_000)
 def _unreadable(text: str, timeout: float) -> str:
     if reason := refusal(text):
@@ -446,7 +448,7 @@ def _unreadable(text: str, timeout: float) -> str:
     try:
         problem: str = submit("check", text, timeout=timeout).result()
         return problem
-    except WorkerDied:  # maybe by other hands, so it must not be remembered
+    except WorkerDied:  # possibly killed from outside, so the result must not be cached
         raise
     except TOO_MUCH as error:
         return _too_much(error, timeout)
@@ -458,7 +460,7 @@ def _too_much(error: BaseException, timeout: float) -> str:
 
 @dataclass(frozen=True)
 class MathEqual:
-    """Compare with the gold answer: directly if both are simple, else by computer algebra in a worker."""
+    """A function that compares an answer with the gold answer: directly if both are simple, else in a worker."""
 
     evaluated: bool
     timeout: float
@@ -525,36 +527,36 @@ class MathEqual:
             return _unequal(cleaned, gold)
         if self.evaluated and value.divided and not expected.divided:
             return Score(0.0, f"{shorten(last, 60)} still has to be evaluated")
-        unread = []
+        unparsed_sides = []
         for side in other_sides:
             if is_about(side):
                 continue
             number = read(side)
             if number is None:
-                unread.append(side)
+                unparsed_sides.append(side)
             elif not expected.equals(number):
                 return Score(0.0, f"{shorten(cleaned, 60)} is not true")
-        return self._decided(unread, gold, evaluated=False) if unread else 1.0
+        return self._decided(unparsed_sides, gold, evaluated=False) if unparsed_sides else 1.0
 
     def _rounded(
         self, exact: str, rounded: list[str], gold: Gold, value: Numeral | None, other_sides: list[str]
     ) -> float | Score | Future[float | Score]:
-        """Score ``2\\sqrt{3} \\approx 3.46``: one of the two is the gold answer, and the other is near it."""
+        """Score ``2\\sqrt{3} \\approx 3.46``: one side must equal the gold answer, and the other must be near it."""
         ends = [_rounding(side) for side in rounded]
         if any(end is None for end in ends):
             return Score(0.0, f"{shorten(rounded[-1], 60)} is not a rounded number")
-        nearest = [end for end in ends if end is not None]
+        roundings = [end for end in ends if end is not None]
         if value is not None:
             if gold.number is None or not gold.number.equals(value) or _other_variable(gold.name, other_sides):
                 return _unequal(exact, gold)
-            is_near = all(low < value.value < high for _, low, high in nearest)
+            is_near = all(low < value.value < high for _, low, high in roundings)
             return 1.0 if is_near else Score(0.0, f"{shorten(rounded[-1], 60)} is not near {shorten(exact, 60)}")
         if reason := refusal(exact, exact if gold.number else gold.cleaned):
             return Score(0.0, f"{shorten(exact, 60)} {reason}")
-        _, low, high = min(nearest, key=lambda end: end[2] - end[1])
+        _, low, high = min(roundings, key=lambda end: end[2] - end[1])
         if gold.number is None:
             return self._compared([exact], gold, evaluated=self.evaluated, near=(low, high))
-        if gold.number.value not in [number for number, _, _ in nearest] or gold.number.value.denominator == 1:
+        if gold.number.value not in [number for number, _, _ in roundings] or gold.number.value.denominator == 1:
             return _unequal(exact, gold)
         future = submit("near", exact, low, high, timeout=self.timeout)
         return worker.chain(future, partial(self._score, exact, ""))
@@ -592,7 +594,7 @@ class MathEqual:
         return self._value(text, gold)
 
     def _value(self, text: str, gold: Gold) -> float | Score | Future[float | Score]:
-        """Compare an answer without the words around it."""
+        """Compare a value, without the words around it, with the gold answer."""
         if len(items(text)) > 1 or gold.is_relation:
             return self._decided([_solved(text, gold)], gold, evaluated=self.evaluated)
         *names, last = sides(text)
@@ -608,7 +610,7 @@ class MathEqual:
         return self._decided([*values, last], gold, evaluated=self.evaluated)
 
     def _decided(self, stated: list[str], gold: Gold, *, evaluated: bool) -> float | Score | Future[float | Score]:
-        """Check that all stated sides equal the gold answer and the last one is evaluated."""
+        """Check that all `stated` sides equal the gold answer and, with `evaluated`, that the last one is evaluated."""
         for side in stated:
             if reason := refusal(side, gold.cleaned if self.evaluated and evaluated else None):
                 return Score(0.0, f"{shorten(side, 60)} {reason}")
@@ -646,7 +648,7 @@ def _equals(gold: Gold) -> Score:
 
 
 def _any_right(waiting: list[tuple[Gold, Future[float | Score]]], count: int) -> Score | Future[float | Score]:
-    """Score 1.0 as soon as one of the comparisons does, 0.0 once all have ended."""
+    """Return 1.0 as soon as one of the `waiting` comparisons does, or 0.0 once all have finished."""
     wrong = Score(0.0, f"equals none of {count} gold answers")
     if not waiting:
         return wrong
@@ -677,7 +679,7 @@ def _unequal(cleaned: str, gold: Gold) -> Score:
 
 
 def _other_variable(name: str, other_sides: list[str]) -> bool:
-    """Return whether the answer is about something else: ``y = 5`` for ``x = 5``, ``g(x) = x`` for ``f(x) = x``."""
+    """Return whether the answer names another value: ``y = 5`` for ``x = 5``, ``g(x) = x`` for ``f(x) = x``."""
     if any(side.startswith("-") and is_about(side) for side in other_sides):
         return True  # -x = 5
     return any(
@@ -688,7 +690,7 @@ def _other_variable(name: str, other_sides: list[str]) -> bool:
 
 
 def _same_name(gold: str, answer: str) -> bool:
-    """Return whether two names can mean the same: f(x) and y, AB and BA; g(x) is not y."""
+    """Return whether two names can mean the same value: f(x) and y, or AB and BA, but not g(x) and y."""
     gold_name, answer_name = compact(gold), compact(answer)
     if gold_name == answer_name or (answer_name == "y" and _FUNCTION_NAME.fullmatch(gold_name)):
         return True
@@ -698,26 +700,26 @@ def _same_name(gold: str, answer: str) -> bool:
 
 
 def _bounds(node: Node, letters: str) -> bool:
-    """Return whether it bounds one of the letters: ``x > 3`` is another set if x is an integer."""
+    """Return whether `node` bounds one of `letters`, so that the domain matters: for integers, ``x > 3`` differs."""
     if node.kind in RELATIONS - {"="} or node.kind in (*BRACKETS, ORDER):
         return any(letter in (node.text, *node.leaves()) for letter in letters)
     return any(_bounds(part, letters) for part in node.parts)
 
 
 def _solved(text: str, gold: Gold) -> str:
-    """Return ``y = ...`` for an answer that gives only the right side of an equation of x and y."""
+    """Prefix ``y = `` to an answer that is only the right side, if the gold answer is an equation of x and y."""
     is_curve = gold.node.kind == "=" and letters(gold.node) == {"x", "y"}
     node = parse(text)
     return f"y = {text}" if is_curve and node.kind == LEAF and letters(node) == {"x"} else text
 
 
 def _rounding(text: str) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Return a rounded number, and the lowest and the highest number that it may represent, rounded or cut off."""
+    """Return a rounded number, and the bounds of the numbers that it may stand for, if rounded or truncated."""
     number, decimal = read(text), _DECIMAL.fullmatch(text)
     if number is None or decimal is None:
         return None
     step = Fraction(1, 10 ** len(decimal[1]))
-    # A little more than half: the bounds are excluded, and 2.5 may be rounded to 2 or to 3.
+    # Slightly more than half a step, because the bounds are exclusive, and 2.5 may be rounded to 2 or to 3.
     value, half = number.value, step * Fraction(51, 100)
     return (value, value - step, value + half) if text.startswith("-") else (value, value - half, value + step)
 
@@ -728,34 +730,36 @@ def math_equal(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
     allow_unevaluated: bool = False,
-    # Pairs by hand take less than 1 ms (benchmarks/RESULTS.md): this is for formulas on which sympy hangs.
+    # Handwritten pairs take less than 1 ms (benchmarks/RESULTS.md); the limit is for formulas on which sympy hangs.
     timeout: float = 3.0,
     on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
     r"""Score 1.0 if the final answer equals the gold answer mathematically, else 0.0.
 
     ``\boxed{\frac{2}{4}}`` scores 1.0 if "answer" is ``0.5``, and ``\boxed{\sqrt{12}}`` if it is ``2\sqrt{3}``.
-    ``\boxed{17 \times 24}`` scores 0.0 if it is ``408``, because that restates the question. Plain numbers are compared
-    exactly (0.333333 is not 1/3), so are formulas without functions, and everything else by sympy, in a worker process
-    with limits on time and memory. An answer that could be read in two ways scores 0.0.
+    ``\boxed{17 \times 24}`` scores 0.0 if it is ``408``, because that restates the question. Plain numbers and formulas
+    without functions are compared exactly (0.333333 is not 1/3). Everything else is compared by sympy, in a worker
+    process with limits on time and memory. An ambiguous answer scores 0.0.
 
     Args:
-        column: the column of the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted ones.
-        extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else the
-            answer in the last "The answer is", in many languages, else the last line, if it is a result: "The area is
-            5", a value alone, or the only formula after a relation ("we get $5$"). Several different boxes are a list.
-        gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
-            are the gold answer, else the whole cell is.
-        allow_unevaluated: accept any equal expression. By default, the answer must be evaluated: a number if the gold
-            answer is one, otherwise no more arithmetic left to do than in the gold answer.
+        column: the column of the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted
+            answers.
+        extract: an extractor that finds the answer. By default ``<answer>``, else the boxes, else the text after
+            ``####``, else the text after the last "The answer is", in many languages, else the last line, if it is a
+            result: "The area is 5", a value alone, or a single formula after a relation ("we get $5$"). Several
+            different boxes are a list.
+        gold: an extractor that finds the gold answer in a cell, such as ``rk.extract.after("####")``. By default the
+            boxes in the cell, or the whole cell if there are none.
+        allow_unevaluated: if True, accept any equal expression. By default, the answer must be evaluated: it must be a
+            number if the gold answer is one, and otherwise leave no more arithmetic to do than the gold answer.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
-        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` a CoercionError, or ``"fail"``: its row
-            has no score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. By default it raises,
-            and fails in a training.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError; ``"fail"`` leaves
+            the row without a score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. The default
+            is ``"fail"`` during training and ``"raise"`` otherwise.
 
     Raises:
         MissingExtraError: math-verify is not installed.
-        CoercionError: while scoring: a gold cell that is a missing value, or cannot be read as mathematics.
+        CoercionError: raised while scoring if a gold cell is a missing value, or cannot be parsed as mathematics.
     """
     if find_spec("math_verify") is None or find_spec("antlr4") is None:
         raise MissingExtraError.of("rk.math_equal", "math")

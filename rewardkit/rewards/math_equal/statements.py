@@ -1,7 +1,7 @@
-r"""Words around an answer that do not change it: ``stated(r"f(x) = 1 \text{ for all } x \in \mathbb{Q}")``.
+r"""Split off words around an answer that do not change it: ``stated(r"f(x) = 1 \text{ for all } x \in \mathbb{Q}")``.
 
-Phrases that lead to an answer ("The answers are"), labels ("Minimum: 1"), and the domain of a parameter (``k \in
-\mathbb{Z}``) are split off. Conditions that change an answer ("if x > 0") stay.
+These are phrases that introduce an answer ("The answers are"), labels ("Minimum: 1"), and the domain of a parameter
+(``k \in \mathbb{Z}``). Conditions that change an answer ("if x > 0") stay.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from rewardkit.rewards.math_equal.notation import compact, split_at, words_of_na
 from rewardkit.rewards.math_equal.plain_numbers import read
 from rewardkit.rewards.math_equal.structure import LEAF, LIST, SET, Node, parse
 
-# Answers in words: ``\text{(C)}`` is ``c``, ``the derivative`` is ``derivative``, ``3:30 pm`` is ``15:30``.
+# Compare answers in words: ``\text{(C)}`` equals ``c``, ``the derivative`` equals ``derivative``,
+# ``3:30 pm`` equals ``15:30``.
 
 
 MAX_WORDS = 4
-"""The most words of a gold answer that is not in ``\\text{}``. Sentences can be said in too many ways. Any limit: names
-and short phrases have up to four words."""
+"""The maximum number of words in a gold answer outside ``\\text{}``. Arbitrary: names and short phrases have up to four
+words, while a sentence can be worded in too many ways."""
 
 MISSING = frozenset(("nan", "nat", "null", "<na>", "n/a"))
 
@@ -39,20 +40,20 @@ _COMMAND = re.compile(r"\\[A-Za-z]+")
 # "C", "(C)", "C."
 _CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*[.)]?\s*\)?")
 _OPTIONS = frozenset("ABCDEFGHIJ")
-# Three letters: two are products, as in "ab".
+# Three or more letters, because two may be a product, such as "ab".
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
-# "the derivative" and "derivative" are the same answer; in "a b", a is a variable.
+# "the derivative" and "derivative" are the same answer. In "a b", a is a variable.
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=[a-z]{2})")
 # "red, blue, and green" in words.
 _LISTED = re.compile(r"\s*(?:,\s*and\b|,|\band\b)\s*")
 # "101_{2}": a number in another base.
 _BASED = re.compile(r"(-?[0-9A-Za-z]+)_\{([0-9]+)\}")
-# "3:30 pm", "15:30", "3:30:00"; "3:75" is a ratio.
+# "3:30 pm", "15:30", "3:30:00"; not "3:75", which is a ratio.
 _CLOCK = re.compile(
     r"(?:\\text\s*\{\s*)?([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9]))?\s*(?:\}|\\text\s*\{)?\s*(?:([ap])\.?\s*m\.?)?\s*\}?",
     re.IGNORECASE,
 )
-# Logic, geometry and maps: compared as they are written, since no algebra has them.
+# Notation of logic, geometry and maps, which is compared as written, because neither algebra can represent it.
 _NOTATION = re.compile(
     r"\\(?:forall|exists|to|Rightarrow|Leftrightarrow|wedge|vee|neg|equiv|perp|parallel|angle|triangle|sim|cong|subset|"
     r"subseteq|mathbb|circ|sum|prod|int|lim|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
@@ -63,8 +64,8 @@ _DENIAL = re.compile(
     r"|(?<=[\d})])\s*\\text\s*\{\s*[a-z]+(?:ed|ly|[ai]ble)\s*\}",
     re.IGNORECASE,
 )
-"""Phrases that take an answer back, or name another one. A single word like "rejected" or "allegedly" counts
-nothing."""
+"""Phrases that retract an answer or name another one. A single word after a number, such as "rejected" or "allegedly",
+is among them, because it does not name things that are counted."""
 
 _SAME = (
     ("\\infty", "infinitely many", "infinite"), ("\\emptyset", "no solution", "no solutions", "none"),
@@ -74,7 +75,7 @@ _SYNONYMS = {word: group for group in _SAME for word in group} | {"true": ("t", 
 
 
 def spelled(cleaned: str) -> str:
-    """Return words in one spelling."""
+    """Return an answer in words in normalized spelling; for an option such as ``(C)``, return the letter."""
     text = _TEXT.sub(r"\1", cleaned).strip(' ."`*')
     if choice := _CHOICE.fullmatch(text):
         return choice[1]
@@ -83,17 +84,17 @@ def spelled(cleaned: str) -> str:
 
 
 def plain(cleaned: str) -> str:
-    """Return a text without ``\\text{}`` and without spaces that mean nothing: ``300 K`` for ``300\\text{ K}``."""
+    """Return a text without ``\\text{}`` and without meaningless spaces: ``300 K`` for ``300\\text{ K}``."""
     return compact(" ".join(_TEXT.sub(r" \1 ", cleaned).split()))
 
 
 def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
-    """Return the accepted spellings of an answer in words, and whether it can only be words."""
+    """Return the accepted spellings of an answer in words, and whether the answer can only be words."""
     if (based := _BASED.fullmatch(cleaned)) and _is_in_base(based[1], int(based[2])):
         return (cleaned.casefold(), based[1].casefold()), True
     spelling = spelled(cleaned)
     if spelling.upper() in _OPTIONS and (spelling.isupper() or "(" in cleaned):
-        return (spelling.lower(), spelling.upper()), True  # the letter of an option; c alone is a variable, and not C
+        return (spelling.lower(), spelling.upper()), True  # the letter of an option, but a lone c is a variable
     if cleaned in _SYNONYMS and cleaned.startswith("\\"):
         return _SYNONYMS[cleaned], False
     if "\\text" in cleaned and not _TEXT.sub("", cleaned).strip(" .()"):
@@ -106,43 +107,43 @@ def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
 
 
 def _is_in_base(digits: str, base: int) -> bool:
-    """Return whether it is a number in that base, such as ``1011_2``; ``a_1`` is a name."""
+    """Return whether `digits` are a number in base `base`, such as ``1011_2``; not ``a_1``, which is a name."""
     digits = digits.removeprefix("-")
-    # Python's int reads bases up to 36, the digits and letters.
+    # Python's int parses bases up to 36, the number of digits and letters.
     return 1 < base <= 36 and any(map(str.isdigit, digits)) and all(int(digit, 36) < base for digit in digits)
 
 
 def is_prose(cleaned: str) -> bool:
-    """Return whether a text is words rather than a formula: ``line segment``, not ``xyz``."""
+    """Return whether a text consists of words and is not a formula: ``line segment``, but not ``xyz``."""
     bare = _TEXT.sub(" ", _COMMAND.sub(" ", cleaned.replace("\\text", "\\text ")))
     words = _LONG_WORD.findall(bare)
-    # A sign or a digit makes it a formula.
+    # A text with a sign or a digit is a formula.
     return any(not is_product(word) for word in words) and not re.search(r"[=<>^_\\+]|\d", cleaned)
 
 
 def denials(cleaned: str) -> set[str]:
-    """Return the words with which a text denies something."""
+    """Return the words in a text that deny something, in lower case."""
     return {word.lower() for word in _DENIAL.findall(cleaned)}
 
 
 def as_written_only(cleaned: str) -> bool:
-    """Return whether a text has notation that only means something as a whole: ``p \\to q``, ``\\angle ABC``."""
+    """Return whether a text has notation that can be compared only as written: ``p \\to q``, ``\\angle ABC``."""
     return _NOTATION.search(cleaned) is not None
 
 
 def clock(cleaned: str) -> tuple[int, int, int, str] | None:
-    """Return a time of day as hours, minutes, seconds and "a" or "p" or ""; None for other texts."""
+    """Parse a time of day as hours, minutes, seconds, and "a", "p" or "" for a.m., p.m. or neither; None for others."""
     match = _CLOCK.fullmatch(cleaned)
     if match is None:
         return None
-    hours, half = int(match[1]), (match[4] or "").lower()
-    if half and hours > 12:
+    hours, meridiem = int(match[1]), (match[4] or "").lower()
+    if meridiem and hours > 12:
         return None
-    return hours, int(match[2]), int(match[3] or 0), half
+    return hours, int(match[2]), int(match[3] or 0), meridiem
 
 
 def same_clock(gold: tuple[int, int, int, str], answer: tuple[int, int, int, str]) -> bool:
-    """Return whether two times are the same; a.m. or p.m. may be missing."""
+    """Return whether two times are the same; one of them may lack a.m. or p.m."""
     if gold[3] and answer[3]:
         return gold == answer
     if not (gold[3] or answer[3]):
@@ -158,8 +159,8 @@ def _full(time: tuple[int, int, int, str]) -> tuple[int, int, int]:
 # Refuse dangerous input before parsing it: ``refusal("9^{9^{9^{9}}}")`` is "has a tower of powers".
 
 
-# Any limits, each far above what answers have: sympy evaluates while it reads, and 9^{9^{9}} or 10000! would take all
-# of the time and memory that a worker has.
+# Arbitrary: each limit is far above what answers need. sympy evaluates while it parses, and 9^{9^{9}} or 10000! would
+# take all of a worker's time and memory.
 MAX_CHARACTERS = 500
 MAX_DEPTH = 12
 MAX_DIGITS = 100
@@ -171,20 +172,20 @@ MAX_FACTORIAL = 100
 
 # One digit more than the limit.
 _LONG_NUMBER = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
-# "2^{3}^{4}", "2^{3^4}"; 2^{n} and 2^{10} are none.
+# "2^{3}^{4}", "2^{3^4}"; not "2^{n}" or "2^{10}".
 _TOWER = re.compile(r"\^\{[^{}]*\}\s*\^|\^\{[^{}A-Za-z]*\^|\^\{[^{}]*\^\{[^{}]*\^|\^\s*[^{\\\s]")
 # "2^{2^{3}}" is 2^{8}.
 _SMALL_TOWER = re.compile(r"(?<=\^\{)\s*([0-9]{1,4})\s*\^\s*\{\s*([0-9]{1,3})\s*\}\s*(?=\})")
 # The innermost exponent.
 _EXPONENT = re.compile(r"\^\s*\{([^{}^]*)")
-# "(x + 1)^{50}" may be expanded; powers of powers multiply.
+# "(x + 1)^{50}": the exponent of a group, which sympy may expand. Exponents of powers of powers multiply.
 _POWER_OF_GROUP = re.compile(r"[)}\]|]\s*\^\s*\{\s*([0-9]{1,4})\s*\}")
 _NUMBER = re.compile(r"[0-9]+")
-# "5!": the number before it, if it is one.
+# "5!": a factorial, with the number before it, if there is one.
 _FACTORIAL = re.compile(r"([0-9]*)\s*!")
-# "n!", "(n - 1)!": twelve characters hold such brackets.
+# "n!", "(n - 1)!": such parentheses fit into twelve characters.
 _BEFORE_FACTORIAL = re.compile(r"(?:[A-Za-z0-9]|[A-Za-z][^A-Za-z]{0,9}\))\s*$")
-# An answer may leave these unevaluated only if the gold answer does.
+# Operators that an answer may leave unevaluated only if the gold answer does.
 _UNFINISHED = re.compile(
     r"\\(?:begin\{vmatrix\}|(?:sum|prod|coprod|i*nt|oint|lim|limsup|liminf|[dt]?binom|choose|det|gcd|lcm|max|min|sup|inf"
     r"|p?mod|lfloor|lceil|partial|nabla|approx|sim|cong|propto|div|arg|Re|Im)(?![A-Za-z])"
@@ -194,17 +195,19 @@ _UNFINISHED = re.compile(
 _OF_LETTERS = re.compile(
     r"\\binom\{[^{}]*[A-Za-z][^{}]*\}\{[^{}]*\}|(?:(?<![A-Za-z0-9])[A-Za-z]|\([^()]*[A-Za-z][^()]*\))\s*!"
 )
-"""Factorials and binomials of letters, which count n things: no value of theirs could be written out."""
+"""Factorials and binomials of letters, such as n!, whose value cannot be written as a number."""
 
 _COUNTING = ("!", "\\binom")
-"""Factorials and binomials are written with each other."""
+"""Notations that can express each other: binomials are quotients of factorials."""
 
 
 def refusal(cleaned: str, gold: str | None = None) -> str | None:
-    """Return the reason why a cleaned text must not be parsed; None if it may be.
+    """Return the reason why a cleaned text must not be parsed; None if it may be parsed.
 
     Args:
-        gold: for an answer, the gold answer: the answer may leave the same things unevaluated.
+        cleaned: the text.
+        gold: the gold answer, if `cleaned` is an answer that must be evaluated. The answer may leave the same operators
+            unevaluated as `gold`.
     """
     if len(cleaned) > MAX_CHARACTERS:
         return f"is longer than {MAX_CHARACTERS} characters"
@@ -233,7 +236,7 @@ def refusal(cleaned: str, gold: str | None = None) -> str | None:
 
 
 def _without_small_towers(text: str) -> str:
-    """Return `text` with the value of a small power in an exponent: ``2^{8}`` for ``2^{2^{3}}``."""
+    """Evaluate small powers in exponents: ``2^{8}`` for ``2^{2^{3}}``."""
     for _ in range(MAX_DEPTH if "^" in text else 0):
         smaller = _SMALL_TOWER.sub(_evaluated, text)
         if smaller == text:
@@ -260,20 +263,21 @@ def _depth(text: str) -> int:
 
 
 def _small_factorial(text: str, match: re.Match[str]) -> bool:
-    """Return whether it is the factorial of a small number, a variable, or brackets like ``(n - 1)``."""
+    """Return whether `match` is the factorial of a small number, a variable, or a group such as ``(n - 1)``."""
     if match[1]:
         return int(match[1]) <= MAX_FACTORIAL
     return bool(_BEFORE_FACTORIAL.search(text[max(0, match.start() - 12) : match.start()]))
 
 
-# Families of solutions: ``\frac{\pi}{4} + \frac{k\pi}{2}`` is ``\frac{\pi}{4} + n\pi, \frac{3\pi}{4} + n\pi``.
+# Compare families of solutions: ``\frac{\pi}{4} + \frac{k\pi}{2}`` equals
+# ``\frac{\pi}{4} + n\pi, \frac{3\pi}{4} + n\pi``.
 
 
 PARAMETERS = frozenset("klmnpt")
 MAX_RESIDUES = 64
-"""Any limit: members of one period are compared in all pairs."""
+"""The maximum number of members of one period. Arbitrary: all pairs of them are compared."""
 
-# "x", "\theta", "x_{1}": names of the value of a family.
+# "x", "\theta", "x_{1}": the variable that a family describes.
 _VARIABLE = re.compile(r"(?:[A-Za-z]|\\(?:theta|alpha|beta|gamma|varphi|omega|phi))(?:_\{[A-Za-z0-9]+\})?")
 # "x \equiv 1, 3 \pmod{8}".
 _CONGRUENT = re.compile(
@@ -289,7 +293,7 @@ _CONGRUENT_IN_WORDS = re.compile(
 
 @dataclass(frozen=True)
 class Family:
-    """All numbers ``offset + k * period``, and the variable that they are the values of, if one is named."""
+    """All numbers ``offset + k * period`` for integers k, and the name of their variable ("" for none)."""
 
     offset: Formula
     period: Formula
@@ -297,12 +301,14 @@ class Family:
 
 
 def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None:
-    r"""Return the families that a text lists; None if it is not a list of families.
+    r"""Parse a list of families; return None if the text is not one.
 
     Args:
-        letters: the parameters that the text declares.
-        is_stated: whether it is said that the parameter is an integer. Without that, only several multiples of pi or
-            degrees are families, since a single one may be a formula: the angles of a polygon add up to ``(n - 2)\pi``.
+        text: the list, in cleaned notation.
+        letters: the parameters that the answer declares.
+        is_stated: whether the answer states that the parameter is an integer. Otherwise, only two or more multiples of
+            pi or degrees are families, because a single one may be a formula, such as ``(n - 2)\pi``, the sum of the
+            angles of a polygon.
     """
     congruent = _CONGRUENT.fullmatch(text) or _CONGRUENT_IN_WORDS.fullmatch(text)
     if congruent:
@@ -333,10 +339,10 @@ def _parts(node: Node) -> tuple[Node, ...]:
 
 
 def _family(value: Formula, letters: str, *, is_stated: bool) -> Family | None:
-    free = variables(value) - {"°"}
-    if len(free) != 1 or not free <= (set(letters) or PARAMETERS):
+    parameters = variables(value) - {"°"}
+    if len(parameters) != 1 or not parameters <= (set(letters) or PARAMETERS):
         return None
-    parts = split_by(value, free.pop())
+    parts = split_by(value, parameters.pop())
     if parts is None:
         return None
     period, offset = parts
@@ -346,7 +352,7 @@ def _family(value: Formula, letters: str, *, is_stated: bool) -> Family | None:
 
 
 def are_least(parsed_families: list[Family]) -> bool:
-    """Return whether all offsets are from zero up to the period: then a parameter may as well start at 0."""
+    """Return whether all offsets are at least 0 and less than the period, so the parameter may as well start at 0."""
     pairs = [(rational(family.offset), rational(family.period)) for family in parsed_families]
     return all(offset is not None and period is not None and 0 <= offset < period for offset, period in pairs)
 
@@ -381,7 +387,7 @@ def _members(family: Family, base: Formula, step: Fraction, size: int) -> list[t
 def _meets(
     residue: tuple[Formula, Fraction], residues: list[tuple[Formula, Fraction]], base: Formula, shared: Fraction
 ) -> bool:
-    """Return whether a member equals one of the others, modulo the shared period."""
+    """Return whether `residue` equals one of the `residues`, modulo the shared period."""
     for other in residues:
         gap = attempted(sub, residue[0], other[0])
         turns = rational(attempted(truediv, gap, base)) if gap else None
@@ -391,21 +397,21 @@ def _meets(
 
 
 TAIL = 200
-"""The most characters in which a domain is looked for at the end of a text. Any limit, so that time stays linear: a
-domain is a few words."""
+"""The number of characters at the end of a text that are searched for a domain. Arbitrary: a domain is a few words, and
+a limit keeps the time linear."""
 
 # "\mathbb{Z}", "Z^{+}", "\mathbb{N}_{0}".
 _SET = r"(?:\\mathbb\s*\{?\s*([ZNQR])\s*\}?|([ZNQR])(?![A-Za-z]))\s*((?:[_^]\s*\{[^{}]*\}|\^\s*[+*])*)"
 # "k \in \mathbb{Z}", "m, n \in \mathbb{Z}".
 _BELONGS = re.compile(rf"(?<![\\A-Za-z])([A-Za-z](?:\s?,\s?[A-Za-z]){{0,4}})\s*\\in\s*{_SET}")
-# Words in \text or plain, and "\forall".
+# Words, in \text or not, or "\forall".
 _LEADING = r"(?:\\text\s*\{{\s*,?\s*(?:{0})\s*\}}|(?<![A-Za-z])(?:{0})(?![A-Za-z])|\\forall(?![A-Za-z]))"
 _WHERE = _LEADING.format("where|with|and|for|for (?:all|any|every|each|some|integers?)")
 # ", where k \in \mathbb{Z}" at the end.
 _DOMAIN = re.compile(
     rf"(?:[\s,;]{{0,4}}(?:[,;(]|{_WHERE})[\s,(]{{0,4}}|\s(?=[A-Za-z]\s*\\in)){_BELONGS.pattern}\s*\)?\s*\Z"
 )
-# Which integers: the domain differs.
+# The kind of integers, which determines the domain.
 _KIND = r"(?:positive |nonnegative |non-negative )?integer"
 # "for any integer k", "k is an integer".
 _INTEGER = re.compile(
@@ -414,34 +420,34 @@ _INTEGER = re.compile(
     rf"(?:(?P<kind>{_KIND}s?)\s*\}}?\s*(?P<letter>[A-Za-z])"
     rf"|\(?\s*(?P<letter_>[A-Za-z])\s*(?:\\text\s*\{{)?\s*is\s+(?:an?|any)\s+(?P<kind_>{_KIND})\s*\}}?)\s*\)?\s*\Z"
 )
-# "for all real numbers x" adds nothing to a formula of x.
+# "for all real numbers x" adds nothing to a formula in x.
 _FOR_ALL = re.compile(
     r"[\s,]{0,4}\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|real|natural|rational|"
     r"nonnegative|non-negative|nonzero|numbers?|integers?|values?|of))*\s*\}\s*[A-Za-z](?![A-Za-z])"
     rf"(?:\s*\\in\s*{_SET})?(?=\s*(?:,|;|\\text|\Z))"
 )
-# "The answer is 5" and "Ans: 5"; a word alone, "answer", leads to nothing.
+# "The answer is 5" and "Ans: 5"; not the word "answer" alone.
 _LEAD = re.compile(
     r"\A(?:\\text\s*\{\s*)?(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:only\s+)?(?:final\s+|correct\s+)?"
     r"(?:answers?|solutions?|roots?|results?|values?)(?:\s+(?:is|are)|\s*:)\s*\}?\s*(?=\S)|\A\\text\s*\{\s*only\s*\}\s*"
     r"|\A(?:A\s?:|Ans\s?[.:])\s*(?=[-+0-9\\(.][^:]*\Z)",
     re.IGNORECASE,
 )
-# "Area: 5, Perimeter: 6": names become equations.
+# "Area: 5, Perimeter: 6": labels, which become equations.
 _LABEL = re.compile(
     r"(?:(?<=[,;])|(?<=\\text\{ and \})|(?<=\band)|\A)\s*(?:\\text\s*\{\s*)?([A-Za-z][A-Za-z]+(?: [A-Za-z]+){0,3})"
     r"\s*:\s*\}?(?=\s*[-+0-9\\(.$])"
 )
-# "(C) 5" and "5 \text{ (C)}": the value counts, and the letter must be right, too.
+# "(C) 5" and "5 \text{ (C)}": both the value and the letter must be right.
 _OPTION = re.compile(
     r"\A(?:\\text\s*\{\s*\(?([A-J])\s*[.):]?\s*\}|\(?([A-J])\))\s*(?=[-+0-9\\(.])"
     r"|(?<=[0-9}])\s*\\text\s*\{\s*\(([A-J])\)\s*\}\Z|(?<=[0-9}])\s\(([A-J])\)\Z"
 )
 _POINT = re.compile(r"\A[ABD-EH-VX-Z]'*\s*(?=\([^()]*,[^()]*\)\Z)")
-"""The name of a point, ``P(1, 2)``; C, F, G and W may be functions."""
+"""The name of a point, as in ``P(1, 2)``. C, F, G and W are left out, because they may be functions."""
 
 _UNIT_AND = re.compile(r"(\\text\s*\{[^{}]*[a-z][^{}]*?)\s+(and|or)\s*\}(?=\s*[-0-9\\])")
-"""The end of ``7 \\text{ goats and } 4 \\text{ cows}``."""
+"""A unit with a connective in one ``\\text``, as in ``7 \\text{ goats and } 4 \\text{ cows}``."""
 
 _OTHER = re.compile(
     r"\b(?:not|no|never|wrong|incorrect|false|except|excluding|without|if|when|or|and|half|twice|thrice|double|triple|"
@@ -449,10 +455,10 @@ _OTHER = re.compile(
     r"example|fake|dummy|other|another|instead|guess|log|factorial)\b",
     re.IGNORECASE,
 )
-"""Words in the name of a value that make it another value: half of x."""
+"""Words in a name that make it the name of another value, as in "half of x"."""
 
 _ANSWER = frozenset(("answer", "final", "correct", "my", "our", "so", "thus", "hence", "therefore"))
-"""Words in a name that has "answer" in it; others make it another value."""
+"""The words allowed in a name that contains "answer"; other words make it the name of another value."""
 
 _LETTER = re.compile("[A-Za-z]")
 _KINDS = {"positive": "Z^+", "nonnegative": "N_0", "non-negative": "N_0"}
@@ -464,8 +470,8 @@ class Stated:
 
     Attributes:
         text: the answer.
-        domain: the domain of its parameter: ``Z`` for ``k \\in \\mathbb{Z}``, or "" if none is given.
-        letters: the parameters.
+        domain: the domain of the parameters: ``Z`` for ``k \\in \\mathbb{Z}``, or "" if none is given.
+        letters: the letters of the parameters; several are separated by commas.
     """
 
     text: str
@@ -474,7 +480,7 @@ class Stated:
 
 
 def stated(cleaned: str) -> Stated:
-    """Split a cleaned text into the answer and its domain."""
+    """Split a cleaned text into the answer and the domain of its parameters; drop other words around the answer."""
     if not _LETTER.search(cleaned):
         return Stated(cleaned)
     text = _LEAD.sub("", _OPTION.sub("", cleaned, count=1), count=1) or cleaned
@@ -495,7 +501,7 @@ def stated(cleaned: str) -> Stated:
 
 
 def _listed_family(text: str) -> str:
-    """Return ``2k\\pi, k \\in \\mathbb{Z}`` for ``\\{2k\\pi \\mid k \\in \\mathbb{Z}\\}``, and other text as it is."""
+    """Return ``2k\\pi, k \\in \\mathbb{Z}`` for ``\\{2k\\pi \\mid k \\in \\mathbb{Z}\\}``, and other text unchanged."""
     brackets, inside = wrapped(_ELEMENT.sub("", text, count=1))
     parts = split_at(inside, _BAR) if brackets == "\\{\\}" else []
     if len(parts) != 2:
@@ -506,7 +512,7 @@ def _listed_family(text: str) -> str:
     return parts[1] if defined and defined[1] == parts[0] and _DOMAIN.search(parts[1]) else text
 
 
-# "x \in \{...": the set is the answer.
+# "x \in \{...": the answer is the set.
 _ELEMENT = re.compile(r"\A\s*[A-Za-z]\s*\\in\s*(?=\\\{)")
 # "such that", as a bar or a colon.
 _BAR = re.compile(r"[|:]")
@@ -514,7 +520,7 @@ _DEFINED = re.compile(r"([A-Za-z])\s*=")
 
 
 def _domain(match: re.Match[str]) -> str:
-    # The bounds of "Z_{\ge 0}" and "Z^{+}" without braces and signs of order, as the table below has them.
+    # The bounds in "Z_{\ge 0}" and "Z^{+}", without braces and inequality signs, as in the table below.
     bounds = re.sub(r"[{}\s]|\\ge|>=?|0(?=\})", "", match[4] or "")
     name = (match[2] or match[3]) + bounds
     return {"Z^+": "Z^+", "Z_0": "N_0", "N^*": "Z^+", "N_+": "Z^+", "N^+": "Z^+", "Z_+": "Z^+"}.get(name, name)
@@ -525,7 +531,7 @@ def _named(match: re.Match[str]) -> str:
 
 
 def option(cleaned: str) -> str:
-    r"""Return the letter of an option before its value: ``C`` for ``\text{(C) }5``."""
+    r"""Return the letter of an option that is given with its value: ``C`` for ``\text{(C) }5``; "" for none."""
     match = _OPTION.search(cleaned)
     return match[match.lastindex or 0] if match else ""
 
@@ -540,7 +546,7 @@ _AGAIN = re.compile(r"(?<=\S)\s*\(?\s*(?:\\text\s*\{\s*\(?\s*or\s*\}|(?<=[ (])or
 
 
 def stated_once(cleaned: str) -> str:
-    r"""Return a value that is stated in two ways in one: ``\frac{3}{4}`` for ``\frac{3}{4} \text{ or } 0.75``."""
+    r"""Keep only one of two notations of the same value: ``\frac{3}{4}`` for ``\frac{3}{4} \text{ or } 0.75``."""
     if "or" in cleaned and (match := _AGAIN.search(cleaned)):
         first, second = read(cleaned[: match.start()]), read(match[1])
         if first and second and first.value == second.value and first.equals(second):
@@ -549,30 +555,30 @@ def stated_once(cleaned: str) -> str:
 
 
 def is_other(name: str, other: str) -> bool:
-    """Return whether one of two names in words is of another value: Area and Perimeter, but not Area and Total area."""
+    """Return whether two names in words mean different values: Area and Perimeter, but not Area and Total area."""
     if _OTHER.findall(name) != _OTHER.findall(other):
         return True
     first, second = (words_of_name(text).split() for text in (name, other))
     if {"answer", "answer's"} & {*first, *second} and not _ANSWER.issuperset({*first, *second}):
-        return True  # ten more than the answer
+        return True  # "ten more than the answer"
     return bool(first and second) and not (set(first) <= set(second) or set(second) <= set(first))
 
 
-# Texts and commands are whole, so that no letter in them is renamed.
+# Each ``\text`` and each command is one token, so that the letters in them are not renamed.
 _TOKEN = re.compile(r"\\text\s*\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z]")
 
 
 def renamed(text: str, letter: str, new: str) -> str:
-    """Return `text` with another letter for a variable, in formulas only."""
+    """Rename the variable `letter` to `new` in the formulas of `text`."""
     return _TOKEN.sub(lambda match: new if match[0] == letter else match[0], text)
 
 
-# "x^2 + C": the constant of an antiderivative, as C or K.
+# "x^2 + C": the constant of an antiderivative, written C or K.
 _CONSTANT = re.compile(r"\+\s*([CcKk])\s*\Z")
 
 
 def with_constant_of(gold: str, answer: str) -> str:
-    """Return an antiderivative with the gold answer's constant: ``x^2 + K`` becomes ``x^2 + C``."""
+    """Rename the constant of an antiderivative to that of the gold answer: ``x^2 + K`` becomes ``x^2 + C``."""
     gold_match, answer_match = _CONSTANT.search(gold), _CONSTANT.search(answer)
     if (
         gold_match is None
@@ -584,12 +590,12 @@ def with_constant_of(gold: str, answer: str) -> str:
     return f"{answer[: answer_match.start(1)]}{gold_match[1]}" if is_free else answer
 
 
-# "f(n) =": the letter of a definition is free.
+# "f(n) =": the letter of the argument is arbitrary.
 _HEAD = re.compile(r"(?<![\\A-Za-z])([A-Za-z]'*)\s*\(\s*([a-z])\s*\)\s*=")
 
 
 def with_argument_of(gold: str, answer: str) -> str:
-    """Return a definition of a function with the gold answer's letter: ``f(m) = 2m`` becomes ``f(n) = 2n``."""
+    """Rename the argument of a function to that in the gold answer: ``f(m) = 2m`` becomes ``f(n) = 2n``."""
     gold_match, answer_match = _HEAD.search(gold), _HEAD.search(answer)
     if (
         gold_match is None

@@ -1,7 +1,7 @@
-r"""The structure of an answer: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an inequality.
+r"""Parse the structure of an answer: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an inequality.
 
-The leaves are expressions, which an algebra compares; `comparison` compares the rest. Parsing never fails: what has no
-structure is a leaf.
+The leaves are expressions, which an algebra compares; `comparison` compares the rest. Parsing never fails: text without
+structure becomes a leaf.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from itertools import product
 from rewardkit.rewards.math_equal.notation import is_name, split_at, wrapped
 
 MAX_PARTS = 32
-"""Any limit: parts are compared in all pairs, and a longer list is compared as text."""
+"""The maximum number of parts of a node. Arbitrary: all pairs of parts are compared. A longer list stays a leaf."""
 MAX_SIGNS = 4
-"""Each ± doubles the tuples that are meant: four make 16."""
+"""The maximum number of ± signs in a tuple. Arbitrary: each sign doubles the number of tuples, so four make 16."""
 
 LEAF, LIST, SET, TUPLE, MATRIX = "leaf", "list", "set", "()", "matrix"
 UNION, WITHOUT, COMMON, ALL, BUILDER = "union", "without", "common", "R", "builder"
@@ -23,27 +23,27 @@ RATIO, ORDER, CHAIN, CASES = "ratio", "order", "chain", "cases"
 BRACKETS = frozenset(("()", "[]", "(]", "[)"))
 RELATIONS = frozenset(("=", "<", "\\le", "\\ne"))
 
-# "and" and "or", in \text or not; not the "or" of "order".
+# "and" and "or", in \text or not, but not the "or" in "order".
 _CONNECTIVE = r"(?:\\text\s*\{\s*(?:and|or)\s*\}|(?:and|or)(?![A-Za-z]))"
 _WORD = r"\\text\s*\{\s*,?\s*(?:and|or)\s*,?\s*\}|(?<![\\A-Za-z])(?:and|or)(?![A-Za-z])|\\(?:vee|wedge)(?![a-z])"
 # "1, 2", "1 and 2", "1, or 2", "p \vee q".
 _JOINED = re.compile(rf"[,;]\s*{_CONNECTIVE}?|{_WORD}")
-# The same, but the comma of "1,234" stays in its number.
+# The same, but the comma in "1,234" does not separate.
 _JOINED_LOOSELY = re.compile(rf"(?:(?<![0-9])[,;]|[,;](?![0-9]))\s*{_CONNECTIVE}?|{_WORD}")
-# "p \vee q" is a formula of logic, "x = 1 \vee x = 2" a list.
+# "p \vee q" is a logical formula, while "x = 1 \vee x = 2" is a list.
 _LOGIC = re.compile(r"\\(?:vee|wedge)(?![a-z])")
-# "1,234" is one number, "1, 234" are two, and "1,23" are two.
+# "1,234" is one number, but "1, 234" and "1,23" are two numbers.
 _TIGHT_THOUSANDS = re.compile(r"(?<![0-9,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
-# Without a leading zero: "0,125" may be a decimal fraction or a pair.
+# Not with a leading zero: "0,125" may be a decimal fraction or a pair.
 _THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _COMMA = re.compile("[,;]")
 _SEMICOLON = re.compile(";")
-# Not ":=" or "!=".
+# A relation sign; not the equality sign in ":=" or "!=".
 _SIGN = re.compile(r"(?<![:!])=|<|>|\\(?:le|ge|ne|in)(?![A-Za-z])")
 _FLIPPED = {">": "<", "\\ge": "\\le"}
 _CUP = re.compile(r"\\cup(?![A-Za-z])")
 _CAP = re.compile(r"\\cap(?![A-Za-z])")
-# "\setminus" and, before braces, "-": "[0, 1] - \{0\}" takes a point away.
+# "\setminus", and "-" before braces: "[0, 1] - \{0\}" removes a point.
 _MINUS = re.compile(r"\\setminus(?![A-Za-z])|(?<=[)\]}])\s*-(?=\s*\\\{)")
 # "3:4", "3 \text{ to } 4" and "3 to 4" are ratios.
 _COLON = re.compile(r":|\\text\s*\{\s*to\s*\}|(?<=[0-9]) to (?=[0-9])")
@@ -52,9 +52,9 @@ _BAR = re.compile(r"[|:]")
 _LETTER = re.compile(r"[A-Za-z]|\\[a-z]+")
 # "x", "\alpha", "a_{1}", "f(x)".
 _NAME = re.compile(r"(?:[A-Za-z]|\\[a-z]+)(?:_\{[A-Za-z0-9]+\})?(?:\([A-Za-z]\))?")
-# "\{x \in \mathbb{R} \mid x > 3\}" may say where x comes from.
+# The variable of a set, optionally with its domain, as in "\{x \in \mathbb{R} \mid x > 3\}".
 _VARIABLE = re.compile(r"([A-Za-z]|\\[a-z]+)(?:\s*\\in\s*\\mathbb\{R\})?")
-# The innermost environment, with the columns of an array.
+# An innermost environment. An array may have a column specification.
 _ENVIRONMENT = re.compile(r"\\begin\{([a-z]+)\}(?:\{[lcr|]*\})?((?:(?!\\begin|\\end).)*)\\end\{\1\}", re.DOTALL)
 _MATRICES = frozenset(("matrix", "pmatrix", "bmatrix"))
 _SYSTEMS = frozenset(("cases", "array", "aligned", "align", "gathered"))
@@ -62,13 +62,13 @@ _SYSTEMS = frozenset(("cases", "array", "aligned", "align", "gathered"))
 
 @dataclass(frozen=True)
 class Node:
-    r"""A part of an answer.
+    r"""A node in the structure of an answer.
 
     Attributes:
-        kind: the kind of node: a constant of this module, brackets, or a relation.
-        parts: the parts of the node.
-        text: for a leaf, its expression; for an interval, its variable; for a list, how it is joined; for a matrix, its
-            number of columns.
+        kind: a constant of this module, brackets, or a relation.
+        parts: the child nodes.
+        text: the expression of a leaf, the variable of an interval, the connective of a list ("and", "or", "," or
+            "pm"), the number of columns of a matrix, or the signs of a chain of inequalities.
     """
 
     kind: str
@@ -76,12 +76,12 @@ class Node:
     text: str = ""
 
     def leaves(self) -> list[str]:
-        """Return all expressions in it."""
+        """Return the expressions of all leaves in this node."""
         return [self.text] if self.kind == LEAF else [leaf for part in self.parts for leaf in part.leaves()]
 
 
 def parse(cleaned: str) -> Node:
-    """Return the structure of a cleaned text."""
+    """Parse a cleaned text into a tree of nodes."""
     groups = split_at(cleaned, _SEMICOLON)
     if 1 < len(groups) <= MAX_PARTS and any(len(split_at(group, _JOINED)) > 1 for group in groups):
         return Node(LIST, tuple(map(parse, groups)), ",")  # x = 1, y = 2; x = 3, y = 4
@@ -100,7 +100,7 @@ def parse(cleaned: str) -> Node:
 
 
 def items(cleaned: str) -> list[str]:
-    """Return the items of a list without brackets; the whole text if it is none."""
+    """Split a list without brackets into items; a text that is not a list is the only item."""
     if _THOUSANDS.fullmatch(cleaned):
         return [cleaned]
     if _TIGHT_THOUSANDS.search(cleaned) and re.search(r",\s|and|or|;", cleaned):
@@ -118,7 +118,7 @@ def _listed(parts: list[Node], joined: str) -> Node:
 def _statement(text: str) -> Node:
     signs = [match[0] for match in _SIGN.finditer(text)]
     texts = split_at(text, _SIGN) if signs else [text]
-    # Any limit: chains of answers have two or three signs.
+    # Arbitrary: in answers, chains of relations have two or three signs.
     if len(texts) == 1 or len(texts) - 1 != len(signs) or len(texts) > 8:
         return _expression(text)
     if signs == ["\\in"]:
@@ -154,7 +154,7 @@ def _belongs(element: str, belongs: Node) -> Node:
 
 
 def _equation(left: str, right: str) -> Node:
-    """Return an equation; ``(x, y) = (1, 2)`` is a list of two."""
+    """Return an equation as a node; ``(x, y) = (1, 2)`` becomes a list of two equations."""
     if is_name(right) and not is_name(left):
         left, right = right, left
     names, values = wrapped(left), wrapped(right)
@@ -221,7 +221,7 @@ def _bracketed(text: str, kind: str, inside: str) -> Node:
         return Node(kind, tuple(parts))
     if signs > MAX_SIGNS:
         return _leaf(text)
-    if "\\mp" in text:  # the upper signs belong together
+    if "\\mp" in text:  # all upper signs together, or all lower signs
         return Node(LIST, tuple(Node(kind, tuple(c[min(row, len(c) - 1)] for c in choices)) for row in (0, 1)), "pm")
     return Node(LIST, tuple(Node(kind, chosen) for chosen in product(*choices)), "pm")
 

@@ -1,8 +1,8 @@
-r"""Units after a number: ``unit_of(r"\text{ m s}^{-2}")`` is ``meter/second^2``.
+r"""Parse and compare units after a number: ``unit_of(r"\text{ m s}^{-2}")`` is ``meter/second^2``.
 
-Units are often omitted, so a unit is not required; but 5 m is not 5 cm, 5 N m is not 5 N cm, and 5 goats are not 5
-cows. A unit is written as names with powers, those with negative ones last; words that are not a unit are one name with
-a question mark before it.
+Units are often omitted, so a unit is not required. But 5 m is not 5 cm, 5 N m is not 5 N cm, and 5 goats are not 5
+cows. The canonical form of a unit is a product of names with powers, the negative powers last. Words that are not a
+unit become a single name with a question mark before it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SYMBOLS = {
     symbol + base: prefix + name
     for name, base in _METRIC.items()
     for prefix, symbol in _PREFIXES.items()
-    if symbol + base not in ("pm", "PM")  # 5 pm is a time
+    if symbol + base not in ("pm", "PM")  # "5 pm" is a time
 }
 _SYMBOLS |= {symbol.replace("µ", "u").replace("L", "l"): name for symbol, name in _SYMBOLS.items()}
 _NAMES = {prefix + name: prefix + name for name in _METRIC for prefix in _PREFIXES}
@@ -46,7 +46,7 @@ _NAMES |= {
     for alias in aliases.split()
 }  # fmt: skip
 _LETTERS = frozenset("NJWAVΩmgshlL")
-"""Symbols of one letter that need not be text. Others are usual variables, or K, M, B and T for powers of ten."""
+"""One-letter unit symbols that need no ``\\text``. Others are common variables, or powers of ten (K, M, B, T)."""
 
 _VALUES = """
 and or to not no minus plus times divided over half halves third thirds quarter quarters hundred hundreds thousand
@@ -65,39 +65,39 @@ carre hoch hundredweight myriad myriads googol cuadrado cubo quadrat quadrato qu
 then if when because since but so though although which that was were are has have nor only just actually wait
 """
 _CHANGING = frozenset(_VALUES.split()) | {letter.strip("\\").lower() for letter in LETTERS}
-"""Words after a number that may change it, or name another number: also in the languages of most benchmarks."""
+"""Words after a number that may change it or name another number, also in the languages of most benchmarks."""
 
 _LEADING = frozenset((
     "maximum", "minimum", "max", "more", "less", "fewer", "short", "off", "down", "up", "loss", "profit", "deficit",
     "debt", "backward", "reversed", "ago", "bc", "ad", "bce", "under", "over", "milli", "order", "power", "exponent",
     "decimal", "zero", "digit", "west", "south", "north", "east",
 ))  # fmt: skip
-"""Words that change a number if they come first: 5 short, but 5 years ago."""
+"""Words that change a number if they come first, as in "5 short"."""
 
 _MILLIONS = re.compile(r"(?<![a-z])[a-z]{1,5}ill?i(?:on|ar)")
-"""Millions and up, and their parts, in many languages: trillionths, Millionen, miliardi."""
+"""Words for millions, larger numbers and their fractions in many languages: trillionths, Millionen, miliardi."""
 
 _PROPERTIES = frozenset(("odd", "even", "prime", "composite", "positive", "negative", "integer", "integers", "real"))
-"""Words that name the kind of numbers in an answer, and so cannot be omitted as units can."""
+"""Words for a property of numbers, which cannot be omitted, unlike units."""
 
-# "42 in total" and "5 ordered pairs" are 42 and 5: words that say what was counted, and no unit. "5 total pages" keeps
-# its pages.
+# "42 in total" and "5 ordered pairs" are 42 and 5: these words say what was counted and are not a unit. In "5 total
+# pages", the unit is pages.
 _REMARK = re.compile(r"(?<![^ ])(?:in total|total|altogether|in all|ordered pairs?)(?![^ ])", re.IGNORECASE)
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 # "{km}", "{\text{km}}" or "{h^2}".
 _UNITS = r"\{((?:\\text\s*\{)?[A-Za-z ]+\}?(?:\^\{?\d\}?)?)\}"
-# "\frac{km}{h}" is km/h; digits in it make a number.
+# "\frac{km}{h}" is km/h. With other digits, it would be a number.
 _FRACTION = re.compile(rf"\\frac\s*{_UNITS}\s*{_UNITS}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
-"""K and M mean thousands and millions; kelvin must be spelled out, or also be in the gold answer."""
+"""A lone K, M, B or T means a power of ten. Kelvin must be spelled out, unless the gold answer has K, too."""
 
 _FACTOR = re.compile(r"\}\s*[A-Za-z]")
 """A letter after a unit in text is a variable: ``5 \\text{ cm}x``."""
 
-# One letter anywhere, or two letters in all, may be variables: "5 x", "5 ab".
+# A single letter anywhere, or a text of two letters, may be variables: "5 x", "5 ab".
 _SHORT_WORD = re.compile(r"(?<![a-z])[a-z](?![a-z])|\A[a-z]{2}\Z", re.IGNORECASE)
-# "^{\circ}C" is a unit of its own; "^{\circ}" alone is an angle.
+# "^{\circ}C" is a temperature, while "^{\circ}" alone is an angle.
 _TEMPERATURE = re.compile(r"\^\{\\circ\}\s*([CF])(?![A-Za-z])|℃|℉")
 _SPELLED = {
     "\\mu ": "µ", "\\mu": "µ", "μ": "µ", "\\Omega": "Ω", "\\cdot": "·", "\\%": "", "\\$": "usd", ".": "", "²": "^2",
@@ -105,7 +105,7 @@ _SPELLED = {
 }  # fmt: skip
 # "cm", "cm^2", "s^{-1}": units have powers up to 3.
 _WORD = r"[A-Za-zµΩ€£¥₹]+(?:\s?\^\{?\s?-?[1-3]\s?\}?)?"
-# "km/h", "m s^{-1}", "square feet": units joined by spaces, signs or an opening bracket.
+# "km/h", "m s^{-1}", "square feet": units joined by spaces, signs or parentheses.
 _WORDS = re.compile(rf"{_WORD}(?:[ /·*-]+\(?{_WORD}\)?)*")
 # "km/h" and "miles per hour".
 _DIVIDER = re.compile(r"\s*/\s*| per ")
@@ -115,7 +115,7 @@ _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 
 
 def unit_of(text: str) -> str | None:
-    r"""Return the unit in `text`: "" if it is empty, ``?apples`` for other words, None if it is more than a unit."""
+    r"""Return the unit in `text`: "" for no text, ``?apples`` for other words, None if there is more than a unit."""
     if not text or text.isspace():
         return ""
     if "".join(text.split()) == "^{\\circ}":
@@ -138,7 +138,7 @@ def unit_of(text: str) -> str | None:
     unit = _canonical(words)
     if spelled:
         return unit
-    # Adjacent letters are variables: 5ab, 5 x. A known unit may be written that way, and so may a word after a space.
+    # Letters next to a number are variables: 5ab, 5 x. Known units are allowed there, and longer words after a space.
     joined = not text[0].isspace()
     if "?" in unit and (joined or _SHORT_WORD.search(words)):
         return None
@@ -150,6 +150,7 @@ def _temperature(match: re.Match[str]) -> str:
     return " celsius" if match[1] == "C" or match[0] == "℃" else " fahrenheit"
 
 
+# Arbitrary: the size only bounds memory.
 @lru_cache(maxsize=4_096)
 def _canonical(words: str) -> str:
     powers: Counter[str] = Counter()
@@ -166,7 +167,7 @@ def _powered(name: str, power: int) -> str:
 
 
 def _product(part: str) -> dict[str, int]:
-    """Return the powers of the units in a product without a divider; words that are not a unit are one name."""
+    """Return unit -> power for a product of units; words that are not units become a single name."""
     powers: Counter[str] = Counter()
     following, name = 1, ""
     for word, exponent in _PART.findall(part):
@@ -174,7 +175,7 @@ def _product(part: str) -> dict[str, int]:
             following = _POWERS[word.lower()]
         elif word.lower() in ("squared", "cubed") and powers:
             powers[name] *= _POWERS[word.lower()]
-        elif word == "ms" and exponent[:1] == "-":  # m s^{-1}, set as one word
+        elif word == "ms" and exponent[:1] == "-":  # "m s^{-1}" without the space
             powers["meter"] += 1
             powers["second"] += int(exponent)
         elif name := _known(word):
@@ -198,14 +199,14 @@ def _known(word: str) -> str:
 def _singular(word: str) -> str:
     return (
         re.sub(r"ies$", "y", word)
-        # "pies" and "ties" have no "y".
+        # The singular of "pies" and "ties" does not end in "y".
         if len(word) > 4 and word.endswith("ies")
         else re.sub(r"(?<=..x|.ch|.sh|.ss)es$|(?<=..[^s])s$", "", word)
     )
 
 
 def differ(left: str, right: str, formulas: str = "") -> bool:
-    """Return whether both units are there and are different; multiples of pi without a unit are not degrees."""
+    """Return whether two units are given and different. Multiples of pi without a unit also differ from degrees."""
     if "\\pi" in formulas and {left, right} == {"", "degree"}:
         return True
     # Names of units, and the signs and powers between them.
@@ -219,7 +220,7 @@ def differ(left: str, right: str, formulas: str = "") -> bool:
         parts[0] == "unit" and len(parts) == 1 + len(exponents)
         for parts, exponents in zip((first, second), powers, strict=True)
     ):
-        return powers[0] != powers[1]  # square units
+        return powers[0] != powers[1]  # "5 square units" names only a power
     if "?" not in left + right:
         return True
     short, long = sorted((first, second), key=len)
@@ -232,7 +233,7 @@ def _changing(parts: list[str]) -> set[str]:
 
 
 def clash(units: Iterable[str], other_units: Iterable[str]) -> bool:
-    """Return whether the units of two relations differ: ``n \\ge 3 \\text{ odd}`` and ``n \\ge 3 \\text{ even}``."""
+    """Return whether two relations have different units: ``n \\ge 3 \\text{ odd}`` and ``n \\ge 3 \\text{ even}``."""
     return differ("*".join(filter(None, units)), "*".join(filter(None, other_units)))
 
 
@@ -240,14 +241,14 @@ def clash(units: Iterable[str], other_units: Iterable[str]) -> bool:
 _LAST_UNIT = re.compile(
     r"(?:\s*(?:\\mu\s*)?\\text\s*\{[^{}]*\}(?:\^\{-?[1-3]\})?(?:\s*(?:[-/]|\\cdot)?\s*\\text\s*\{[^{}]*\}(?:\^\{-?[1-3]\})?){0,3}|\s*\^\{\\circ\}(?:\s*[CF])?)$"
 )
-# In "\sin 30^{\circ}", the degrees belong to the angle.
+# In "\sin 30^{\circ}", the degrees belong to the angle, not to the value.
 _TRIGONOMETRIC = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![A-Za-z])")
 
 
 def without_unit(cleaned: str) -> tuple[str, str]:
-    r"""Split a formula from a spelled-out unit: ``2\pi`` and ``centimeter`` for ``2\pi \text{ cm}``."""
+    r"""Split a text into the formula and its unit: ``2\pi`` and ``centimeter`` for ``2\pi \text{ cm}``."""
     last = _LAST_UNIT.search(cleaned)
     if last and "circ" in last[0] and _TRIGONOMETRIC.search(cleaned):
-        return cleaned, ""  # the degrees are the angle's
+        return cleaned, ""  # the degrees belong to the angle
     unit = unit_of(last[0]) if last and last.start() else None
     return (cleaned[: last.start()].rstrip(), unit) if last and unit else (cleaned, "")

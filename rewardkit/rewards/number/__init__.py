@@ -1,1 +1,1 @@
-"""The engine of ``rk.number``: find the number of a text that is its answer."""
+"""``rk.number``: find the number that a text gives as its answer."""

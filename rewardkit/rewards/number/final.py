@@ -1,10 +1,10 @@
 r"""Find the number that a text gives as its answer: in ``The answer is 42, not 41.`` it is ``42``.
 
-Marks come first (a tag, a box, ``####``). In a text without them, the last number counts that the text claims: it is
-neither denied, doubted nor asked for (``rewardkit.text.claims``), and it is not a label (Step 3, #3, a citation). ``The
-answer is 42`` counts more than a number in a remark after it. Where a reader could not say which number is meant (``41
-or 42``, ``40-42``), or if it is part of something longer (``42x``, ``half of 42``), the passage is returned, which is
-not a number.
+Marks come first (a tag, a box, ``####``). In a text without marks, the last number that the text claims counts: a
+number that is not denied, doubted or asked for (``rewardkit.text.claims``), and that is not a label (Step 3, #3, a
+citation). ``The answer is 42`` takes precedence over a number in a later remark. If a reader could not tell which
+number is meant (``41 or 42``, ``40-42``), or if the number is part of something longer (``42x``, ``half of 42``), the
+result is that passage, which is not a number.
 """
 
 from __future__ import annotations
@@ -46,49 +46,49 @@ from rewardkit.text.visibility import replaced, straight
 
 CLOSE = 32
 """The number of characters before a number that are searched for words that describe it. At 10, "It is divisible by
-42." would state 42, since only "by" would be read."""
+42." would state 42, because only "by" would be read."""
 SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " ist", "\u662f", "\u306f")
-"""Texts with which none of the patterns for such words can end."""
+"""Endings of the text before a number that rule out all patterns for such words."""
 
 # A label of something else.
 
-# Words whose number is a name: "step 3", "figure 2"; "confidence: 90" is about the answer.
+# Words before a number that is only a name: "step 3", "figure 2". "confidence: 90" is about the answer.
 _LABELED = (
     "step|equation|eqn?\\.?|figure|fig\\.?|theorem|lemma|problem|question|example|exercise|appendix|footnote|refs?\\.?|"
     "confidence(?: level| score)?:?\\**"
 )
-# "Step 3", "Figure (3" and "#3" are no quantities; "## 3" is a heading with an answer.
+# "Step 3", "Figure (3" and "#3" are not quantities; "## 3" is a heading with an answer.
 LABEL = re.compile(rf"(?:\b(?:{_LABELED}) ?\(?|[A-Za-z]{{2}}-|(?<!#)#)\Z", re.IGNORECASE)
-# "3rd"; not "3 things".
+# The ending of an ordinal: "3rd"; not "3 things".
 ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![A-Za-z])")
-# "3^{\text{rd}}".
+# The raised ending of an ordinal: "3^{\text{rd}}".
 RAISED_ORDINAL = re.compile(r"\^\{?(?:\\text\{)?(?:st|nd|rd|th)\}?\Z")
 LINE_START = re.compile(r"(?:^|\n)[ \t]*\Z")
-# "3. Add" and "3) Add" number an item; "3." ends a sentence.
+# Text after the number of a list item: "3. Add" and "3) Add"; "3." ends a sentence.
 BULLET_END = re.compile(r"[.)][ \t]+\S")
 
-# "Mar", "March", "Mar."; not "Marbles", which has more letters, only by what must follow.
+# "Mar", "March", "Mar."; "Marbles" is excluded only by the text that must follow.
 _MONTHS = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?"
 DAY_BEFORE = re.compile(
     rf"(?:(?:{_MONTHS} {_DAY}|\b{_DAY} {_MONTHS}),?|\b(?:end|beginning|start|middle|close|quarter) of(?: fiscal)?) \Z"
 )
-"""Before a year: "at the end of 2017"."""
-# After a day: "15 March 2024", "March 15, 2024".
+"""Text before a year: "at the end of 2017"."""
+# Text after a day: "15 March 2024", "March 15, 2024".
 YEAR_AFTER = re.compile(rf"(?: {_MONTHS})?,? [0-9]{{4}}(?![0-9])")
-# "15 March" and "March 15" are days; "15 Marbles" has no month.
+# A month after a day: "15 March"; "15 Marbles" has no month.
 MONTH_AFTER = re.compile(rf" {_MONTHS}")
-# "March 15": the number is a day.
+# A month before a day: "March 15".
 MONTH_BEFORE = re.compile(rf"{_MONTHS} \Z")
 
 # A part of something longer that is expressed in words, which final_answer.stands_alone does not detect.
 
-# "half of 42", "square root of 42": what is computed of the number.
+# Values computed from the number: "half of 42", "square root of 42".
 _OF = (
     "half|third|quarter|fourth|fifth|sixth|eighth|tenth|percent|root|square|cube|log(?:arithm)?|factorial|multiple|factor|"
     "reciprocal|inverse|power|opposite|double|triple|successor|predecessor"
 )
-# "half of 42", "more than 42", "divisible by 42": the answer is another number.
+# Text before a number that is only part of an expression: "half of 42", "more than 42", "divisible by 42".
 PART_OF = re.compile(
     rf"(?:\b(?:{_OF}) of |% of |\b(?:less|more|fewer|greater|smaller|larger|bigger|higher|lower) than |\u207b"
     r"|\b(?:multiplied|divided|divisible) by |\b(?:end|start|begin)s? (?:in|with) |\bpart of "
@@ -96,26 +96,26 @@ PART_OF = re.compile(
     rf"|(?<![>=-])[<>\u2264\u2265] ?|(?:{PART_WORDS})\S{{0,4}}(?: [^\W\d]{{1,4}}){{0,2}} ?)[*$(\\]{{0,3}}\Z",
     re.IGNORECASE,
 )
-# "twice the answer is", "all but": a statement about another number.
+# Words in a statement about another number: "twice the answer is", "all but".
 PART_WORD = re.compile(
     rf"\b(?:{_OF}|twice|double|triple|negative) (?:of )?(?:the )?answer|\b(?:but|except|than|least|most)\b"
     rf"|{PART_WORDS}",
     re.IGNORECASE,
 )
 _MINUS = words("minus")
-# "is minus 42" is -42; "7 minus 42" subtracts, as a number is before it.
+# A minus word that makes a number negative: "is minus 42" is -42; "7 minus 42" is a subtraction.
 NEGATIVE = re.compile(
     rf"(?:\A|[\n:=(是为為は은는]|คือ|(?<!\w)(?:are|be|of|to|get|{IS_WORDS}))\s*"
     rf"(?P<minus>{_MINUS})[ :]?[*$(\\]{{0,3}}\Z",
     re.IGNORECASE,
 )
-# The same anywhere: not a number that could be read as 42.
+# A minus word at any other position: the number must not be read as 42.
 MINUS_WORD = re.compile(rf"(?<!\w)(?:{_MINUS})[ :]*[*$(\\]{{0,3}}\Z", re.IGNORECASE)
 
-# "42m" and "42kg" are 42 with a unit, "42K" and "42x" another number.
+# "42m" and "42kg" are 42 with a unit; "42K" and "42x" are other numbers.
 _UNITS = "[mgshlL]|[kcm]m|[km]?g|lb|oz|ft|in|mi|yd|hr|ml|mL|cl|dl|kW|Hz|[KkMGT]B|[ap]m|[AP]M|ms|ha|kJ|kN|pt|qt"
-# What changes the number before it: "42K", "42 percent", "42 or more", "42 times three", "42-ish"; not "42 apples" or
-# "42 kg".
+# Text that changes the number before it: "42K", "42 percent", "42 or more", "42 times three", "42-ish"; not "42 apples"
+# or "42 kg".
 ATTACHED = re.compile(
     rf"(?!(?:{_UNITS})(?![A-Za-z]))[A-Za-z]{{1,2}}(?![A-Za-z])"  # 42x, 42K, but 42m
     r"|(?:\\?[ ,~]|[$*])*(?:\\(?:text|mathrm|mbox)\{ ?)?(?:[KkMB]|bn|mn|mln)(?![\w'.]\w|\w)"
@@ -137,24 +137,24 @@ ATTACHED = re.compile(
     r"|minimum|BCE?|upside down|point (?:zero|one|two|three|four|five|six|seven|eight|nine))\b"
     r"|['’]s (?:double|triple|half|square)\b"
 )
-# "(-\infty, " and "[2, ": the number is an end of an interval.
+# Text before an endpoint of an interval: "(-\infty, " and "[2, ".
 INTERVAL_BEFORE = re.compile(
     r"[(\[]\s*(?:[-+\u2212]\s?)?(?:\\?infty|\\?infinity|∞|inf|oo|[A-Za-z]|(?:[0-9.]|\\[a-z]+|"
     r"[{}^+\-*/ ]){1,24})\s*[,;]\s*[-+$\\]{0,2}\Z"
     r"|[(\[]\s?[$\\]{0,2}\Z"
 )
-# ", \infty)" and "]".
+# Text after an endpoint of an interval: ", \infty)" and "]".
 INTERVAL_END = re.compile(
     r"\s?(?:,\s*[-+\u2212]?\s?(?:\\?infty|\\?infinity|∞|inf|oo|[A-Za-z])\s*)?(?:\\right)?[)\]](?<=.)"
 )
-# "(3, 4)" and "{3, 4}" are no numbers.
+# Text before a number in a tuple or a set: "(3, 4)" and "{3, 4}" are not numbers.
 TUPLE_OPEN = re.compile(r"[(\[{,;]\s*[$\\]{0,2}\Z")
-# "4)" or "4," after the opening bracket.
+# Text after a number in a tuple or a set: "4)" or "4,".
 TUPLE_END = re.compile(r"[$\\]{0,2}\s*[)\]},;]")
 
-# Between two numbers, if either could be meant.
+# Text between two numbers if either of them could be meant.
 
-# "40-42", "40 to 42", "3 out of 4": neither number is the answer.
+# A range or a ratio: in "40-42", "40 to 42" and "3 out of 4", neither number is the answer.
 RANGE = re.compile(
     r"[)*$\s]{0,3}(?:\s?(?:[-\u2013\u2014~\u223c|]|\.\.\.?|\u2026|[到至])\s?|\s(?:(?:up )?to|through|thru|until"
     r"|till|over|au|"
@@ -163,25 +163,25 @@ RANGE = re.compile(
 JOINED = re.compile(
     r"(?:[元円圆块角時时点點分年月天日歳岁斤米尺원시분년減减加乘除到至或か나과와やと]|小时|小時|時間|시간|이나|에서|から|个月|除以|減去|减去)"
 )
-"""Between two numbers of a text without spaces between words: 42か43, 5元5角."""
+"""Text between two numbers in a language without spaces between words: 42か43, 5元5角."""
 _CHANGES = (
     "increas|ris|rose|grow|grew|go|goes|went|chang|drop|fell|fall|decreas|climb|mov|reduc|jump|rais|lower|shrank|shrink"
 )
-# "rose from 40 to 42": here the second number is the result.
+# Text before a change: in "rose from 40 to 42", the second number is the result.
 CHANGED = re.compile(rf"\b(?:{_CHANGES})\w*\b[^.!?\n]{{0,40}}\bfrom [*$\\(]{{0,3}}\Z", re.IGNORECASE)
-# "41 apples or 42"; a period or 40 characters part two numbers.
+# Two alternatives: "41 apples or 42"; a period or more than 40 characters separate two numbers.
 OR = re.compile(
     rf"(?P<noun>(?: ?[^\W\d]{{1,20}}){{0,2}})[)*$,.;!\u2013\u2014\s]{{0,4}}\(?(?:{OR_WORDS}|/)[^.!?\n\d]{{0,40}}",
     re.IGNORECASE,
 )
 # "or" and "and" in any language.
 JOIN = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS})", re.IGNORECASE)
-# "41 and 42"; ", with 42" adds a remark.
+# Two numbers joined by "and": "41 and 42"; ", with 42" adds a remark.
 AND = re.compile(rf"(?![)*$]*, with)[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
 QUANTITIES = re.compile(
     r"[*$)]{0,3} ?(?P<noun>[^\W\d]{1,12})(?:,? (?:and|&|und|et|y|e|i|og|och|en|и|and also))? [*$]{0,3}"
 )
-"""Between two parts of one amount: 5 hours and 30 minutes, 5 ft 6 in."""
+"""Text between two parts of one amount: 5 hours and 30 minutes, 5 ft 6 in."""
 LARGER_UNITS = frozenset((
     "dollars", "dollar", "euros", "euro", "pounds", "pound", "rupees", "rupee", "hours", "hour", "hrs", "hr", "h",
     "days", "day", "weeks", "week", "months", "month", "years", "year", "minutes", "minute", "mins", "min", "feet",
@@ -190,30 +190,30 @@ LARGER_UNITS = frozenset((
     "stunden", "tage", "jahre", "minuten", "heures", "jours", "ans", "horas", "días", "años", "dólares", "minutos",
     "ore", "giorni", "anni", "kronor", "złotych", "часов", "часа", "час", "рублей", "рубля", "tahun", "jam", "saat",
 ))  # fmt: skip
-# "41, 42", "41; 42", "41、42".
+# Two numbers joined by a comma: "41, 42", "41; 42", "41、42".
 COMMA = re.compile(r"[)*$]{0,3}\s?[,;\u3001\uff0c]\s?[*$\\(]{0,3}")
-# "41 42" and "**41** 42".
+# Two numbers side by side: "41 42" and "**41** 42".
 SPACE = re.compile(r"[*$_`]{0,4}[ \t\xa0]{1,3}[*$_`]{0,4}")
-# "x = 41, y = 42" and "x = 41 and x = 42": 41 is not all.
+# Text before the second of two equations: in "x = 41, y = 42" and "x = 41 and x = 42", 41 is not the whole answer.
 NEXT_EQUATION = re.compile(
     r"[)*$\s]{0,3}(?:,|;|,?\s?(?P<and>and|or))\s?[$*(\\]{0,3}(?P<name>[A-Za-z](?:_\w{1,3})?)\s?=\s?[$*]{0,2}"
 )
-# "x = " before the first of these.
+# "x = " before the first of two equations.
 EQUATION_BEFORE = re.compile(r"(?<![A-Za-z])(?P<name>[A-Za-z](?:_\w{1,3})?)\s?=\s?[$*]{0,2}\Z")
-# "- 41" and "1) 41".
+# A bullet: "- 41" and "1) 41".
 _BULLET = r"(?:(?:[-*\u2022]|\(?\w{1,2}[.)])\s)?"
 BARE_LINES = re.compile(
     rf"(?:^|\n)\s*{_BULLET}[*$]{{0,3}}(?:(?P<name>[A-Za-z](?:_\w{{1,3}})?)\s?=\s?)?[*$]{{0,2}}[-+]?[\d.,]+[*$]{{0,3}}\.?\s*"
     rf"\n\s*{_BULLET}[*$]{{0,3}}(?(name)(?P=name)\s?=\s?)[*$]{{0,3}}\Z"
 )
-"""41, or x = 41, and on the next line 42, or x = 42."""
-# The line holds nothing else.
+"""Two lines with nothing but a number or an equation: 41, then 42; or x = 41, then x = 42."""
+# The rest of a line that contains nothing else.
 BARE_END = re.compile(r"[*$]{0,3}\.?\s*(?:\n|\Z)")
-# "6 x 7", "6 boxes * 7": between the numbers of a computation.
+# Text between the numbers of a computation: "6 x 7", "6 boxes * 7".
 OPERATOR = re.compile(r"[*$)\s]{0,3}(?:(?:[^\W\d]{2,20}\s)?[-\u2212+/x×*])?[*$(\s]{0,3}")
-# Between a number or a computation and its result: "=", "apples =".
+# Text between a number or a computation and its result: "=", "apples =".
 EQUALS = re.compile(r"[*$\s]{0,3}(?:[^\W\d]{2,20}\s)?(?:=|\u2248)[*$\s]{0,3}")
-# Before the first of two numbers that are both stated: "is 41 = 42", "between 41 = 42".
+# Text before the first of two numbers that are both stated: "is 41 = 42", "between 41 = 42".
 LISTED = re.compile(
     r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)[*_$\\({\[\s]{0,5}\Z", re.IGNORECASE
 )
@@ -223,12 +223,12 @@ UNLISTED = re.compile(
     r"level) [*$\\(]{0,3}\Z",
     re.IGNORECASE,
 )
-"""In 2019, 42 came: the first number is not an item of a list."""
+"""Text before a number that is not an item of a list: "In 2019, 42 came"."""
 WORD = re.compile(r"[^\W\d_]+")
 
 # Around a stated answer.
 
-# "about $", "exactly **(": what may be between a statement and its number.
+# Text that may be between a statement and its number: "about $", "exactly **(".
 OPENED = re.compile(
     r"\s{0,6}(?:[\U0001f000-\U0001faff~\u2248]{1,3}\s?)?"
     r"[*_]{0,2}(?:(?:the|a positive|just|about|approximately|roughly|around|exactly|precisely|only|now|season|number"
@@ -241,8 +241,8 @@ INDIRECT = re.compile(
     rf"costs?|season|year|week|month|day|number|{IS_WORDS.replace('to|', '')})(?!\w))(?: the)*[\s*_`$(\[{{\"'“]*\Z",
     re.IGNORECASE,
 )
-"""The words that may be directly before the number in "The answer is that she has 42 apples"."""
-# "The answer: Tom collected 42" states 42; "he doubled 42" states another number.
+"""Words that may come right before the number in a sentence such as "The answer is that she has 42 apples"."""
+# A subject and verb before a stated number: "The answer: Tom collected 42" states 42, but "he doubled 42" does not.
 SUBJECT = re.compile(
     r"(?:[A-Z][a-z]+|he|she|they|we|you|I) (?!exceed|follow|preced|doubl|halv|tripl|divid)[a-z]+(?:s|ed) [*$(]{0,3}"
 )
@@ -253,9 +253,9 @@ COMPUTED = re.compile(
 """Brackets after a result: 42 (40 + 2), 42 (2 s.f.), 1/4 (25%)."""
 # The statement ends with the number, or a reason follows.
 ALONE = re.compile(r"[*_`$)\]}\\\"'”]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!。](?:\s|\Z)|,?\s(?:because|since|as)\b)")
-# A period before a space; not the one of "bzw." and "vs.", nor that of 3.5.
+# A period before a space, but not that of "bzw." and "vs.", nor that of 3.5.
 SENTENCE_END = re.compile(r"(?<!\bbzw)(?<!\bvs)[.!?](?=[*_`\"'”)\]]{0,3}(?:\s|\Z))|[。！？।\n]")
-# ", because 6 * 7": numbers in a reason replace nothing.
+# ", because 6 * 7": numbers in a reason do not replace an answer.
 REASON = re.compile(r"\W*(?:because|since|as|given)\b", re.IGNORECASE)
 SECOND = re.compile(
     rf"(?:{OR_WORDS}|\b(?:but|rather)\b)\W{{0,4}}\d"
@@ -263,11 +263,11 @@ SECOND = re.compile(
     re.IGNORECASE,
 )
 """A second answer after an aside: 42 (but 43 is possible), 42 for x = 3 and 43 for x = 4."""
-# "So it is 43" after a statement replaces it; "It was 43 before" does not.
+# Words of a conclusion: "So it is 43" after a statement replaces it; "It was 43 before" does not.
 CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
 )
-# "42, but it could be 43".
+# A doubt after a number: "42, but it could be 43".
 UNDECIDED = re.compile(
     r"\W{0,4}(?:but |though |although )?\b(?:it )?(?:if|unless|could|might|may|maybe|perhaps|possibly)\b", re.IGNORECASE
 )
@@ -281,7 +281,7 @@ WORDS = re.compile(
     r"[零〇一二三四五六七八九十百千万两兩∞]",
     re.IGNORECASE,
 )
-"""An answer in words. Other words name the place of the answer, or say something about it."""
+"""An answer in words. The excluded words say where the answer is, or something about it."""
 NUMERAL = re.compile(
     r"[\"'“*_(]{0,4}(?:minus |negative )?"
     r"(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w{3,5}ty"
@@ -309,7 +309,7 @@ EXPLAINED = re.compile(
     r"(?:explanation|reason(?:ing)?|because|why|solution|justification|check|verification|steps?|proof|details)\b",
     re.IGNORECASE,
 )
-"""An answer in the first line, and below it an explanation."""
+"""An answer in the first line, with an explanation below it."""
 UNANSWERED = re.compile(
     r"(?:\b(?:do|does|did|can|could)(?:n't|not| not) (?:know|find|determine|solve|answer|compute|calculate|tell|say"
     r"|be (?:found|known|determined|solved|answered|computed|calculated))|\bno (?:answer|solution|idea)"
@@ -317,7 +317,7 @@ UNANSWERED = re.compile(
     r"[^.!?\n]{0,60}[.!?\n]\s*[*$(\\]{0,3}\Z",
     re.IGNORECASE,
 )
-"""A sentence before a bare number that gives no answer: "I don't know. 42"."""
+"""A sentence before a bare number that says that there is no answer: "I don't know. 42"."""
 
 # The text next to the last number of a text without a stated answer.
 
@@ -331,46 +331,46 @@ ADJUNCT = re.compile(
     r"|,? (?:more|fewer|less) than the|,? \((?:his|her|incl\.?|at|when)[^()\d]{0,20}"
     r"|,? (?:(?:attained|achieved|reached) )?(?:at|when) [$]?[a-z]\s?=) ?[$€£(]?\Z"
 )
-"""Between the result and a number that only says more about it: "$42 in 6 weeks", "42 apples after giving away 8"."""
-# "84 days, i.e. 12 weeks" and "42: 6 boxes" say the same again.
+"""Text between a result and a number that only explains it: "$42 in 6 weeks", "42 apples after giving away 8"."""
+# "84 days, i.e. 12 weeks" and "42: 6 boxes" restate the result.
 RESTATED = re.compile(r"[*_`$)]{0,4}(?: [^\W\d]{1,20}){0,5}?(?: [–—]|:|,? i\.e\.,?|,? (?:which|that) is) [$€£]?")
-# "42 is the number of": the number is the subject of its sentence.
+# Text after a number that is the subject of its sentence: "42 is the number of".
 SUBJECT_OF = re.compile(r"[$*]{0,2} is the (?:(?! and | so )[^\d.,;:]){1,60}")
 SHARED = re.compile(r"(?: [^\W\d]{1,20})? (?:of|with|and|times|is divided by)(?: [^\W\d][\w']{0,20}){0,4} ")
-"""Between the two numbers of such a remark: "42 apples, i.e. 6 boxes of 7"."""
-# "Check: 6 * 7 = 42" below an answer: its numbers replace nothing.
+"""Text between the two numbers of a restated result: "42 apples, i.e. 6 boxes of 7"."""
+# "Check: 6 * 7 = 42" below an answer: the numbers in it do not replace the answer.
 CHECKED = re.compile(
     r"\n\s*\W{0,3}(?:double[- ]check|check|(?:you can )?verify|verification)\b[^\n]*\s*\Z", re.IGNORECASE
 )
-# "from 42", "with 42": a number behind a preposition is no result by itself.
+# Prepositions before a number that is not a result by itself: "from 42", "with 42".
 NO_CLAIM_BEFORE = re.compile(
     r"\b(?:from|of|in|at|after|before|by|with|for|each|every|per|if|when|than|and|or) [*$(]{0,3}\Z", re.IGNORECASE
 )
 
 
-# Cut a text into the pieces that hold digits: ``x_{10} = \sqrt{4} - 5`` has ``\sqrt{4}`` and ``- 5``.
+# Cut a text into the pieces that contain digits: ``x_{10} = \sqrt{4} - 5`` has ``\sqrt{4}`` and ``- 5``.
 
 
 # 1,000 and 1{,}000, 1 000 and 1'000, 3.14, .5, 1e9, 0x2a, 3.14.15: one token, unless it starts inside a word.
 _DIGITS = rf"""(?:(?:(?<![A-Za-z0-9])|(?<=\b(?:{CURRENCY_CODES})))(?<![0-9][.,])"""
 _DIGITS += r"""(?:0[xXbBoO]\w+|[0-9]{1,3}(?:[\ \xa0\u2009\u202f][0-9]{3})+(?![0-9])|[0-9]+)|(?<![\w.])\.[0-9]+)
     (?:(?:[.,'\u2019_]|\{,\}(?:\\!)?|,\\!|\\[,;:!])[0-9]+)*(?:[eE][+-]?[0-9]+)?"""
-# A hyphen after a word or a bracket is not a sign (COVID-19), but for scripts without spaces between words; a detached
-# one is a sign only after "=" or "is". No number is read with a dash of another kind.
+# A hyphen after a word or a bracket is not a sign (COVID-19), except in scripts without spaces between words. With a
+# space after it, it is a sign only after "=" or "is". A number with another kind of dash cannot be read.
 _SIGN = r"""(?:(?:(?<![\w)\]}\-])|(?<=[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]))
     [+\-\u2212\u2012-\u2015]
     |(?:(?<=[=:({$\u2248])|(?<=[=:({\u2248]\ )|(?<=\bis\ )|(?<=\*\*))[\-\u2212\u2013]\ )"""
 # Sub- and superscripts: x^2, a_{10}.
 _RAISED = r"(?:\{[^{}]*\}|[+\-\u2212\u2013]?\w+|\\[A-Za-z]+)?"
 _SCRIPT = rf"(?:\^|(?<=[\w)\]}}])_(?=[\w{{])){_RAISED}"
-# The same after a number, which makes it a power or a numeral in another base; 90^\circ stays 90. Fractions (3½) and
-# marks over digits also belong to the number.
+# A sub- or superscript after a number makes it a power or a numeral in another base, but 90^\circ stays 90. Fractions
+# (3½) and marks over digits also belong to the number.
 _POWER = (
     rf"(?:\ ?(?:\^(?!\{{?\\circ)|_(?=[\w{{])){_RAISED}"
     r"|[\u2070\xb9\xb2\xb3\u207b\u2074-\u2079\u2080-\u2089\xbc-\xbe\u2150-\u215e\u0300-\u036f\u20d0-\u20ff]+)"
 )
 _OPERATOR = r"(?:\ ?(?:[/+\xd7\xf7\xb7\u22c5]|\\(?:times|cdot|div)(?![A-Za-z]))\ ?|\ [*x]\ |\*\*?|:)"
-# Other signs of a longer expression: x/2 and √2 before the number; $5!$ (but not "It is 5!"), 2\pi and 3\sqrt{x}.
+# Other signs of a longer expression: x/2 and √2 before the number; $5!$ (but not "It is 5!"), 2\pi and 3\sqrt{x} after.
 _LEFT = r"(?:(?<=[\w)}\]])/|(?<=[\w)}\]]\ )/\ |(?<=[0-9)}\]])[*\xd7\xb7\u22c5]|\\(?:times|cdot|div)\ ?|\u221a\ ?\(?)"
 _RIGHT = r"(?:!(?![=\s]|\Z)|\ ?(?:[\xd7\u221a\u03c0]|\\(?:times|cdot|div|pi|sqrt|[dtc]?frac)(?![A-Za-z])))"
 _FUNCTION = rf"""(?:(?:{_SIGN}?\$?{_SIGN}?(?:(?<![\w.,])[0-9]{{1,9}}\ ?)?)\\[dtc]?frac(?![A-Za-z])\ ?[0-9]{{0,2}}
@@ -378,21 +378,21 @@ _FUNCTION = rf"""(?:(?:{_SIGN}?\$?{_SIGN}?(?:(?<![\w.,])[0-9]{{1,9}}\ ?)?)\\[dtc
     |arc(?:sin|cos|tan)|sinh|cosh|tanh|cot|sec|csc|lg|det|dim|sum|prod|int)(?![A-Za-z])\ ?[0-9]{{0,2}}
     |\b(?:sqrt|log|ln)(?=\()
     |\\(?:log|ln|sin|cos|tan)(?![A-Za-z])(?:_(?:\w|\{{[^{{}}]*\}}))?\ ?[0-9.]*)"""
-# exp(42), print(42), f(2): the argument of a function; 2(21) is a product. [1] after a word cites something.
+# The argument of a function: exp(42), print(42), f(2); 2(21) is a product. [1] after a word is a citation.
 _CALL = r"(?<=[A-Za-z0-9)])\([\ (]*[^()\n]{0,80}\)"
 _CITATION = r"""(?:(?<=\])\([^()\s]*\)|(?:(?<=[\w.,;)\]%"'*])|(?<=[\w.,;)\]%"'*]\ ))
     \[\^?[0-9]{1,3}(?:\ ?[,;\u2013-]\ ?[0-9]{1,3})*\](?!\())"""
 # Digits of other scripts, and numbers in circles: ٤٢, ①.
 _OTHER_DIGITS = r"(?:(?![0-9])[\d\u2460-\u249b\u2776-\u2793])+"
-# "½" by itself; behind a digit it belongs to the number.
+# "½" by itself; after a digit, it belongs to the number.
 _LONE_FRACTION = r"[\xbc-\xbe\u2150-\u215e](?![\w/])"
 # -$5, -**5**: a currency sign or emphasis between the sign and the number.
 _OPENING = rf"(?:\\?{CURRENCY.replace(' ', '[ ]')}|\*\*|\\\()"
-# **45**%, $45\%$, 5\text{ km}: marks that may close before the percent sign or the unit.
+# Closing marks that may come before the percent sign or the unit: **45**%, $45\%$, 5\text{ km}.
 _CLOSING = r"(?:\*\*?|\$\$?|\\\)|`)?(?:[\ \t\xa0~]|\\[,;:!\ ]){0,3}(?:\\(?:text|textbf|mathrm|mbox)\{\ ?)?"
 # "42 million" is read as one number.
 _SCALED = r"(?:hundred|thousand|million|billion|trillion)(?![A-Za-z])"
-# The first characters of all of these, so that skipping the text in between is cheap.
+# The first characters of all patterns above, so that the text between pieces is skipped fast.
 _FIRST = "0123456789.\\\\^_+\\-\u2212\u2013/*\xd7\xb7\u22c5\u221a$\u20ac\xa3\xa5(\\["
 # The arguments of a function, in brackets or braces: "\sqrt[3]{4}".
 _ARGUMENT = re.compile(r"[0-9]?(?:\[[^\[\]{}]*\]|\([^()]*\))?\ ?(?=\{)|[0-9]?(?:\([^()]*\))?")
@@ -401,14 +401,14 @@ _BRACE = re.compile(r"\\.|[{}]")
 _HAS_DIGIT = re.compile(r"\d")
 _PARTS = ("left", "sign", "before", "number", "right", "percent", "unit", "scaled")
 _GROUPS = len(_PARTS) + 3
-# Any limit: names of functions are shorter than 20 characters.
+# Arbitrary limit: names of functions are shorter than 20 characters.
 _NAME = re.compile(r"[A-Za-z0-9_.]{0,20}\Z")
 
 
 class Piece(NamedTuple):
-    """A piece at ``text[start:end]``, and the text by which ``NumberText`` reads it.
+    """A piece at ``text[start:end]``; `found` is the text that ``NumberText`` reads.
 
-    `kind` is "number" for a number with what belongs to it, "call" for ``exp(42)`` and ``\\sqrt{2}``, or "citation".
+    `kind` is "number" for a number with its sign and unit, "call" for ``exp(42)`` and ``\\sqrt{2}``, or "citation".
     """
 
     start: int
@@ -420,8 +420,8 @@ class Piece(NamedTuple):
 # One pattern for each list of units in a project: a few dozen at most.
 @lru_cache(64)
 def pattern_of(units: tuple[str, ...], plain: bool) -> re.Pattern[str]:
-    """Return the pattern of pieces, with `units`; `plain` if the text is ASCII, in which fewer things are searched."""
-    behind = [re.escape(unit) + (r"(?![\w^]|\}\^)" if unit[-1].isalpha() else "") for unit in units]
+    """Return the pattern of pieces with `units`; if `plain`, for ASCII text, which has fewer kinds of pieces."""
+    unit_suffixes = [re.escape(unit) + (r"(?![\w^]|\}\^)" if unit[-1].isalpha() else "") for unit in units]
     before = [(r"(?<!\w)" if unit[0].isalpha() else "") + re.escape(unit) for unit in units]
     first = _FIRST + re.escape("".join(sorted({unit[0] for unit in units})))
     other = "" if plain else rf"|(?P<other>{_SIGN}?(?:{_OTHER_DIGITS}|{_LONE_FRACTION}))"
@@ -434,8 +434,8 @@ def pattern_of(units: tuple[str, ...], plain: bool) -> re.Pattern[str]:
         |{_SIGN}?(?<![\w.,])[0-9]{{1,9}}\ [0-9]{{1,4}}\ ?/\ ?[0-9]{{1,4}}(?![\w/^])
         |{_SIGN}?{_DIGITS}{_POWER}?(?:{_OPERATOR}[+-]?\\?\$?{_DIGITS}{_POWER}?)*)
         (?P<right>{_RIGHT})?(?:{_CLOSING}(?:(?P<percent>\\?%|(?:per\ ?cent|pct)(?![a-z]))
-        |(?P<unit>{"|".join(behind) or "(?!)"})
-        |(?P<scaled>{_SCALED}(?:\ (?:{"|".join(behind) or "(?!)"}))?)))?)""",
+        |(?P<unit>{"|".join(unit_suffixes) or "(?!)"})
+        |(?P<scaled>{_SCALED}(?:\ (?:{"|".join(unit_suffixes) or "(?!)"}))?)))?)""",
         re.VERBOSE,
     )
 
@@ -444,7 +444,7 @@ def pieces_in(text: str, start: int, end: int, pattern: re.Pattern[str]) -> list
     """Return the pieces of ``text[start:end]``, which is a line, from left to right."""
     pieces = []
     while match := pattern.search(text, start, end):
-        # A function without a digit is skipped with its arguments, which are searched once only.
+        # A function without a digit is skipped with its arguments, so that these are searched only once.
         stop = _end_of_arguments(text, match.end(), end) if match["function"] else match.end()
         if piece := _piece(text, match, stop):
             pieces.append(piece)
@@ -479,8 +479,7 @@ def _piece(text: str, match: re.Match[str], stop: int) -> Piece | None:
 
 
 def _end_of_arguments(text: str, position: int, end: int) -> int:
-    """Return the end of the arguments {...}{...} that start at `position`: the end of the line if they are not
-    closed."""
+    """Return the end of the arguments {...}{...} at `position`; `end`, the end of the line, if they are not closed."""
     while argument := _ARGUMENT.match(text, position, end):
         position = argument.end()
         if text[position : position + 1] != "{" or position >= end:
@@ -497,21 +496,22 @@ def _end_of_arguments(text: str, position: int, end: int) -> int:
 
 
 _MOST_SKIPPED = 300
-"""A text that denies, asks for or cites more numbers than this at its end answers nothing. Any limit, so that time
-stays linear."""
+"""The maximum number of denied, doubted or cited numbers to skip at the end of a text; a text with more has no answer.
+Arbitrary, so that time stays linear."""
 
 _CURRENCIES = frozenset("$\u20ac\xa3\xa5")
 _SHORT = 64
-"""A longer text is never one number with its unit."""
+"""The length from which a text cannot be a single number with its unit."""
 
 _LARGEST_FACTORIAL = 20
-"""10! may be a factorial. Larger ones do not fit into 64 bits, so the sign only calls out: "It is 42!"."""
+"""The largest number whose factorial a text may mean, as in 10!. Larger factorials do not fit into 64 bits, so the "!"
+in "It is 42!" is an exclamation mark."""
 
 _NEAR = 64
-"""The number of characters read next to a number. Any limit: neither 16 nor 600 change a test."""
+"""The number of characters read next to a number. Arbitrary: neither 16 nor 600 changes a test."""
 _STOPS = (".", "!", "?")
 _FAR = 400
-"""The number of characters read of a sentence. Any limit: sentences are shorter, and neither 60 nor 4,000 change a
+"""The number of characters read of a sentence. Arbitrary: sentences are shorter, and neither 60 nor 4,000 changes a
 test."""
 
 
@@ -519,14 +519,14 @@ test."""
 _RELATION = re.compile(
     r"\\(?:approx|to|rightarrow|Rightarrow|implies|sim|simeq|equiv|in|q?quad)(?![A-Za-z])\ ?|\u2192\ ?"
 )
-# "\neq 5" denies.
+# "\neq 5" denies 5.
 _UNEQUAL = re.compile(r"\\(?:neq?|not\s?=)(?![A-Za-z])\ ?")
 _PLAIN = dict.fromkeys("\u2010\u2011\u2012\ufe63", "-") | dict(
     zip("\uff1d\uff1a\uff0f\uff08\uff09", "=:/()", strict=True)
 )
 # "US$5" is read as "$5"; the S of "CMS$5" belongs to a word.
 _DOLLARS = re.compile(r"(?<![\w$])(?:US|NZ|HK|[ACS])\$(?=[0-9])")
-# Digits in an address are no numbers.
+# Digits in an address are not numbers.
 _ADDRESS = re.compile(r"\bhttps?://\S+")
 # "___": a blank to be filled in, as in a form.
 _BLANK = re.compile(r"(?<![\w_])_{3,}(?![\w_])")
@@ -536,22 +536,22 @@ _UNDERLINED = re.compile(r"(?<!\w)__?([^_\n]{1,200})__?(?!\w)")
 _ALIGNED = re.compile(
     r"\\(?:begin|end)\{(?:align|aligned|alignat|equation|gather|gathered|split|multline|center)\*?\}|&(?=\s?[=\u2248])"
 )
-"""Around the lines of a computation. Other environments (matrices, cases) hold several numbers."""
+"""LaTeX marks around the lines of a computation. Other environments (matrices, cases) contain several numbers."""
 _GOES_ON = re.compile(
     r"\n(?:(?<=[,\u3001\uff0c\u6216\u548c]\n)|(?<=\b(?:or|by|of|ou|et)\n)|(?<=\b(?:and|und)\n)|(?<=\b(?:oder|than|plus)\n)"
     rf"|(?<=\b[oy]\n)|(?<=\b(?:minus|times)\n)|(?<=\bnegative\n))\s{{0,8}}|\n\s{{0,8}}(?=(?:{OR_WORDS})\s)",
     re.IGNORECASE,
 )
-"""A line break after "or" or a comma, or before "or"."""
-# With numbers in circles and fractions in one character: ①, ½.
+"""A line break inside a sentence: after "or" or a comma, or before "or"."""
+# A digit of any kind, including numbers in circles and fractions in one character: ①, ½.
 _DIGIT = re.compile(r"[\d\u2460-\u249b\u2776-\u2793\xbc-\xbe\u2150-\u215e]")
-# Most texts have only these, and searching for them is faster.
+# Most texts have only ASCII digits, and searching for those is faster.
 _ASCII_DIGIT = re.compile(r"[0-9]")
 
 
 @dataclass(frozen=True)
 class FinalNumber(TextExtractor):
-    """The marked answer (tag, box, ``####``), else the last number that the visible text claims."""
+    """An extractor for the marked answer (tag, box, ``####``), else the last number that the visible text claims."""
 
     text: NumberText
 
@@ -603,7 +603,7 @@ def _prepared(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Text:
-    """A prepared text, the pattern of its pieces, and the function that reads these."""
+    """A prepared text, the pattern of its pieces, and the reader of numbers."""
 
     text: str
     pattern: re.Pattern[str]
@@ -624,7 +624,7 @@ class _Text:
         return skipped
 
     def _from_the_end(self) -> Iterator[list[Piece]]:
-        """Yield each piece, from the last to the first, as the end of the pieces of its line."""
+        """Yield, for each piece from the last to the first, the pieces of its line up to and including that piece."""
         end = len(self.text)
         digit = _ASCII_DIGIT if self.text.isascii() else _DIGIT
         while end >= 0:
@@ -651,7 +651,7 @@ class _Text:
         return self._alternatives(before, piece) and denied_before(text, before.start)
 
     def _is_label(self, piece: Piece) -> bool:
-        """Return whether it is not a quantity: a citation, "Step 3", "3rd", the number of an item in a list."""
+        """Return whether `piece` is not a quantity: a citation, "Step 3", "3rd", the number of an item in a list."""
         text, start, end = self.text, piece.start, piece.end
         if piece.kind != "number":
             return piece.kind == "citation"
@@ -666,7 +666,7 @@ class _Text:
         return piece.found.isdecimal() and len(piece.found) < 3 and self._is_item(int(piece.found), text[end])
 
     def _is_dated(self, piece: Piece) -> bool:
-        """Return whether it is the day or year of "March 15, 2024" or "15 March 2024"."""
+        """Return whether `piece` is the day or year of a date: "March 15, 2024" or "15 March 2024"."""
         text, start, end = self.text, piece.start, piece.end
         if len(piece.found) == 4:
             return DAY_BEFORE.search(text, max(0, start - CLOSE), start) is not None
@@ -680,7 +680,7 @@ class _Text:
         return any(neighbor in self.text or self.text.startswith(neighbor[1:]) for neighbor in neighbors)
 
     def _settled(self, line: list[Piece], denied: set[str]) -> str:
-        """Return the text of the last number, or of the stated one, or a passage that says why there is none."""
+        """Return the text of the last or the stated number, or a passage that shows why there is no answer."""
         last, rest = self._result(line)
         stated = self._stated()
         if isinstance(stated, str):
@@ -724,7 +724,7 @@ class _Text:
         return self._before(NEGATIVE, piece)
 
     def _before(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
-        """Search for `pattern` before the number, unless the text there is not about it, as in most texts."""
+        """Return the match of `pattern` before `piece`; the search is skipped after text that ends as in `SILENT`."""
         left = max(0, piece.start - CLOSE)
         head = self.text[left : piece.start].rstrip(" *$(\\")
         if head.endswith(SILENT):
@@ -732,7 +732,7 @@ class _Text:
         return pattern.search(self.text, left, piece.start)
 
     def _result(self, line: list[Piece]) -> tuple[Piece, list[Piece]]:
-        """Return the last number of a line, without computations in brackets and adjuncts, and the text before it."""
+        """Return the last number of a line, except in bracketed computations and adjuncts, and the pieces before it."""
         text, last = self.text, line[-1]
         opening = text.rfind("(", line[0].end, last.start + 1)
         if opening >= 0 and last.start - opening < _NEAR and ")" not in text[opening : last.start]:
@@ -778,7 +778,7 @@ class _Text:
 
     @cached_property
     def _unclaimed(self) -> set[int]:
-        """The positions at which answers of others, and answers to something else, begin."""
+        """The positions of answers that the writer does not claim: of other people, or to other questions."""
         unclaimed = (statement for statement in self._statements if not is_claimed(self.text, statement))
         return {self._opened(statement.start) for statement in unclaimed}
 
@@ -787,7 +787,10 @@ class _Text:
         return opened.end() if opened else start
 
     def _stated(self) -> list[Piece] | str | None:
-        """Return the number in the last "The answer is 42", and the text after it; a passage if it is not a number."""
+        """Return the number in the last "The answer is 42" with the pieces after it.
+
+        The result is a passage if the stated answer is not a number, and None if no answer is stated.
+        """
         for lead, statement_start in self._statements:
             start = self._opened(statement_start)
             if start in self._unclaimed:
@@ -811,7 +814,7 @@ class _Text:
         return bool(negative and not self.text[start : negative.start("minus")].strip(" *$(:"))
 
     def _is_no_number(self, start: int) -> bool:
-        """Return whether the answer is in words: "forty-two", "unknown", "cannot be determined"."""
+        """Return whether the answer at `start` is in words: "forty-two", "unknown", "cannot be determined"."""
         if denied_before(self.text, start):
             return False
         if NUMERAL.match(self.text, start):
@@ -835,10 +838,9 @@ class _Text:
         )
 
     def _equal(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the result of the computation that starts with the first piece, and the text after it: 14 for 26 - 12
-        = 14.
+        """Return the result of the computation that starts with the first piece, and the pieces after it.
 
-        41 = 42 computes nothing.
+        For 26 - 12 = 14, the result is 14. 41 = 42 is not a computation.
         """
         result, computed = 0, not pieces[0].found.isdecimal()
         for number, (left, right) in enumerate(pairwise(pieces), 1):
@@ -853,7 +855,7 @@ class _Text:
         return pieces[result:]
 
     def _stated_or_last(self, pieces: list[Piece], last: Piece) -> Piece | None:
-        """Return the stated number, or the last one if it replaces that, or None if no reader could tell."""
+        """Return the stated number, or `last` if it replaces the stated one; None if no reader could tell."""
         stated = pieces[0]
         between = self.text[stated.end : last.start]
         if self._same(stated, last):
@@ -894,7 +896,7 @@ class _Text:
     # the text that the number is part of
 
     def _longer(self, piece: Piece, rest: list[Piece], following: list[Piece]) -> str | None:
-        """Return the passage that contains the number as a part, or as one of several; None if it is alone."""
+        """Return the passage in which `piece` is a part or one of several numbers; None if it is alone."""
         text, start, end = self.text, piece.start, piece.end
         left = max(0, start - _NEAR)
         if SENTENCE_END.match(text, end) or COMPUTED.match(text, end):
@@ -928,14 +930,14 @@ class _Text:
         return None
 
     def _is_bare(self, piece: Piece) -> bool:
-        """Return whether it is alone on its line, but for a bullet."""
+        """Return whether `piece` is alone on its line, except for a bullet."""
         margin = self.text[max(0, piece.start - 8) : piece.start].rpartition("\n")
         if not margin[1] or ":" in margin[2]:
             return False
         return BARE_END.match(self.text, piece.end) is not None
 
     def _alternatives(self, first: Piece, second: Piece) -> bool:
-        """Return whether the text offers the second instead of the first: "41 or 42"."""
+        """Return whether the text offers `second` as an alternative to `first`: "41 or 42"."""
         if second.start - first.end > 2 * _NEAR:
             return False
         joined = OR.fullmatch(self.text, first.end, second.start)
@@ -947,7 +949,7 @@ class _Text:
         return not (noun and other and noun[-1].lower() != other[0].lower())
 
     def _several(self, rest: list[Piece], piece: Piece) -> bool:
-        """Return whether the number is next to another, without a word that tells which one counts."""
+        """Return whether `piece` is next to another number, without a word that tells which of them counts."""
         text, first = self.text, rest[-1]
         if piece.start - first.end > _NEAR:
             return False
@@ -981,19 +983,20 @@ class _Text:
 
     def _around(self, piece: Piece) -> str:
         """Return the number with some words before and after it, so that a note shows why it was skipped."""
+        # Arbitrary numbers of characters: a note shows a few words.
         start, end = max(0, piece.start - 24), min(len(self.text), piece.end + 16)
         start = self.text.find(" ", start, piece.start) + 1 if start else 0
         end = max(piece.end, self.text.rfind(" ", piece.end, end)) if end < len(self.text) else end
         return f"{self._passage(start, end).removesuffix(' …')} …"
 
     def _passage(self, start: int, end: int) -> str:
-        """Return ``text[start:end]`` in one line, as a text that is not a number."""
+        """Return ``text[start:end]`` on one line, changed if needed so that it cannot be read as a number."""
         passage = " ".join(self.text[max(0, start) : end].split())
         return passage if isinstance(self.reader.read(passage), str) else f"{passage} …"
 
 
 def _is_rounded(percent: str, share: str) -> bool:
-    """Return whether a percentage is a share, rounded: 81 is 0.8065."""
+    """Return whether a percentage is a rounded share: 81 is 0.8065 rounded."""
     try:
         rounded, exact = Decimal(percent), Decimal(share) * 100
     except InvalidOperation:
@@ -1002,7 +1005,7 @@ def _is_rounded(percent: str, share: str) -> bool:
 
 
 def _value(number_text: str) -> str:
-    """Return the number in one form, so that 42, $42 and 42.00 are equal."""
+    """Return the number in a normal form, so that 42, $42 and 42.00 are equal."""
     plain = number_text.strip("+$\u20ac\xa3\xa5\\ ").replace(",", "")
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 

@@ -23,17 +23,17 @@ from rewardkit.tree.reward import Reward
 Credit = Literal["binary", "linear", "exponential"]
 Steps = tuple[tuple[float, float], ...]
 
-# Digits and signs: a unit such as "%5" would change what a number is.
+# Digits and signs: a unit such as "%5" could be read as part of a number.
 _PART_OF_A_NUMBER = re.compile(r"[\d%+\-\u2212\u2013]")
-# 0.1 + 0.2 is within 0.3: bounds are met in spite of binary fractions.
+# The relative slack of bounds, because of rounding in binary fractions: 0.1 + 0.2 is within 0.3.
 _ROUNDING = 1e-9
 _NEARLY = 1.0 - 1e-6
-"""A wrong number scores at most 1 - this: gates open at their threshold minus 1e-9."""
+"""The highest score of a wrong number: gates open at their threshold minus 1e-9."""
 
 
 @dataclass(frozen=True)
 class GoldNumber:
-    """Read a gold cell as a number: int, float, Decimal, or text (after the gold extractor)."""
+    """A reader of gold cells with a number: int, float, Decimal, or text (after the gold extractor)."""
 
     text: NumberText
     extract: Extractor | None
@@ -41,7 +41,7 @@ class GoldNumber:
     def __call__(self, value: object) -> Exact:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             value = repr(value)
-        elif not isinstance(value, str) and isinstance(value, (Decimal, Fraction)):  # which is slow to ask of a text
+        elif not isinstance(value, str) and isinstance(value, (Decimal, Fraction)):  # a check that is slow for text
             value = str(value)
         if not isinstance(value, str):
             raise ValueError(f"not a number: {shorten(value)}")
@@ -58,7 +58,7 @@ class GoldNumber:
 
 @dataclass(frozen=True)
 class Number:
-    """Compare the number in the answer with the gold number."""
+    """A comparison of the number in the answer with the gold number."""
 
     text: NumberText
     tolerance: float
@@ -135,7 +135,7 @@ def number(
             0.
         thousands: read ``1,000`` as a thousand in both the answer and the gold cell; False refuses it.
         percent: accept ``45%`` as 0.45 in both the answer and the gold cell.
-        units: accept one of these before or after the number, in both the answer and the gold cell: ``["$",
+        units: the units that are accepted before or after the number, in both the answer and the gold cell: ``["$",
             "apples"]``; or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is taken as it
             is.
         extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must
@@ -144,8 +144,9 @@ def number(
             number is found if it is one of several ("41 or 42") or part of something else (a root, ``42K``, ``40-42``,
             "half of 42"); see docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
-        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` a CoercionError, or ``"fail"``: its row
-            has no score, and ``rk.fallback`` asks the next reward. By default it raises, and fails in a training.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError; with ``"fail"``,
+            the row has no score, and ``rk.fallback`` uses the next reward. The default is ``"fail"`` during training
+            and ``"raise"`` otherwise.
 
     Raises:
         RewardDefinitionError: a negative or infinite tolerance, an unknown credit, steps that do not decrease, or a

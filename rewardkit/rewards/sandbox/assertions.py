@@ -1,7 +1,7 @@
-"""Split assertions for a sandbox behind HTTP: for ``assert add(1, 2) == 3`` the program is asked for ``add(1, 2)``.
+"""Split assertions for a sandbox behind HTTP: for ``assert add(1, 2) == 3``, the program is asked for ``add(1, 2)``.
 
-A service runs a program once, so test code cannot ask it anything meanwhile, as it does locally (see `dialogue`). The
-program's process evaluates the calls, and reports plain values. These are put in place of the calls, and compared here
+Local test code talks with a running program (see `dialogue`), but a service only runs a program once. There, the
+program's process evaluates the calls and reports plain values. The values replace the calls, and are compared here
 without running code (see `comparison`). Names decide which parts belong to the program, as in `scripts`.
 """
 
@@ -26,11 +26,11 @@ class Assertion:
     """One test: the calls that the program evaluates, and the check of its answers.
 
     Attributes:
-        setup: source that runs between the program and the calls, since it needs the program.
-        calls: expressions for the program, such as ``add(1, 2)``.
-        ground: the part of the set-up code that works without the program, for the check.
+        setup: source that runs after the program and before the calls, because it needs the program.
+        calls: expressions that the program evaluates, such as ``add(1, 2)``.
+        ground: the part of the setup code that works without the program, for the check.
         check: assertions with ``answer_0``, ``answer_1``... in place of the calls, such as ``assert answer_0 == 3``.
-        shown: the test as it was written.
+        shown: the test as written.
     """
 
     setup: str
@@ -41,10 +41,10 @@ class Assertion:
 
 
 def assertions(script: Script) -> tuple[Assertion, ...]:
-    """Return each test of a script as one that can be checked without running code.
+    """Convert each test of a script to one that can be checked without running code.
 
     Raises:
-        ValueError: one cannot; the message says why.
+        ValueError: a test cannot be converted; the message gives the reason.
     """
     try:
         return tuple(_assertion(script, step) for step in script.steps)
@@ -87,7 +87,7 @@ def _is_text(line: ast.stmt) -> bool:
 
 
 def _body(function: ast.FunctionDef, arguments: Sequence[ast.expr]) -> list[ast.stmt]:
-    """Return the statements of a function, with the arguments in place of its parameters."""
+    """Return the statements of a function, with `arguments` in place of the parameters."""
     names = [parameter.arg for parameter in function.args.args]
     if len(names) != len(arguments) or function.decorator_list:
         raise ValueError(f"{function.name} has parameters or decorators")
@@ -117,7 +117,7 @@ def split(source: str, setup: str = "", label: str = "") -> Assertion:
     ``split("assert sorted(f([2, 1])) == [1, 2]")`` has the call ``sorted(f([2, 1]))``.
 
     Raises:
-        ValueError: the program's results and the expected values cannot be separated; the message says why.
+        ValueError: the program's results and the expected values cannot be separated; the message gives the reason.
     """
     lines = parsed(source)
     before = [*scripts.needed_imports(*parsed(setup), *lines), *parsed(setup)]
@@ -134,13 +134,13 @@ def split(source: str, setup: str = "", label: str = "") -> Assertion:
     if not checks:
         raise ValueError(f"a test must be one assertion such as 'assert f(1) == 2', got {source[:100]!r}")
     text = "\n".join(f"assert {ast.unparse(check)}" for check in checks)
-    needing, working = ("\n".join(map(ast.unparse, part)) for part in (after, ground_statements))
-    return Assertion(needing, tuple(splitter.calls), working, text, label or source.strip())
+    setup_source, ground_source = ("\n".join(map(ast.unparse, part)) for part in (after, ground_statements))
+    return Assertion(setup_source, tuple(splitter.calls), ground_source, text, label or source.strip())
 
 
 @final
 class _Splitter(ast.NodeTransformer):
-    """Replace everything that the program computes with ``answer_<n>``."""
+    """A transformer that replaces everything the program computes with ``answer_<n>``."""
 
     def __init__(self, known_names: frozenset[str]) -> None:
         self.known = known_names
@@ -161,10 +161,11 @@ class _Splitter(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.Starred) or not isinstance(node, ast.expr) or not self._is_programs(node):
             return self.generic_visit(node)
-        loose = sorted(self.local & set(scripts.names_in(node)))
-        if loose:
+        bound_names = sorted(self.local & set(scripts.names_in(node)))
+        if bound_names:
             raise ValueError(
-                f"{ast.unparse(node)!r} depends on {loose[0]!r} inside the assertion; write one assertion per case"
+                f"{ast.unparse(node)!r} depends on {bound_names[0]!r} inside the assertion; write one assertion per "
+                "case"
             )
         self.calls.append(ast.unparse(node))
         return ast.copy_location(ast.Name(f"answer_{len(self.calls) - 1}", ast.Load()), node)
@@ -179,6 +180,6 @@ class _Splitter(ast.NodeTransformer):
             return False
         if self._is_programs(node.func):
             return True
-        # list(f(3)): a generator can be consumed only in the process that made it.
+        # list(f(3)) is one call: a generator can be consumed only in the process that created it.
         plain = isinstance(node.func, ast.Name) and node.func.id in _BUILTINS and not node.keywords
         return plain and bool(node.args) and all(map(self._is_programs, node.args))

@@ -1,13 +1,14 @@
-"""Read gold cells with tests: ``read_tests('[{"input": "2", "output": "4"}]')`` is one test of a program's output.
+"""Parse gold cells with tests: ``read_tests('[{"input": "2", "output": "4"}]')`` is one test of a program's output.
 
-A cell may be one of these, as a list or dict or as its text (JSON, a Python literal, or Python):
+A cell is a list or dict, or the text of one (JSON, a Python literal, or Python), in one of these formats:
 
-- the input and output of a program: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
+- inputs and outputs of a program: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
 - calls: the same with ``"fn_name"`` (APPS, TACO) or ``"testtype": "functional"`` (LiveCodeBench);
-- assertions: ``["assert double(2) == 4", ...]``, with set-up code ``{"setup": "import math", "asserts": [...]}``;
-- test code: functions of pytest, classes of unittest, ``check(candidate)`` with ``"entry_point"``.
+- assertions: ``["assert double(2) == 4", ...]``, or with setup code ``{"setup": "import math", "asserts": [...]}``;
+- test code: pytest functions, unittest classes, or ``check(candidate)`` with ``"entry_point"``.
 
-The names that datasets use are in `_read_mapping`. A format that identifies a dataset brings its rule for outputs.
+`_read_mapping` handles the key names that datasets use. If the format identifies the dataset, outputs are compared by
+that dataset's rule.
 """
 
 from __future__ import annotations
@@ -44,15 +45,16 @@ _BLANKS = b" \t\r\v\f"
 @final
 @dataclass(frozen=True)
 class Rule:
-    """The comparison of an output with the expected one.
+    """A rule for the comparison of an output with the expected output.
 
     Attributes:
-        stripped: ignore white space at the beginning of lines, and also empty lines before the first one.
-        blank: ignore all empty lines.
-        words: ignore the difference between white space and new lines, and between upper and lower case.
-        relative: the allowed difference of numbers, as a share of the expected one; None if they are compared as text.
+        stripped: whether to ignore white space at the beginning of lines, and empty lines before the first line.
+        blank: whether to ignore all empty lines.
+        words: whether to ignore the difference between spaces and newlines, and between upper and lower case.
+        relative: the allowed difference between numbers, as a fraction of the expected number; None to compare numbers
+            as text.
         absolute: the difference that is always allowed.
-        mixed: also compare the numbers in lines with other words.
+        mixed: whether to compare numbers also in lines that contain other words.
     """
 
     stripped: bool = False
@@ -91,20 +93,20 @@ class Rule:
         return near(float(word), int(target) if is_integer else float(expected), self.relative, self.absolute)
 
 
-# Decimal numbers as programs print them; no "nan", "inf" or "1_000", and exponents that stay cheap.
+# Decimal numbers as programs print them, but not "nan", "inf", "1_000", or exponents that would be slow to evaluate.
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
 
 EXACT = Rule()
 _LIVE_CODE_BENCH = Rule(stripped=True, relative=0.0)
-"""https://github.com/LiveCodeBench/LiveCodeBench, ``lcb_runner/evaluation/testing_util.py``: lines as decimals."""
+"""https://github.com/LiveCodeBench/LiveCodeBench, ``lcb_runner/evaluation/testing_util.py``: it compares decimals."""
 
 _OPEN_R1 = Rule(stripped=True)
-"""https://github.com/huggingface/open-r1, ``src/open_r1/rewards.py``; it does not count lines, and we do."""
+"""https://github.com/huggingface/open-r1, ``src/open_r1/rewards.py``. Unlike it, we check the number of lines."""
 
 _APPS = Rule(blank=True, relative=1e-5, absolute=1e-8)
-"""https://github.com/hendrycks/apps, ``eval/testing_util.py`` (also TACO's): ``numpy.allclose``. It then compares sets
-of words, and integers with a tolerance, which accepts wrong outputs; we do not."""
+"""https://github.com/hendrycks/apps, ``eval/testing_util.py`` (also used by TACO): ``numpy.allclose``. That code then
+also compares sets of words, and integers with a tolerance. We do not, because both accept wrong outputs."""
 
 _CODE_CONTESTS = Rule(words=True, relative=0.0, absolute=1e-5)
 """https://github.com/google-deepmind/code_contests, ``execution/tester_sandboxer.cc``."""
@@ -113,14 +115,14 @@ _CODE_CONTESTS = Rule(words=True, relative=0.0, absolute=1e-5)
 @final
 @dataclass(frozen=True)
 class Printed:
-    """The standard input of a program, and the output it must print."""
+    """A test of a program's output: the standard input, and the lines that the program must print."""
 
     given: bytes
     expected: tuple[bytes, ...]
     rule: Rule = EXACT
 
     def problem(self, output: bytes) -> str:
-        """Describe the first difference; empty if there is none."""
+        """Describe the first difference between `output` and the expected lines; return "" if there is none."""
         output_lines, unit = self.rule.lines(output), "words" if self.rule.words else "lines"
         if len(output_lines) != len(self.expected):
             return f"printed {_counted(output_lines, unit)}, not {_counted(self.expected, unit)}"
@@ -132,7 +134,7 @@ class Printed:
 
 
 def lines(output: bytes) -> tuple[bytes, ...]:
-    """Split into lines without white space at their ends, and without empty lines at the very end."""
+    """Split an output into lines without trailing white space, and without empty lines at the end."""
     output_lines = [line.rstrip(_BLANKS) for line in output.split(b"\n")]
     while output_lines and not output_lines[-1]:
         output_lines.pop()
@@ -159,13 +161,13 @@ def _shown(line: bytes) -> str:
 @final
 @dataclass(frozen=True)
 class Tests:
-    """All tests of a cell.
+    """All tests in a gold cell.
 
     Attributes:
-        printed: the checks of the program's output.
-        script: the checks of its values.
+        printed: the tests of the program's output.
+        script: the tests of the program's values.
         prelude: whether the program may use the imports of the dataset's grader.
-        tolerance: the allowed difference of numbers among the values; None for the tests' own comparisons.
+        tolerance: the allowed difference between numbers among the values; None to compare them as the tests do.
     """
 
     printed: tuple[Printed, ...] = ()
@@ -175,7 +177,7 @@ class Tests:
 
     @property
     def before(self) -> str:
-        """The source that runs before the program."""
+        """The source code that runs before the program."""
         return (_PRELUDE if self.prelude else "") + (scripts.names_of(self.script).before if self.script.steps else "")
 
 
@@ -189,8 +191,8 @@ _PRELUDE = "".join(
     + [f"import {name}\n" for name in PRELUDE_MODULES]
     + ["sys.setrecursionlimit(50_000)\n"]
 )
-"""The code that LiveCodeBench's grader puts in front of a program, with the additions of APPS' grader: many programs
-rely on it."""
+"""The code that the LiveCodeBench grader prepends to a program, with additions from the APPS grader. Many programs rely
+on it."""
 
 _LEETCODE_NAMES = ("ListNode", "TreeNode", "list_node", "tree_node", "is_same_list", "is_same_tree")
 _LEETCODE = """
@@ -226,20 +228,24 @@ def is_same_tree(one, other):
     same = is_same_tree(one.left, other.left) and is_same_tree(one.right, other.right)
     return same and one.val == other.val
 """
-"""Definitions that LeetCode provides to all programs, with the helpers by which tests of LeetCodeDataset
-(newfacade/LeetCodeDataset on Hugging Face), code-r1 and DeepCoder build and compare lists and trees. Their rows may
-leave them out."""
+"""Definitions that LeetCode provides to all programs, and helpers with which the tests in LeetCodeDataset
+(newfacade/LeetCodeDataset on Hugging Face), code-r1 and DeepCoder build and compare lists and trees. Rows of these
+datasets may leave out the definitions."""
 
 
 def read_tests(cell: object, tolerance: float | None = None) -> Tests:
-    """Read the tests in a gold cell; with a `tolerance`, numbers may differ by so much, as a share or absolutely.
+    """Parse the tests in a gold cell.
+
+    Args:
+        cell: the gold cell.
+        tolerance: the difference by which numbers may differ, relative or absolute; None for the dataset's rule.
 
     Raises:
-        ValueError: there are none, or they cannot be read; the message says why.
+        ValueError: there are no tests, or they cannot be parsed; the message gives the reason.
     """
     tests = _read(_parse(cell) if isinstance(cell, str) else cell, {})
     names = {*scripts.names_of(tests.script).program} if tests.script.steps else set()
-    if "Solution" in names:  # in the style of LeetCode, whose judge provides all of this
+    if "Solution" in names:  # in the style of LeetCode, whose judge provides these definitions
         setup = f"{tests.script.setup}\n{'' if names.isdisjoint(_LEETCODE_NAMES) else _LEETCODE}"
         tests = replace(tests, script=replace(tests.script, setup=setup.strip()), prelude=True)
     if tolerance is None:
@@ -251,7 +257,7 @@ def read_tests(cell: object, tolerance: float | None = None) -> Tests:
     return replace(tests, printed=tuple(printed), tolerance=tolerance)
 
 
-# The names that datasets use. What `_ABOVE` names also holds for the tests inside a mapping.
+# The key names that datasets use. The keys in `_ABOVE` also apply to the tests inside a mapping.
 _SETUP = ("setup", "test_setup_code", "test_imports")
 _ABOVE = (*_SETUP, "prompt", "entry_point", "fn_name", "func_name", "metadata")
 _ASSERTS = ("asserts", "test_list")
@@ -277,7 +283,7 @@ _OF_CALLS = ("functional", "function_call", "call_based")
 
 
 def _read(cell: object, row: Mapping[str, Any]) -> Tests:
-    """Read tests, or a value that contains them; `row` is the mapping around them, if any."""
+    """Parse tests, or a value that contains tests; `row` is the mapping around it, or empty."""
     if isinstance(cell, Mapping):
         return _read_mapping({**{key: row[key] for key in _ABOVE if key in row}, **cell})
     if isinstance(cell, str):
@@ -292,27 +298,27 @@ def _read(cell: object, row: Mapping[str, Any]) -> Tests:
 
 
 def _read_mapping(cell: Mapping[str, Any]) -> Tests:
-    has = {key for key, value in cell.items() if value is not None}
-    if name := _first(_ASSERTS, has):
+    present_keys = {key for key, value in cell.items() if value is not None}
+    if name := _first(_ASSERTS, present_keys):
         return _read(_listed(_texts(cell[name]), name) + _texts(cell.get("challenge_test_list") or []), cell)
-    if name := _first(_CODE, has):
+    if name := _first(_CODE, present_keys):
         return _read(_opened(cell[name]), cell)
-    if present := [key for key in _CONTESTS if key in has]:
+    if present := [key for key in _CONTESTS if key in present_keys]:
         pairs = _some([pair for key in present for pair in _pairs(_opened(cell[key]))])
         return Tests(tuple(_printed(*pair, number, _CODE_CONTESTS) for number, pair in enumerate(pairs, 1)))
-    if present := [key for key in _LIVE if key in has]:
+    if present := [key for key in _LIVE if key in present_keys]:
         return _read_pairs(_listed([test for key in present for test in _opened(cell[key])], present[0]), cell)
-    if {"inputs", "outputs"} <= has:
+    if {"inputs", "outputs"} <= present_keys:
         pairs = _some([*_pairs({"input": cell["inputs"], "output": cell["outputs"]})])
         if name := _function(cell):
             steps = tuple(_called(name, *pair, _wrapped(pairs)) for pair in pairs)
             return Tests(script=Script(steps, _setup(cell)), prelude=True)
         printed = tuple(_printed(*pair, number, _APPS) for number, pair in enumerate(pairs, 1))
         return Tests(printed, prelude=True)
-    if {"input", "output"} <= has:
+    if {"input", "output"} <= present_keys:
         lists = all(isinstance(cell[key], (list, tuple)) for key in ("input", "output"))
         return _read_mapping({"public_tests": cell}) if lists else _read_pairs([cell], cell)
-    if name := _first(_AROUND, has):
+    if name := _first(_AROUND, present_keys):
         language = cell.get("language")
         if isinstance(language, str) and not language.lower().startswith("py"):
             raise ValueError(f"the tests are for programs in {shorten(language, 40)}; only Python programs can be run")
@@ -339,7 +345,7 @@ def _some(pairs: list[tuple[object, object]]) -> list[tuple[object, object]]:
 
 
 def _pairs(tests: object) -> Iterator[tuple[object, object]]:
-    """Yield inputs and outputs, which may be in two lists."""
+    """Yield (input, output) pairs from a list of tests, or from a mapping with a list of inputs and one of outputs."""
     if isinstance(tests, Mapping) and {"input", "output"} <= tests.keys():
         inputs, outputs = (_listed(tests[key], f"{key}s", least=0) for key in ("input", "output"))
         if len(inputs) != len(outputs):
@@ -357,7 +363,7 @@ def _pair(test: object, number: int) -> tuple[object, object]:
 
 
 def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
-    """Read tests, each of which may name its kind."""
+    """Parse (input, output) tests, each of which may name its kind: of a program's output, or of a function."""
     printed, steps, prelude = [], [], False
     pairs = [_pair(test, number) for number, test in enumerate(tests, 1)]
     wrapped = _wrapped(pairs)
@@ -378,25 +384,25 @@ def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
 
 
 def _function(cell: Mapping[str, Any]) -> str:
-    """Return the name of the function that the tests call; empty if there is none."""
+    """Return the name of the function that the tests call; "" if no name is given."""
     metadata = cell.get("metadata")
     if isinstance(metadata, str):
         with suppress(ValueError):
             metadata = json.loads(metadata)
     inner = metadata.get("func_name") if isinstance(metadata, Mapping) else None
     name = cell.get("fn_name") or cell.get("func_name") or inner or ""
-    short = name.rpartition(".")[2] if isinstance(name, str) else ""  # Solution().double
+    short = name.rpartition(".")[2] if isinstance(name, str) else ""  # "Solution().double"
     if name and not short.isidentifier():
         raise ValueError(f"fn_name must be the name of a function, got {shorten(name)}")
     return short
 
 
 def _setup(row: Mapping[str, Any]) -> str:
-    """Return the code that runs before the tests: set-up code, and the prompt's definitions besides the function."""
+    """Return the code that runs before the tests: definitions in the prompt, except the tested one, and setup code."""
     parts = []
     prompt, entry_point = row.get("prompt"), str(row.get("entry_point") or "")
     if isinstance(prompt, str):
-        with suppress(ValueError):  # it is in English
+        with suppress(ValueError):  # the prompt is in English
             for line in parsed(prompt):
                 is_target = isinstance(line, (ast.FunctionDef, ast.ClassDef)) and entry_point.startswith(line.name)
                 if isinstance(line, _DEFINING) and not is_target:
@@ -414,14 +420,15 @@ def _asserted(test: str) -> Step:
 
 
 def _wrapped(pairs: Sequence[tuple[object, object]]) -> bool:
-    """Return whether each expected value may be in a list of one, as in APPS."""
+    """Return whether every expected value is a list of one item, which may be a mere wrapper, as in APPS."""
     return all(isinstance(output, list) and len(output) == 1 for _, output in pairs)
 
 
 def _called(name: str, arguments: object, expected: object, wrapped: bool) -> Step:
-    """Test a function on a list of arguments, or on text with one of them, as JSON, in each line (LiveCodeBench).
+    """Return a test of a function, given a list of arguments, or text with one JSON argument per line (LiveCodeBench).
 
-    If results are `wrapped`, both the list of one and its item pass; keys that JSON made text are integers.
+    If results are `wrapped`, both the list and its single item pass. Integer keys that JSON turned into text become
+    integers again.
     """
     results: list[object] = []
     if isinstance(arguments, str):
@@ -441,7 +448,7 @@ def _called(name: str, arguments: object, expected: object, wrapped: bool) -> St
         raise ValueError(f"the inputs of {name or 'a call'} must be lists of arguments, got {shorten(arguments)}")
     try:
         label = f"{name or 'the function'}({', '.join(map(repr, arguments))}) == {results[-1]!r}"
-    except ValueError:  # an integer with more digits than Python writes
+    except ValueError:  # an integer with more digits than Python converts to text
         label = name or "the function"
     return Step(label[:200], call=marshal.dumps((name or None, arguments, results)))
 
@@ -462,7 +469,7 @@ def _printed(stdin: object, expected: object, number: int, rule: Rule) -> Printe
 
 
 def _bytes(value: object, number: int) -> bytes:
-    """Return text, a number, or a list of lines as the bytes that a program reads or prints."""
+    """Convert text, an integer, or a list of lines to the bytes that a program reads or prints."""
     if isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value):
         value = "\n".join(value)
     elif isinstance(value, int) and not isinstance(value, bool):
@@ -493,7 +500,7 @@ def _opened(value: object) -> Any:
 
 
 def _parse(text: str) -> Any:
-    """Read JSON, a Python literal, or the encoded form of LiveCodeBench; return anything else as it is."""
+    """Parse JSON, a Python literal, or the encoded form of LiveCodeBench; return any other text unchanged."""
     if _ENCODED.fullmatch(text.strip()):
         return _parse(_decoded(text))
     with suppress(json.JSONDecodeError, RecursionError):
@@ -511,24 +518,26 @@ def _json(text: str) -> Any:
 
 def _finite(text: str) -> float:
     number = float(text)
-    if math.isinf(number):  # every other number that is too large would be equal to it
+    if math.isinf(number):  # all numbers that are too large would be equal
         raise ValueError(f"the number {shorten(text, 40)} is too large")
     return number
 
 
-# LiveCodeBench's private tests: zlib data in base64 always begins with "eJ".
+# LiveCodeBench's private tests are zlib data in base64, which always begins with "eJ".
 _ENCODED = re.compile(r"eJ[A-Za-z0-9+/=\s]+")
 _MOST_DECODED = 1 << 28
-"""Bytes. The tests of one problem of LiveCodeBench take up to some tens of megabytes."""
+"""The maximum size of decoded tests in bytes. Arbitrary: the tests of a LiveCodeBench problem take up to tens of
+megabytes."""
 
 _PICKLED_TEXT = ("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "UNICODE")
 _AROUND_TEXT = ("PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT", "STOP")
 
 
 def _decoded(text: str) -> str:
-    """Return the text in a cell of LiveCodeBench's private tests: JSON in a pickle, compressed, in base64.
+    """Decode a cell of LiveCodeBench's private tests: JSON in a pickle, compressed, in base64.
 
-    Nothing is unpickled, since that may run any code: the pickle's instructions are read, and may only make one string.
+    Nothing is unpickled, because that could run any code. The pickle's instructions are parsed instead, and may only
+    create a single string.
     """
     try:
         opened = zlib.decompressobj()

@@ -1,8 +1,8 @@
-"""Check answers here, without running code: ``comparison(split("assert f(1) == 2"))([2])`` is True.
+"""Check answers in this process, without running code: ``comparison(split("assert f(1) == 2"))([2])`` is True.
 
-A sandbox behind HTTP must not see expected values, and code that reads a program's answers must not run here. So an
-assertion is evaluated node by node: literals, comparisons, numbers, and a few functions, on plain Python values. Others
-are refused when the tests are read. Answers are at most `service.OUTPUT_BYTES` long, which bounds the time it takes.
+A sandbox behind HTTP must not see expected values, and test code must not run in this process. So an assertion is
+evaluated node by node: literals, comparisons, arithmetic, and a few functions on plain Python values. Other assertions
+are refused when the tests are parsed. Answers are at most `service.OUTPUT_BYTES` long, which bounds the time.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from rewardkit.rewards.sandbox.scripts import Tolerant, parsed
 from rewardkit.rewards.sandbox.values import MAPPINGS, decode, equal
 
 Evaluator = Callable[[Mapping[str, Any]], Any]
-"""The value of an expression, given the values of the names in it."""
+"""A function that returns the value of an expression, given the values of the names in it."""
 
-# Any limits: values come from the program that is judged, so that none may take memory or time to compare.
+# Arbitrary: values come from the tested program, so none of them may take much memory or time to compare.
 _LONGEST_RANGE = 100_000
 _LARGEST_EXPONENT = 1_000
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -45,7 +45,7 @@ _MATH = ("isclose", "isnan", "isinf", "isfinite", "pi", "e", "tau", "inf", "nan"
 
 
 def _round(value: Any, *digits: Any) -> Any:
-    if not isinstance(value, (int, float)):  # a Decimal may represent billions of digits
+    if not isinstance(value, (int, float)):  # a Decimal may stand for billions of digits
         raise TypeError("round() of this type")
     return round(value, *digits)
 
@@ -64,13 +64,13 @@ _CALLABLE = (*_FUNCTIONS.values(), *_MATH_FUNCTIONS, bool, float, list, tuple, s
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """Assertions as expressions over ``answer_0``, ``answer_1``, ..."""
+    """A check of answers: assertions as expressions over ``answer_0``, ``answer_1``, ..."""
 
     tests: tuple[Evaluator, ...]
     names: dict[str, Any]
 
     def __call__(self, answers: Sequence[Any]) -> bool:
-        """Return whether all assertions hold; an exception means that they do not."""
+        """Return whether all assertions hold for `answers`; False if an assertion raises an exception."""
         names = {**self.names, **{f"answer_{number}": answer for number, answer in enumerate(answers)}}
         try:
             return all(test(names) for test in self.tests)
@@ -78,13 +78,13 @@ class Comparison:
             return False
 
 
-# Any size: more than the tests of a batch.
+# Arbitrary: more than the number of tests in a batch.
 @lru_cache(4_096)
 def comparison(assertion: Assertion, tolerance: float | None = None) -> Comparison:
-    """Return the assertions in the form that can be checked here.
+    """Convert an assertion to a check that can run in this process.
 
     Raises:
-        ValueError: they need code; the message says which.
+        ValueError: the assertion needs code to run; the message names the code.
     """
     names = dict(_GROUND)
     for statement in parsed(assertion.ground):
@@ -101,10 +101,10 @@ def comparison(assertion: Assertion, tolerance: float | None = None) -> Comparis
 
 
 def read_answers(report: bytes) -> list[Any]:
-    """Return the values that a program's process reported.
+    """Parse the values that a program's process reported.
 
     Raises:
-        ValueError: they are not plain values.
+        ValueError: the report is not a list of plain values.
     """
     try:
         answers = json.loads(report)
@@ -118,7 +118,7 @@ def read_answers(report: bytes) -> list[Any]:
 
 
 def _admit(value: Any) -> None:
-    """Refuse values that `values.encode` does not write, and ranges that take long to search."""
+    """Raise ValueError for values that `values.encode` does not write, and for ranges that take long to search."""
     if not isinstance(value, list):
         return
     name, *items = value
@@ -139,7 +139,7 @@ def _admit(value: Any) -> None:
 
 
 def _define(statement: ast.stmt, names: dict[str, Any]) -> None:
-    """Add the names that a statement of the set-up code defines; leave out those that need code."""
+    """Add the names that a setup statement defines to `names`, except those that need code to run."""
     if isinstance(statement, ast.Import):
         names.update((alias.asname, math) for alias in statement.names if alias.name == "math" and alias.asname)
     elif isinstance(statement, ast.ImportFrom) and statement.module == "math":
@@ -156,7 +156,7 @@ def _define(statement: ast.stmt, names: dict[str, Any]) -> None:
 
 
 def _evaluator(node: ast.expr, scope: Mapping[str, Any], label: str) -> Evaluator:
-    """Return the function that evaluates `node`; raises ValueError if that needs code."""
+    """Return a function that evaluates `node`; raise ValueError if that needs code to run."""
 
     def of(child: ast.expr) -> Evaluator:
         return _evaluator(child, scope, label)
@@ -234,7 +234,7 @@ def _compared(
 def _computed(kind: ast.operator, left: Any, right: Any) -> Any:
     numbers = all(isinstance(side, (int, float, complex)) for side in (left, right))
     if not numbers and not isinstance(kind, (ast.Add, ast.Sub)):
-        raise TypeError("arithmetic of other types")  # "a" * 10**9
+        raise TypeError("arithmetic of other types")  # such as "a" * 10**9, which takes much memory
     if isinstance(kind, ast.Pow) and not (abs(left) <= 2**64 and abs(right) <= _LARGEST_EXPONENT):
         raise OverflowError
     return _ARITHMETIC[type(kind)](left, right)

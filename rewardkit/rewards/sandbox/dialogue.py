@@ -1,12 +1,13 @@
-"""Let test code use a program that runs in another process: ``add(1, 2)`` in the test is computed by the program.
+"""Let test code use a program that runs in another process: the program computes ``add(1, 2)`` for the test.
 
-The tester runs the test code. The program's names are there as `Remote` objects; each call, attribute and operation on
-one of them is a line of JSON to the process of the program, and the answer is another one. A value of Python's own
-types is copied, so that the tester compares values by its own rules, and the program never sees the expected results.
-Another object stays where it is and is referred to by a number; an instance of a class that the set-up code defines,
-such as a node of a tree, is copied with its attributes. A function of the test that the program gets calls back.
+The tester runs the test code, in which the program's names are `Remote` objects. For each call, attribute and operation
+on one of them, the tester sends a line of JSON to the program's process and receives another line with the answer.
+Values of built-in types are copied, so the tester compares them by its own rules, and the program never sees the
+expected results. Other objects stay in the program's process and are referred to by number. Instances of classes that
+the setup code defines, such as tree nodes, are copied with their attributes. If the test passes a function to the
+program, calls of it go back to the tester.
 
-The program's process is the program's: whatever it does to this code there, it can only give other answers.
+The program controls its own process. Whatever it does to this code there, it can only change its answers.
 
 This module is sent into sandboxes as source, after `values`, so it does not import rewardkit.
 """
@@ -28,18 +29,20 @@ if TYPE_CHECKING:
     from rewardkit.rewards.sandbox.values import decode, encode
 
 _KINDS = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, dict, range, type(None), object)
-"""The types that a program may return. A function such as `eval` would run the text of another answer."""
+"""The types that a program may return. Functions are excluded: `eval` could run the text of another answer."""
 
+# Arbitrary: the number of bytes read at a time.
 _CHUNK = 1 << 16
 _PRINTED = 1_000_000
-"""Any limit in bytes: more output is not compared, and a program may print forever."""
+"""The maximum number of bytes of printed output per answer. Arbitrary: a program may print forever, and the rest of the
+output is not compared."""
 
 
 class Peer:
     """One end of a dialogue.
 
     Attributes:
-        scope: the names of the program, or of the test code.
+        scope: the namespace of the program or of the test code.
         shared: the names of the classes whose instances are copied.
     """
 
@@ -70,10 +73,10 @@ class Peer:
         return json.loads(line)
 
     def pack(self, value: Any, copied: list[Any]) -> list[Any]:
-        """Encode `value`, with a table of the attributes of the objects that are copied, after those in `copied`."""
+        """Encode `value` with a table of copied objects and their attributes: those in `copied`, then new ones."""
         self._copied, self._places = copied, {id(item): index for index, item in enumerate(copied)}
         encoded = self.encode(value)
-        # The list grows meanwhile: a linked list may be of any length, but no call is nested in another one.
+        # `copied` grows during the loop, so that linked lists of any length need no recursion.
         return [encoded, [[type(item).__name__, self.encode(vars(item))] for item in copied]]
 
     def encode(self, value: Any) -> Any:
@@ -88,7 +91,7 @@ class Peer:
         return self.reference(item)
 
     def unpack(self, packed: list[Any], copied: list[Any]) -> Any:
-        """Reverse `pack`; the attributes of the objects in `copied` are set again, and further objects are added."""
+        """Decode the result of `pack`: update the attributes of the objects in `copied`, and append new objects."""
         encoded, table = packed
         for name, _ in table[len(copied) :]:
             if name not in self.shared:
@@ -106,21 +109,21 @@ class Peer:
         )
 
     def reference(self, item: Any) -> Any:
-        """Encode an object that is not copied; raises TypeError if that is impossible."""
+        """Encode a reference to an object that is not copied; raise TypeError if that is impossible."""
         raise NotImplementedError
 
     def referred(self, name: str, items: list[Any]) -> Any:
-        """Return the object of a reference."""
+        """Return the object to which an encoded reference refers."""
         raise NotImplementedError
 
 
 def _classes(kind: type) -> list[list[str]]:
-    """Return the names of a class of exceptions and of those above it; empty for other classes."""
+    """Return (module, name) of an exception class and of its base exceptions; an empty list for other classes."""
     return [[base.__module__, base.__name__] for base in kind.__mro__ if issubclass(base, BaseException)]
 
 
 def _error(error: BaseException, peer: Peer) -> dict[str, Any]:
-    """Describe an exception: its classes, its arguments and attributes as far as they are plain, its text and line."""
+    """Describe an exception: classes, plain arguments and attributes (others as text), text, and line."""
 
     def plain(value: Any) -> Any:
         try:
@@ -130,9 +133,9 @@ def _error(error: BaseException, peer: Peer) -> dict[str, Any]:
             return str(value)
 
     try:
-        # Any limit: the message is the program's, and may be endless.
+        # Arbitrary: the message comes from the program, and may be very long.
         text = str(error)[:1_000]
-    except BaseException:  # its __str__ is the program's
+    except BaseException:  # __str__ may be the program's code
         text = ""
     line, trace = 0, error.__traceback__
     while trace is not None:
@@ -147,7 +150,7 @@ def _error(error: BaseException, peer: Peer) -> dict[str, Any]:
 
 
 class Answering(Peer):
-    """The program's end: performs operations on the program's objects."""
+    """The program's end of a dialogue, which performs operations on the program's objects."""
 
     def __init__(self, inbox: int, out: int, scope: dict[str, Any], shared: tuple[str, ...]) -> None:
         super().__init__(inbox, out, scope, shared)
@@ -155,7 +158,7 @@ class Answering(Peer):
         self._numbers: dict[int, int] = {}
         self._kept: dict[int, Any] = {}
         self._stdout: Any = sys.stdout
-        builtins.input = lambda prompt="": self._ask("input", prompt)  # tests replace it by one that types something
+        builtins.input = lambda prompt="": self._ask("input", prompt)  # tests may replace it
 
     def serve(self) -> None:
         self.send(ready=True)
@@ -191,12 +194,12 @@ class Answering(Peer):
             text = stream.getvalue()[:_PRINTED].decode(errors="replace")
             stream.seek(0)
             stream.truncate()
-        except Exception:  # the program has closed it
+        except Exception:  # the program has closed or replaced it
             return ""
         return str(text)
 
     def _ask(self, number: Any, /, *arguments: Any, **options: Any) -> Any:
-        """Call a function of the test code."""
+        """Call a function of the test code, and answer requests from the tester until it returns."""
         self.send(call=number, given=self.pack([arguments, options], []), printed=self._printed())
         while (message := self.receive()) is not None and "ask" in message:
             self._answer(message)
@@ -233,12 +236,15 @@ class Answering(Peer):
         return self._kept[key] if name == "kept" else self._objects[key]
 
     def _names(self, names: list[str]) -> dict[str, Any]:
-        """Return which of these names the program has; with the classes above it, if it is a class of exceptions."""
+        """Return the names that the program defines, mapped to their classes if they are exceptions, else to []."""
         present = {name: self.scope[name] for name in names if name in self.scope}
         return {name: _classes(item) if isinstance(item, type) else [] for name, item in present.items()}
 
     def _pick(self, name: str | None, count: int) -> Any:
-        """Return the function for `count` arguments: a method of `Solution`, else a function of the program."""
+        """Return the function to test: the one called `name`, or the last one that takes `count` arguments.
+
+        It is a method of `Solution`, if the program has that class, else a function of the program.
+        """
         solution = self.scope.get("Solution")
         owner: Any = solution() if isinstance(solution, type) else None
         if name is not None:
@@ -251,7 +257,7 @@ class Answering(Peer):
             if not key.startswith("_") and hasattr(item, "__code__") and item.__module__ == "program"
         }
         called = {key: _called(item.__code__) for key, item in functions.items()}
-        # Helpers are called by others, and usually come first.
+        # Helpers are called by other functions, and usually come first.
         free = [key for key in functions if not any(key in called[other] for other in functions if other != key)]
         fitting = [key for key in free or functions if _takes(functions[key], count)]
         if not fitting:
@@ -271,7 +277,7 @@ def _await(awaitable: Any) -> Any:
 
 
 def _called(code: Any) -> set[str]:
-    """Return the names in a function and in the functions inside it."""
+    """Return the names used in the code of a function and of the functions nested in it."""
     inner = [_called(constant) for constant in code.co_consts if hasattr(constant, "co_names")]
     return set(code.co_names).union(*inner)
 
@@ -288,13 +294,13 @@ def _takes(function: Any, count: int) -> bool:
 
 
 class Asking(Peer):
-    """The tester's end: performs operations on the program's objects by asking for them.
+    """The tester's end of a dialogue, which asks the program to perform operations on its objects.
 
     Attributes:
         makers: the names of the program's classes.
-        last: the last call of the program, and its result.
-        failure: an assertion that failed where the program could catch it: in a function that it calls back, or in a
-            ``with`` of its object.
+        last: the last call to the program, and the result.
+        failure: an assertion that failed where the program could catch the error: in a callback, or in a ``with`` block
+            of a program's object.
     """
 
     def __init__(
@@ -323,7 +329,7 @@ class Asking(Peer):
             self._call_back(message)
         if "raised" in message:
             error = self._exception(message)
-            # Raised by a function, it would end the loops of the test, as in all(map(f, cases)).
+            # If a function raised StopIteration, it would end loops of the test, as in all(map(f, cases)).
             if isinstance(error, StopIteration) and name != "next":
                 raise RuntimeError(f"the program raised {error!r}")
             raise error
@@ -339,16 +345,16 @@ class Asking(Peer):
     def _heard_message(self) -> Any:
         message = self.receive()
         if message is None:
-            os._exit(1)  # the test code must not take it for an exception of the program
+            os._exit(1)  # raise nothing, which the test code could mistake for an exception of the program
         if message.get("printed"):
             sys.stdout.write(message["printed"])
         return message
 
     def names(self, names: list[str]) -> dict[str, Any]:
-        """Return the program's objects by name, those that it has."""
+        """Return the program's objects by name; leave out names that the program does not define."""
         objects: dict[str, Any] = {}
         answer = self.ask("names", names)
-        for name in names:  # no others: the program could pass its own `abs` to the test
+        for name in names:  # only requested names, or the program could pass its own `abs` to the test
             if answer.get(name):
                 objects[name] = self._class(answer[name])
                 self._imported[objects[name]] = name
@@ -383,12 +389,11 @@ class Asking(Peer):
         return ["callback", len(self._callbacks) - 1]
 
     def _keep(self, item: Any) -> Any:
-        """Encode an argument. If the program has already received this very list, it gets its own list, with its
-        changes.
+        """Encode an argument. If the program has already received the same list, refer to the program's copy of it.
 
-        So a test may call ``dequeue(queue)`` twice. The test itself does not see what a call that returns something
-        does to its arguments: otherwise, a program could return nonsense and change an argument so that the test
-        expects it, as in ``assert f(x) == sorted(x)``.
+        That copy includes the program's changes, so a test can call ``dequeue(queue)`` twice. If a call returns a
+        value, the test does not see changes to the arguments. Otherwise, a program could return nonsense and change
+        an argument to match, as in ``assert f(x) == sorted(x)``.
         """
         count = len(self._copied)
         encoded = self.encode(item)
@@ -412,14 +417,14 @@ class Asking(Peer):
         return self._remotes[number, constructed]
 
     def made(self, value: Any, label: str) -> Any:
-        """Return the object, if it is one, as one that the test code has made; see `Remote`."""
+        """Mark a remote object as made by the test code (see `Remote`); return other values unchanged."""
         if type(value) is not Remote or value._rk.reference[0] != "remote":
             return value
         state = value._rk
         return self._remote(state.reference[1], True, plain=state.plain, kind=state.kind, label=label)
 
     def _exception(self, message: Any) -> BaseException:
-        """Return an exception of the program as one of the tester's; a test may catch it by its class."""
+        """Return the tester's version of an exception in the program, so that a test can catch it by class."""
         kind = self._class(message["raised"])
         arguments, state = self.unpack(message["state"], [])
         try:
@@ -435,7 +440,10 @@ class Asking(Peer):
         return error
 
     def _class(self, classes: list[list[str]]) -> type[BaseException]:
-        """Return the class of exceptions with these names, from the narrowest up: Python's own, or one like it."""
+        """Return the exception class with these (module, name) pairs, the most derived first.
+
+        It is a class of Python's own, or a new class derived from the closest one.
+        """
         exception_class: type[BaseException] = Exception
         missing: list[tuple[str, str]] = []
         for module, name in classes:
@@ -453,16 +461,16 @@ class Asking(Peer):
 
 
 def _known_class(module: str, name: str) -> type[BaseException] | None:
-    """Return a class of Python's own; not those that mean something to the tester, such as `unittest.SkipTest`."""
-    room = module.partition(".")[0]
-    if room not in sys.stdlib_module_names or room == "unittest" or module not in sys.modules:
+    """Return an exception class of the standard library; None for those of `unittest`, which control the tester."""
+    package = module.partition(".")[0]
+    if package not in sys.stdlib_module_names or package == "unittest" or module not in sys.modules:
         return None
     candidate = getattr(sys.modules[module], name, None)
     return candidate if isinstance(candidate, type) and issubclass(candidate, BaseException) else None
 
 
 def _change(item: Any, other: Any) -> None:
-    """Give a list, dict, set or the like the contents of another one."""
+    """Replace the contents of a list, dict, set or other container with those of `other`."""
     if type(item) is not type(other):
         return
     if isinstance(item, (list, bytearray)):
@@ -478,24 +486,24 @@ def _change(item: Any, other: Any) -> None:
 
 
 class _Kept:
-    """An argument of a call, in the list of all arguments."""
+    """A wrapper that marks an argument of a call, so that `Asking` encodes it with `_keep`."""
 
     def __init__(self, item: Any) -> None:
         self.item = item
 
 
 class Remote:
-    """An object of the program, in the test code.
+    """An object of the program, as seen by the test code.
 
-    Its own attributes are in ``_rk``, since all other names are the program's:
+    The proxy keeps its own attributes in ``_rk``, because all other names belong to the program:
 
-    - ``plain``: whether its class derives from one of Python's own types, so that it has a plain value;
-    - ``made``: whether the test code has made it with one of the classes that `scripts` finds in it, as in
-      ``Vector(1, 2)``. The test then works with an object, and may pass values to its operators. Otherwise it expects a
-      value: for ``abs(f(2) - 3.5) < 0.1`` the program must not be asked, since it would see the 3.5, and could return
-      an object whose difference to it is 0;
-    - ``read``: the part of a value that was seen so far, until the program gets it again. Otherwise it could have two
-      items in ``len(f(2)) == 2``, and none in ``all(map(math.isclose, f(2), [0.5, 1.5]))``.
+    - ``plain``: whether the object's class derives from a built-in type, so that the object has a plain value;
+    - ``made``: whether the test code created the object with one of the program's classes that `scripts` finds, as in
+      ``Vector(1, 2)``. If so, the test works with an object, and may pass values to its operators. Otherwise the test
+      expects a value: for ``abs(f(2) - 3.5) < 0.1``, the program must not be asked, because it would see the 3.5 and
+      could return an object whose difference from it is 0;
+    - ``read``: what the test has read of the object since the program last received it. Without this cache, the object
+      could have two items in ``len(f(2)) == 2``, but none in ``all(map(math.isclose, f(2), [0.5, 1.5]))``.
     """
 
     __slots__ = ("_rk",)
@@ -505,9 +513,9 @@ class Remote:
         object.__setattr__(self, "_rk", _State(peer, reference, **facts))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__array"):  # numpy would read the memory at an address that the program names
+        if name.startswith("__array"):  # numpy would read memory at an address chosen by the program
             raise AttributeError(name)
-        # Named tuples may have an item called count.
+        # Tuples are excluded, because a named tuple may have an item called count.
         if self._rk.is_value and not isinstance(value := _value(self), tuple) and hasattr(value, name):
             return getattr(value, name)
         attribute = _asked("getattr", self, name)
@@ -536,7 +544,7 @@ class Remote:
         return value
 
     def __eq__(self, other: object) -> Any:
-        if isinstance(other, Remote):  # an object that equals everything would pass
+        if isinstance(other, Remote):  # an object that equals everything would pass the test
             raise TypeError("two objects of the program are compared; compare plain values, such as their attributes")
         return _value(self) == other if self._rk.plain else NotImplemented
 
@@ -621,7 +629,7 @@ class _State:
 
 
 class _Items:
-    """An iterator of the program. Its next item is computed when it is asked for: there may be no end of them."""
+    """An iterator of the program. Items are computed on demand, because the iterator may be infinite."""
 
     def __init__(self, iterator: Any) -> None:
         self._iterator = iterator
@@ -634,15 +642,15 @@ class _Items:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Return whether two names are of one object: the test may have got it in two ways."""
+    """Return whether two values are the same object, which the test may have obtained in two ways."""
     remote = type(left) is Remote and type(right) is Remote
     return left._rk.reference == right._rk.reference if remote else left is right
 
 
 def _is_raised(trace: Any) -> bool:
-    """Return whether test code raised an exception by ``raise``, so that the program may catch it.
+    """Return whether a ``raise`` statement in the test code raised an exception, so the program may catch it.
 
-    Others may be due to the program, which would skip the assertions that follow.
+    The program may have caused any other exception, to skip the assertions after it.
     """
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -658,7 +666,10 @@ def _asked(name: str, /, *arguments: Any, **options: Any) -> Any:
 
 
 def _read(name: str, remote: Remote, *arguments: Any) -> Any:
-    """Ask what an object looks like; see `Remote`."""
+    """Ask the program for a property of an object, with a cache for objects that the test code did not make.
+
+    See `Remote` for the reason.
+    """
     state, key = remote._rk, f"{name}{arguments!r}"
     if state.made:
         return _asked(name, remote, *arguments)
@@ -674,14 +685,14 @@ def _value(remote: Remote) -> Any:
 
 
 def _measured(remote: Remote) -> dict[str, Any]:
-    """Read the length of an object and its items, None if it has none, as iterators have no length."""
+    """Read the length and the items of an object; None for both if it has no length, like an iterator."""
     contents = remote._rk.read
     if "len" not in contents:
         contents["len"] = contents["items"] = None
         try:
             contents["len"] = _asked("len", remote)
             contents["items"] = _asked("list", remote)
-        except Exception:  # what remains None is an error if the test uses it
+        except Exception:  # using a value that stays None is an error in the test
             return contents
         if type(contents["items"]) is not list or len(contents["items"]) != contents["len"]:
             raise TypeError(f"the length of the {remote._rk.kind} is not that of its items")
@@ -708,7 +719,7 @@ def _operator(name: str, reflected: bool) -> Callable[[Any, Any], Any]:
 
 def _query(name: str) -> Callable[..., Any]:
     def query(remote: Any, *arguments: Any) -> Any:
-        if remote._rk.is_value and name not in _TEXT:  # the text of a named tuple is the program's
+        if remote._rk.is_value and name not in _TEXT:  # the program defines the text of a named tuple
             return (getattr(operator, name, None) or getattr(builtins, name))(_value(remote), *arguments)
         return _read(name, remote, *arguments)
 

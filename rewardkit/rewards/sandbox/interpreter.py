@@ -1,4 +1,4 @@
-"""The interpreter that runs programs, and the paths it needs: ``visible(())`` is ``["/usr", ...]``."""
+"""Find the interpreter that runs programs, and the paths that it needs: ``visible(())`` is ``["/usr", ...]``."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/nix
 
 
 def interpreter() -> str:
-    """Return the interpreter itself, not the link to it in a virtual environment."""
-    # In a virtual environment, only CPython's _base_executable names the interpreter that it was made with.
+    """Return the path of the interpreter itself, not of a virtual environment's link to it."""
+    # In a virtual environment, only CPython's _base_executable names the interpreter that created it.
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
 def site_packages() -> tuple[str, ...]:
-    """Return the directories in which the packages of this environment are installed."""
+    """Return the directories of this environment's installed packages."""
     paths = sysconfig.get_paths()
     return tuple(dict.fromkeys(os.path.realpath(paths[name]) for name in ("purelib", "platlib")))
 
 
 def visible(packages: tuple[str, ...]) -> list[str]:
-    """Return the paths a program can see: the system's libraries, the interpreter, and `packages`."""
+    """Return the paths that a program can see: the system's libraries, the interpreter, and `packages`."""
     paths = [path for path in _SYSTEM if os.path.lexists(path)]
     for prefix in (sys.base_prefix, sys.base_exec_prefix, os.path.dirname(interpreter()), *packages):
         path = os.path.realpath(prefix)

@@ -1,7 +1,7 @@
-"""Choose a sandbox: ``chosen(packages=False, unsafe=False)`` is the first isolation that passes its self-test.
+"""Choose a sandbox: ``chosen(packages=False, unsafe=False)`` is the first isolation that passes the self-test.
 
-Inside there is a read-only file system with the interpreter and the system's libraries, no network, no other
-processes, no environment, and no privileges. The self-test checks this once per process.
+Inside a sandbox, a program sees a read-only file system with the interpreter and the system's libraries. It has no
+network, no other processes, no environment variables, and no privileges. The self-test checks this once per process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rewardkit.rewards.sandbox.interpreter import site_packages, visible
 from rewardkit.rewards.sandbox.limits import Limits
 from rewardkit.rewards.sandbox.runs import Job, Trial, runs
 
-# The self-test of an isolation: a program that tries to escape, and the targets it tries to reach.
+# Self-test of an isolation: a program that tries to escape, and the targets that it tries to reach.
 
 
 PROBE = """
@@ -61,16 +61,16 @@ print("tried everything" + (": it could " + ", ".join(dict.fromkeys(done)) if do
 
 @contextmanager
 def traps() -> Iterator[str]:
-    """Yield a file, a listening port and a process of the host, as the probe's input."""
+    """Yield the input of the probe: a file, a listening port and a process of the host, which it tries to reach."""
     with ExitStack() as opened:
         name, port = __file__, 1
-        with suppress(OSError):  # a full disk or a missing network is not a fault of the sandbox
+        with suppress(OSError):  # a full disk or a missing network is not the sandbox's fault
             name = opened.enter_context(tempfile.NamedTemporaryFile()).name
             port = opened.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1]
         yield f"{name}\n{port}\n{os.getpid()}\n"
 
 
-# The user "nobody" of nearly all systems.
+# The user "nobody" on nearly all systems.
 _NOBODY = 65534
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
@@ -88,7 +88,7 @@ _UNSAFE = (
 @final
 @dataclass(frozen=True)
 class Isolation:
-    """The command that isolates the command after it, and the paths of installed packages inside."""
+    """A sandbox: a command that isolates the command after it, and the package directories visible inside."""
 
     name: str
     command: tuple[str, ...]
@@ -96,10 +96,10 @@ class Isolation:
 
 
 def chosen(*, packages: bool, unsafe: bool) -> Isolation:
-    """Return the first isolation that works here; with `unsafe`, no isolation.
+    """Return the first isolation that works on this machine; with `unsafe`, one that only sets limits.
 
     Raises:
-        RewardFailure: none works; the message gives the reason and the fix.
+        RewardFailure: no isolation works; the message gives the reason and the fix.
     """
     return _working(os.getpid(), packages, unsafe)
 
@@ -122,13 +122,13 @@ def _working(process: int, packages: bool, unsafe: bool) -> Isolation:
 
 
 def check(isolation: Isolation, *, shut_in: bool = True) -> None:
-    """Run a program that tries to escape.
+    """Run a program that tries to escape from `isolation`.
 
     Raises:
-        SandboxFailure: the program does not run, or an attempt succeeds.
+        SandboxFailure: the program does not run, or, if `shut_in`, one of its attempts succeeds.
     """
     with traps() as trap_text:
-        # Any limit: the probe takes a fraction of a second, and may start on a busy machine.
+        # Arbitrary: the probe takes a fraction of a second, but the machine may be busy.
         job = Job(PROBE, (Trial(trap_text.encode()),), Limits(timeout=10.0), isolation.packages)
         with closing(runs(job, isolation.command)) as results:
             run = next(results)
@@ -143,7 +143,7 @@ def check(isolation: Isolation, *, shut_in: bool = True) -> None:
 
 
 def bubblewrap(packages: tuple[str, ...]) -> Isolation:
-    """Use bubblewrap, which needs user namespaces or root."""
+    """Return an isolation by bubblewrap, which needs user namespaces or root."""
     program = shutil.which("bwrap")
     if program is None:
         raise SandboxFailure("bwrap is not installed")
@@ -160,7 +160,7 @@ def bubblewrap(packages: tuple[str, ...]) -> Isolation:
 
 
 def namespaces(packages: tuple[str, ...]) -> Isolation:
-    """Use unshare and setpriv, which are on every Linux but need root."""
+    """Return an isolation by unshare and setpriv, which are on every Linux system but need root."""
     tools = ("unshare", "setpriv", "mount", "chroot", "sh")
     missing = [tool for tool in tools if shutil.which(tool, path=_TOOLS) is None]
     if missing:
@@ -173,13 +173,13 @@ def namespaces(packages: tuple[str, ...]) -> Isolation:
 
 
 def bare(packages: tuple[str, ...]) -> Isolation:
-    """Use no isolation, only the limits."""
+    """Return an empty isolation: programs only have limits."""
     return Isolation("bare", (), packages)
 
 
 _TOOLS = "/usr/sbin:/usr/bin:/sbin:/bin"
 
-# A new root with read-only binds on it; the shell's arguments are the paths, "--", and the command.
+# Create a new root directory with read-only bind mounts. The script's arguments are the paths, "--", and the command.
 _ROOM = f"""
 set -e
 cd /

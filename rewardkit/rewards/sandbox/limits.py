@@ -1,10 +1,9 @@
-"""The limits of a program's resources and system calls: ``Limits(timeout=2.0).wall`` is 5.0.
+"""The limits on a program's resources and system calls: ``Limits(timeout=2.0).wall`` is 5.0.
 
-The filter refuses new processes, signals, sockets, namespaces, shared memory and changes of other processes, which a
-program that reads, computes and prints does not need. So a program is one process, the limit on its address space
-bounds its memory, and nothing is left when it ends. A limit on the number of processes would not work: it counts all
-processes of the user on the machine. The limits that do not concern untrusted programs are in
-`rewardkit.workers.limits`.
+The filter refuses new processes, signals, sockets, namespaces, shared memory, and access to other processes. A program
+that reads, computes and prints needs none of these. So a program is a single process, the limit on address space bounds
+its memory, and nothing remains when it ends. A limit on the number of processes would not work, because it counts all
+processes of the user on the machine. Limits for trusted code are in `rewardkit.workers.limits`.
 """
 
 from __future__ import annotations
@@ -17,18 +16,20 @@ from typing import final
 
 MEGABYTE = 1 << 20
 OUTPUT_BYTES = 4_000_000
-"""Any limit: output is kept in memory, and a program may print forever."""
+"""The maximum size of a program's output in bytes. Arbitrary: output is kept in memory, and a program may print
+forever.
+"""
 
 _THREAD = 0x10000  # CLONE_THREAD
-_REFUSED, _UNKNOWN = 1, 38  # EPERM; ENOSYS, on which the C library takes the older call
+_REFUSED, _UNKNOWN = 1, 38  # EPERM; ENOSYS, which makes the C library fall back to the older call
 
-# Numbers of Linux: AUDIT_ARCH and the system calls differ between architectures.
+# Constants of Linux: AUDIT_ARCH and the numbers of system calls differ between architectures.
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
 _PRLIMIT = {"x86_64": 302, "aarch64": 261}
 _FCNTL = {"x86_64": 72, "aarch64": 25}
-_SIGNALING = (8, 10, 15)  # F_SETOWN, F_SETSIG and F_SETOWN_EX, by which a pipe sends a signal to any process
+_SIGNALING = (8, 10, 15)  # F_SETOWN, F_SETSIG and F_SETOWN_EX, which let a pipe send signals to any process
 _LISTED = {
     "x86_64": """
         socket 41, fork 57, vfork 58, execve 59, execveat 322, kill 62, tkill 200, tgkill 234, rt_sigqueueinfo 129,
@@ -49,31 +50,32 @@ _OTHERS = {
     machine: {name: int(number) for name, number in map(str.split, listed.split(","))}
     for machine, listed in _LISTED.items()
 }
-"""Further system calls that are refused, and their numbers."""
+"""Machine -> name -> number of the other system calls that are refused."""
 
-# Newer calls have the same numbers everywhere.
+# Newer system calls have the same numbers on all architectures.
 _EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "pidfd_getfd": 438}
 
 
 @final
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one run of a program.
+    """The limits on one run of a program.
 
     Attributes:
-        timeout: seconds of processor time.
-        memory: megabytes of address space.
+        timeout: the maximum processor time in seconds.
+        memory: the maximum address space in megabytes.
         patience: the number of timeouts after which the remaining runs are skipped.
     """
 
-    # Any limits: right programs of public datasets take a fraction; after two timeouts a third would tell nothing new.
+    # Arbitrary: right programs for public datasets take a fraction of this, and after two timeouts a third would tell
+    # nothing new.
     timeout: float = 2.0
     memory: int = 256
     patience: int = 2
 
     @property
     def wall(self) -> float:
-        """Seconds on the clock: more than processor time, so that a busy machine does not lower a score."""
+        """The maximum elapsed time in seconds, longer than `timeout`, so that a busy machine does not lower a score."""
         return 2 * self.timeout + 1
 
 
@@ -82,35 +84,35 @@ USUAL = Limits()
 
 @cache
 def kernel_filter() -> bytes:
-    """Return the seccomp filter (BPF) for this machine; empty if its system call numbers are unknown."""
+    """Return the seccomp filter (BPF) for this machine; empty if the machine's system call numbers are unknown."""
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
         return b""
     refused = sorted({**_OTHERS[machine], **_EVERYWHERE}.values())
-    # Codes of BPF: BPF_LD|ABS, BPF_JEQ, BPF_JGE, BPF_JSET and BPF_RET; below, SECCOMP_RET_ERRNO and _ALLOW.
+    # BPF codes: BPF_LD|ABS, BPF_JEQ, BPF_JGE, BPF_JSET and BPF_RET; on the next line, SECCOMP_RET_ERRNO and _ALLOW.
     load, equal, above, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     refuse, allow = (give, 0, 0, 0x50000 | _REFUSED), (give, 0, 0, 0x7FFF0000)
     code = [
-        (load, 0, 0, 4),  # the architecture, which determines the call numbers
+        (load, 0, 0, 4),  # load the architecture, which determines the call numbers
         (equal, 1, 0, _ARCHITECTURES[machine]),
         refuse,
-        (load, 0, 0, 0),  # the call's number
-        (above, 0, 1, 0x40000000),  # the numbers of x32
+        (load, 0, 0, 0),  # load the number of the call
+        (above, 0, 1, 0x40000000),  # numbers of the x32 ABI
         refuse,
         (equal, 0, 1, _CLONE3),
         (give, 0, 0, 0x50000 | _UNKNOWN),
         (equal, 0, 4, _CLONE[machine]),
-        (load, 0, 0, 16),  # its flags
+        (load, 0, 0, 16),  # load the flags of clone
         (any_bit, 1, 0, _THREAD),
         refuse,
         allow,
         (equal, 0, 4, _PRLIMIT[machine]),
-        (load, 0, 0, 16),  # the process: another one may be the supervisor
+        (load, 0, 0, 16),  # load the process id: another process may be the supervisor
         (equal, 1, 0, 0),
         refuse,
         allow,
         (equal, 0, 3 + len(_SIGNALING), _FCNTL[machine]),
-        (load, 0, 0, 24),  # the command
+        (load, 0, 0, 24),  # load the command of fcntl
         *((equal, len(_SIGNALING) - index, 0, command) for index, command in enumerate(_SIGNALING)),
         allow,
         refuse,

@@ -1,7 +1,7 @@
-"""HTTP for a sandbox that is a service: ``post("http://localhost:8080/run_code", body, 30.0)`` returns the answer.
+"""Send HTTP requests to a sandbox service: ``post("http://localhost:8080/run_code", body, 30.0)`` returns the answer.
 
-A request has one deadline and at most two attempts. While a service is down, one request every few seconds tries it,
-and the others fail at once. Redirects are not followed, and proxies in the environment are ignored.
+A request has one deadline and at most two attempts. While a service is down, one request is sent every few seconds, and
+the others fail immediately. Redirects are not followed, and proxies in the environment are ignored.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from rewardkit.errors import RewardDefinitionError, SandboxFailure, shorten
 
 PATH = "/run_code"
 
-# Any limits: a service in the same network connects at once, and its outputs together are below the limit of bytes.
-# Four failures in a row are no accident; it is tried again every five seconds.
+# Arbitrary: a service in the same network accepts connections immediately, and all outputs together are smaller than
+# the limit. Four consecutive failures are not a coincidence, and five seconds between attempts do not add load.
 _CONNECT_SECONDS = 10.0
 _MOST_BYTES = 4_000_000
 _PIECE = 1 << 16
 _FAILURES_UNTIL_DOWN = 4
 _PAUSE = 5.0
-# Timeout, too early, too many requests: the same request may succeed later.
+# Timeout, too early, too many requests: a later attempt may succeed.
 _PASSING = (408, 425, 429)
 
 
 class _Outage(Exception):
-    """The service did not answer, or asks to come back later."""
+    """The service did not answer, or asked for a later attempt."""
 
 
 def address(sandbox: object, whose: str) -> str:
-    """Return the address of ``/run_code`` of the service at `sandbox`, such as ``http://localhost:8080``.
+    """Return the ``/run_code`` URL of the service at `sandbox`, an address such as ``http://localhost:8080``.
 
     Raises:
-        RewardDefinitionError: `sandbox` is not an address of HTTP.
+        RewardDefinitionError: `sandbox` is not an HTTP address.
     """
     expected = (
         f"{whose}: sandbox must be the address of a service, such as 'http://localhost:8080', got {shorten(sandbox)}"
     )
     try:
         parts = urlsplit(sandbox if isinstance(sandbox, str) else "")
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        sound = False
-    if not sound or parts.query or parts.fragment or any(map(str.isspace, str(sandbox))):
+        is_valid = False
+    if not is_valid or parts.query or parts.fragment or any(map(str.isspace, str(sandbox))):
         raise RewardDefinitionError(expected)
     if "@" in parts.netloc:
         raise RewardDefinitionError(f"{whose}: remove the user name and password from sandbox; logs would show them")
@@ -58,10 +58,10 @@ def address(sandbox: object, whose: str) -> str:
 
 
 def post(url: str, body: bytes, seconds: float) -> bytes:
-    """Send JSON and return the body of the answer.
+    """Send JSON, and return the body of the answer.
 
     Raises:
-        SandboxFailure: there is no answer within `seconds`, or it is an error.
+        SandboxFailure: there is no answer within `seconds`, or the answer is an error.
     """
     deadline = time.monotonic() + seconds
     health = _health(url, os.getpid())
@@ -70,7 +70,7 @@ def post(url: str, body: bytes, seconds: float) -> bytes:
         try:
             answer = _once(url, body, deadline)
         except _Outage:
-            # Random, so that all threads do not come back at once.
+            # Random, so that the threads do not all retry at the same time.
             pause = random.uniform(0.1, 1.0)
             if health.is_down or deadline - time.monotonic() < seconds / 2 + pause:
                 raise
@@ -91,7 +91,7 @@ def _once(url: str, body: bytes, deadline: float) -> bytes:
     opened.callback(connection.close)
     try:
         connection.connect()
-        socket = connection.sock  # the connection releases it when the answer begins
+        socket = connection.sock  # the connection drops its reference when the answer starts
         socket.settimeout(_left(deadline))
         connection.request("POST", parts.path, body, {"Content-Type": "application/json", "Connection": "close"})
         response = opened.enter_context(connection.getresponse())
@@ -109,7 +109,7 @@ def _once(url: str, body: bytes, deadline: float) -> bytes:
         raise _Outage(f"{type(error).__name__}: {shorten(str(error), 100)}") from None
     finally:
         opened.close()
-    # 500 and up: the service's own faults, which may pass.
+    # A status of 500 or more is the service's own fault, and may be temporary.
     if response.status in _PASSING or response.status >= 500:
         raise _Outage(_said(response.status, answer))
     if response.status != 200:
@@ -133,7 +133,7 @@ def _said(status: int, answer: bytearray) -> str:
 
 @final
 class _Health:
-    """Whether a service is down, shared by the threads of a process."""
+    """The health of a service, shared by the threads of a process."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -165,5 +165,5 @@ class _Health:
 
 @cache
 def _health(url: str, process: int) -> _Health:
-    # By process, because a fork may copy a lock that is held.
+    # One per process, because a fork may copy a lock that is held.
     return _Health(url)

@@ -1,10 +1,10 @@
-"""Launch sandboxes: ``runs(Job(program, trials), isolation.command)`` yields one ``Run`` per trial as they end.
+"""Launch sandboxes: ``runs(Job(program, trials), isolation.command)`` yields a ``Run`` as each trial ends.
 
-``dialogues`` launches two, whose trials run in pairs.
+``dialogues`` launches two sandboxes, whose trials run in pairs.
 
-The sandbox gets its job through a file in memory and answers through one pipe, which is read with limits on time and
-size. If a sandbox does not start, or ends before it has reported its trials, that is a `SandboxFailure`: a program
-cannot cause it, so no program is scored for it.
+A sandbox gets its job through a file in memory and answers through a pipe, which is read with limits on time and size.
+If a sandbox does not start, or ends before it has reported its trials, a `SandboxFailure` is raised. A program cannot
+cause that, so it does not affect any score.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ from rewardkit.rewards.sandbox.interpreter import interpreter
 from rewardkit.rewards.sandbox.limits import MEGABYTE, OUTPUT_BYTES, USUAL, Limits, kernel_filter
 from rewardkit.rewards.sandbox.supervisor import FRAME, READY
 
-# Any limits: a start takes a fraction of a second, and more on a busy machine. The supervisor ends programs itself: the
-# grace is for its report. A message of a program is cut.
+# Arbitrary: a start takes a fraction of a second, and longer on a busy machine. The supervisor ends programs itself, so
+# the grace period is only for its report. Longer messages from a program are truncated.
 _START_SECONDS = 30.0
 _GRACE_SECONDS = 10.0
 _PROBLEM_BYTES = 4096
 _QUESTION_BYTES = 256_000_000
-"""The limit of the inputs that one test passes to a program: those of contests are tens of megabytes."""
+"""The maximum size of the inputs that one test passes to a program. Arbitrary: inputs of contests take tens of
+megabytes.
+"""
 
 _BOOT = """
 import marshal
@@ -52,10 +54,11 @@ class Trial:
     """One run of a program.
 
     Attributes:
-        given: its standard input.
-        epilogue: Python source that runs after it in the same process, with the names of the job's library, ``program``
-            (the program's names), ``shared`` (see `Job`) and the file descriptors ``out`` (for the report), ``said``
-            (for how it ends) and ``heard`` (in a dialogue). The program's output is then not reported. Empty: it is.
+        given: the program's standard input.
+        epilogue: Python source that runs after the program in the same process; "" for none. If there is one, the
+            program's output is not reported. The source can use the names in the job's library, ``program`` (the
+            program's namespace), ``shared`` (see `Job`), and the file descriptors ``out`` (for the report), ``said``
+            (for how the program ended) and ``heard`` (for messages in a dialogue).
     """
 
     given: bytes = b""
@@ -68,10 +71,15 @@ class Job:
     """A program and its trials.
 
     Attributes:
-        modules: imported once, before the first trial.
-        setup: source that runs before the program, in its process and with its names.
-        library: code that runs once, for the epilogues; only a local sandbox has the same version of Python.
-        shared: the data for all epilogues, of types that `marshal` knows.
+        program: the source of the program.
+        trials: the runs of the program.
+        limits: the limits on each run.
+        path: directories to add to ``sys.path``.
+        modules: modules to import once, before the first trial.
+        setup: source that runs before the program, in the same process and namespace.
+        library: compiled code that runs once and defines names for the epilogues. It needs a local sandbox, which has
+            the same version of Python.
+        shared: data for all epilogues, of types that `marshal` supports.
     """
 
     program: str
@@ -84,17 +92,24 @@ class Job:
     shared: Any = None
 
     def encoded(self, channel: int = -1, wall: float = 0.0, *, asks: bool = False) -> bytes:
-        """Return the input of the sandbox: the compiled supervisor, then the job.
+        """Return the input of the sandbox: the compiled supervisor, followed by the job.
 
-        `channel` is the descriptor of a dialogue, `wall` the seconds of a trial on both sides, and `asks` says that
-        this side waits for the first message.
+        Args:
+            channel: the file descriptor of a dialogue; -1 for none.
+            wall: the maximum seconds of a trial for both sides of a dialogue together.
+            asks: whether this side of a dialogue is the tester, which waits for the first message.
         """
         described = self.described(output=_QUESTION_BYTES if asks else OUTPUT_BYTES)
         described |= {"filter": kernel_filter(), "channel": channel, "whole": wall, "asks": asks}
         return marshal.dumps(compiled("supervisor")) + marshal.dumps(described)
 
     def described(self, *, output: int = OUTPUT_BYTES, room: int = 0) -> dict[str, Any]:
-        """Return the job as the supervisor reads it; `output` and `room` limit its reports."""
+        """Return the job in the form for the supervisor.
+
+        Args:
+            output: the maximum size of one report in bytes.
+            room: the maximum size of all reports, written as text; 0 for binary reports without such a limit.
+        """
         return {
             "program": self.program.encode("utf-8", "surrogatepass"),
             "trials": [(trial.given, trial.epilogue) for trial in self.trials],
@@ -121,9 +136,9 @@ class Run:
     """The result of one trial.
 
     Attributes:
-        output: the bytes it wrote.
-        problem: why it did not end cleanly; empty if it did.
-        finished: whether it reports that it ran to its end. A program can forge this, as it can end at any time.
+        output: the bytes that the program wrote.
+        problem: the reason why the program did not end cleanly; "" if it did.
+        finished: whether the process reported that it ran to its end. A program can forge this report.
     """
 
     output: bytes
@@ -132,10 +147,10 @@ class Run:
 
 
 def runs(job: Job, isolation: Sequence[str] = ()) -> Generator[Run, None, None]:
-    """Yield the results of the trials; fewer than there are trials if the rest is skipped. Close it to end early.
+    """Yield the results of the trials, but fewer if the last trials are skipped. Close the generator to end early.
 
     Raises:
-        SandboxFailure: the sandbox does not start, or is ended from outside.
+        SandboxFailure: the sandbox does not start, or is terminated from outside.
     """
     if not job.trials:
         return
@@ -144,12 +159,12 @@ def runs(job: Job, isolation: Sequence[str] = ()) -> Generator[Run, None, None]:
 
 
 def dialogues(program: Job, tester: Job, isolation: Sequence[str] = ()) -> Generator[tuple[Run, Run], None, None]:
-    """Yield the results of trials that run in pairs, in two sandboxes whose children talk with each other.
+    """Yield pairs of results from two sandboxes whose trials run in pairs and talk with each other.
 
-    The children of `tester` ask, and those of `program` answer; see `dialogue`.
+    The processes of `tester` ask, and those of `program` answer; see `dialogue`.
 
     Raises:
-        SandboxFailure: as for `runs`.
+        SandboxFailure: a sandbox does not start, or is terminated from outside.
     """
     if not program.trials:
         return
@@ -169,7 +184,7 @@ def dialogues(program: Job, tester: Job, isolation: Sequence[str] = ()) -> Gener
 def _launched(
     opened: ExitStack, job: bytes, isolation: Sequence[str], channel: int | None = None
 ) -> Callable[[], _Reader]:
-    """Launch a sandbox; return a function that waits until it is ready."""
+    """Launch a sandbox, and return a function that waits until the sandbox is ready."""
     try:
         stdin, stderr = (opened.enter_context(_memory_file()) for _ in range(2))
         stdin.write(job)
@@ -205,8 +220,8 @@ def _memory_file() -> IO[bytes]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a launch and all its processes; safe to call twice."""
-    if process.returncode is None:  # not waited for yet, so its process id is still valid
+    """Kill a sandbox and all its processes; safe to call twice."""
+    if process.returncode is None:  # not yet waited for, so the process id is still valid
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     if process.stdout is not None:
@@ -218,7 +233,7 @@ def _last_line(words: bytes) -> str:
 
 
 def _frames(reader: _Reader, wall: float) -> Iterator[Run]:
-    """Yield the supervisor's reports until the last one; each takes at most `wall` seconds."""
+    """Yield the supervisor's reports, waiting at most `wall` seconds, plus a grace period, for each."""
     more = True
     while more:
         header = reader.read(FRAME.size, wall + _GRACE_SECONDS)
@@ -232,13 +247,13 @@ def _frames(reader: _Reader, wall: float) -> Iterator[Run]:
 
 
 def reported(problem: bytes, output: bytes, finished: bool) -> Run:
-    """Return the content of a frame. The text of an exception is the program's: escape it, as in a repr."""
+    """Return the content of a frame as a `Run`. The problem is escaped, because the program may have written it."""
     return Run(output, repr(problem.decode(errors="replace"))[1:-1].replace("\\'", "'"), finished)
 
 
 @final
 class _Reader:
-    """Read a given number of bytes from a pipe; fewer at its end or after a timeout."""
+    """A reader that returns a given number of bytes from a pipe, or fewer at its end or after a timeout."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe.fileno()
@@ -261,7 +276,7 @@ class _Reader:
 
 @cache
 def source(name: str) -> str:
-    """Return the source of a module of this package: code in a sandbox cannot import it."""
+    """Return the source of a module in this package, because code in a sandbox cannot import the module."""
     return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
 
 

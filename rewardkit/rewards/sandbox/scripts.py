@@ -1,8 +1,8 @@
-"""Read test code: find its tests, and the names in it that belong to the program.
+"""Parse test code: find the tests in it, and the names that belong to the program.
 
-``read_script("assert add(1, 2) == 3")`` has one test, and the name ``add`` is the program's. Names decide:
-those that neither Python nor the code itself defines are the program's. Test code runs in the tester (see `tester`),
-never in the program's process, so it may be any Python.
+``read_script("assert add(1, 2) == 3")`` has one test, and the name ``add`` belongs to the program, as do all names that
+neither Python nor the test code defines. Test code runs in the tester (see `tester`), never in the program's process,
+so it may be arbitrary Python.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from functools import lru_cache
 from typing import Any, Final, final
 
 MAX_CHARACTERS: Final = 2_000_000
-"""The maximum length of test code; EvalPlus has more than a million characters for one function."""
+"""The maximum length of test code. Arbitrary: EvalPlus has more than a million characters for one function."""
 
 _BUILTINS = frozenset((*dir(builtins), "__file__"))
 _LIBRARIES = frozenset(("np", "numpy", "pd", "pandas", "pytest", "scipy", "sympy", "torch"))
-"""Names that never belong to the program: it would be asked for np.allclose(f(1), 0.5) and see the 0.5."""
+"""Names that never belong to the program. Otherwise, it would compute ``np.allclose(f(1), 0.5)`` and see the 0.5."""
 
 _TESTED = ("solution", "program", "main", "submission")
-"""The names by which test code imports the program, as in `tester`."""
+"""The module names from which test code imports the program, as in `tester`."""
 
 
 @final
@@ -36,11 +36,12 @@ class Step:
     """One test.
 
     Attributes:
-        shown: its text, for notes.
-        source: its own code, such as ``assert add(1, 2) == 3``, after the script's.
-        place: the statement of the script that is the test; None if all of the script runs.
-        path: a test function, or a class of tests and its method.
-        call: the name of a function (None for the only one), its arguments, and the results that pass, by `marshal`.
+        shown: the text of the test, for notes.
+        source: code that runs after the script, such as ``assert add(1, 2) == 3``.
+        place: the index of the script's statement that is the test; None if the whole script runs.
+        path: the name of a test function, or of a test class and a method.
+        call: the name of a function (None to choose one by its arguments), the arguments, and the results that pass,
+            encoded by `marshal`.
     """
 
     shown: str
@@ -56,7 +57,8 @@ class Script:
     """Test code, and the tests in it.
 
     Attributes:
-        setup: code that runs before the rest; what of it does not need the program also runs before the program.
+        steps: the tests.
+        setup: code that runs before the rest. The part that does not need the program also runs before the program.
         source: the test code itself.
     """
 
@@ -72,7 +74,7 @@ def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
     """Find the tests in test code: test functions, methods of test classes, ``check(candidate)``, or assertions.
 
     Raises:
-        ValueError: there is none; the message says why.
+        ValueError: there are no tests, or the code is invalid; the message gives the reason.
     """
     statements, text = parsed(source), source.strip().split("\n")
     steps = tuple(_functions(statements))
@@ -127,7 +129,7 @@ def _is_skipped(line: Any) -> bool:
 
 def _above(kind: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 0) -> Iterator[ast.ClassDef]:
     yield kind
-    # Any limit: a class may name itself as its base.
+    # Arbitrary: the limit on the depth ends the recursion if a class names itself as its base.
     for base in kind.bases if depth < 9 else ():
         if isinstance(base, ast.Name) and base.id in classes:
             yield from _above(classes[base.id], classes, depth + 1)
@@ -150,13 +152,13 @@ class Names:
     """The meanings of the names in a script.
 
     Attributes:
-        program: those that belong to the program.
-        makers: those among them that are classes, as far as the script uses them so.
-        classes: the classes that the script itself defines, whose instances are copied between the processes.
-        before: source that runs before the program: the set-up code that does not need it, the script's imports from
-            the standard library, and these classes.
-        imports: imports of modules that the script uses without importing them.
-        modules: the modules that the script imports from outside of the standard library.
+        program: the names that belong to the program.
+        makers: the names that the script uses as classes, in calls or in ``isinstance``.
+        classes: the names of classes defined by the script, whose instances are copied between the processes.
+        before: source that runs before the program: the setup code that does not need the program, the script's imports
+            from the standard library, and the definitions of `classes`.
+        imports: import statements for standard modules that the script uses without importing them.
+        modules: the modules outside the standard library that the script imports.
     """
 
     program: tuple[str, ...]
@@ -167,13 +169,14 @@ class Names:
     modules: tuple[str, ...]
 
 
-# Any size: the tests of a batch's prompts, each read once.
+# Arbitrary: enough for the tests of all prompts in a batch.
 @lru_cache(64)
 def names_of(script: Script) -> Names:
-    """Find out which names belong to the program.
+    """Find the names in a script that belong to the program.
 
     Raises:
-        ValueError: a test does not use the program, or expects a value that the program would define.
+        ValueError: a test does not use the program, or the program could influence the verdict, for example by defining
+            the expected value.
     """
     setup, source = parsed(script.setup), parsed(script.source)
     step_statements = [parsed(step.source) for step in script.steps]
@@ -234,7 +237,7 @@ def names_of(script: Script) -> Names:
 
 
 def parsed(source: str) -> list[ast.stmt]:
-    """Return the statements of `source`; raises ValueError if it is not valid Python."""
+    """Return the statements of `source`; raise ValueError if `source` is not valid Python or too long."""
     if len(source) > MAX_CHARACTERS:
         raise ValueError(f"source has {len(source):,} characters, the limit is {MAX_CHARACTERS:,}")
     try:
@@ -244,7 +247,7 @@ def parsed(source: str) -> list[ast.stmt]:
 
 
 def used(*sources: str) -> frozenset[str]:
-    """Return the names that code uses without defining them inside of functions: those of its module, and others."""
+    """Return the global names that code uses: names from the module level, and undefined names."""
     names: set[str] = set()
     for source in sources:
         try:
@@ -253,17 +256,17 @@ def used(*sources: str) -> frozenset[str]:
             raise ValueError(f"not valid Python ({error}): {source[:100]!r}") from None
         for table in tables:
             tables.extend(table.get_children())
-            top = table.get_type() == "module"
+            is_module = table.get_type() == "module"
             names.update(
                 symbol.get_name()
                 for symbol in table.get_symbols()
-                if symbol.is_referenced() and (top or symbol.is_global())
+                if symbol.is_referenced() and (is_module or symbol.is_global())
             )
     return frozenset(names)
 
 
 def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes and everything inside them but constants, of which tests with large inputs have millions."""
+    """Yield the nodes and all nodes inside them, except constants, because tests with large inputs have millions."""
     pending = [*nodes]
     for node in pending:
         yield node
@@ -271,22 +274,22 @@ def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
 
 
 def ground(statements: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozenset[str]]:
-    """Return the statements that do not need the program, and the names they define."""
+    """Return the statements that do not need the program, and the names that they define."""
     ground_statements: list[ast.stmt] = []
     ground_names: set[str] = set()
     for statement in statements:
         nodes = [*walk(statement)]
         bound = {*_bound(*nodes)}
         needed = {name for name in names_in(*nodes) if name not in ground_names and name not in _BUILTINS}
-        alone = not needed or needed <= bound | local_names(*nodes)
-        if alone and not {*imported(*nodes)} and not isinstance(statement, ast.Assert):
+        is_ground = not needed or needed <= bound | local_names(*nodes)
+        if is_ground and not {*imported(*nodes)} and not isinstance(statement, ast.Assert):
             ground_statements.append(statement)
             ground_names |= bound
     return ground_statements, frozenset(ground_names)
 
 
 def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
-    """Refuse a comparison with the program's own constants: with ``== INF`` it would define the expected value."""
+    """Raise ValueError for a comparison with a constant of the program, such as ``INF``: it is an expected value."""
     sides: list[ast.expr] = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _EQUALITIES:
         sides = node.args[:2]
@@ -302,7 +305,7 @@ _EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "
 
 
 def _check_evaluation(nodes: Sequence[ast.AST], bound_names: frozenset[str]) -> None:
-    """Refuse to run code that the program returns, which could then pass any test."""
+    """Raise ValueError if a test may evaluate text from the program, which could then pass any test."""
     constant = {id(node.func) for node in nodes if isinstance(node, ast.Call) and all(map(_is_constant, node.args[:1]))}
     for node in nodes:
         name = ""
@@ -320,9 +323,9 @@ _EVALUATING = ("eval", "exec", "compile", "pickle.loads", "marshal.loads", "dill
 
 
 def _is_plain(kind: ast.ClassDef) -> bool:
-    """Return whether the program may see a class of the test code, such as a ``ListNode``.
+    """Return whether the program may see a class of the test code, such as ``ListNode``.
 
-    Other methods may compute the expected result.
+    A class must have only special methods, because other methods may compute the expected result.
     """
     testing = kind.name.startswith("Test") or any(ast.unparse(base).endswith("TestCase") for base in kind.bases)
     names = [line.name for line in kind.body if isinstance(line, (ast.FunctionDef, ast.ClassDef))]
@@ -331,7 +334,7 @@ def _is_plain(kind: ast.ClassDef) -> bool:
 
 
 def _makers(nodes: Sequence[ast.AST]) -> Iterator[str]:
-    """Return the names that are used as classes: called for an object whose attributes are used, or in isinstance."""
+    """Yield the names used as classes: in ``isinstance``, or in calls whose result is used as an object."""
     objects = {ast.unparse(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     assigned = [(set(map(ast.unparse, node.targets)), node.value) for node in nodes if isinstance(node, ast.Assign)]
     left = assigned
@@ -349,7 +352,7 @@ def _makers(nodes: Sequence[ast.AST]) -> Iterator[str]:
 
 
 def _made(node: ast.AST) -> str:
-    """Return the name of the class that a call like ``Vector(1, 2)`` seems to have."""
+    """Return the class name in a call like ``Vector(1, 2)``; "" if `node` does not look like such a call."""
     name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
     return name if name[:1].isupper() else ""
 
@@ -359,7 +362,7 @@ def names_in(*nodes: ast.AST) -> Iterator[str]:
 
 
 def local_names(*nodes: ast.AST) -> frozenset[str]:
-    """Return the names that code binds: variables, arguments of functions and lambdas, caught exceptions."""
+    """Return the names that code binds locally: variables, parameters of functions and lambdas, caught exceptions."""
     names: set[str] = set()
     for node in walk(*nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -372,7 +375,7 @@ def local_names(*nodes: ast.AST) -> frozenset[str]:
 
 
 def _bound(*nodes: ast.AST) -> Iterator[str]:
-    """Return the names that code defines."""
+    """Yield the names that code defines: variables, functions, classes and imports."""
     for node in walk(*nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
@@ -385,7 +388,7 @@ def _bound(*nodes: ast.AST) -> Iterator[str]:
 
 
 def _exported(module: str) -> Iterator[str]:
-    """Return the names that ``from module import *`` defines."""
+    """Yield the names that ``from module import *`` defines, for a module of the standard library."""
     if module.partition(".")[0] not in sys.stdlib_module_names or module in ("antigravity", "this"):
         raise ValueError(f"'from {module} import *' hides which names belong to the program; import each name")
     loaded = importlib.import_module(module)
@@ -393,7 +396,7 @@ def _exported(module: str) -> Iterator[str]:
 
 
 def imported(*nodes: ast.AST) -> Iterator[str]:
-    """Return the names that imports take from the program."""
+    """Yield the names that code imports from the program."""
     for node in walk(*nodes):
         if isinstance(node, ast.ImportFrom) and node.module in _TESTED:
             yield from (alias.asname or alias.name for alias in node.names)
@@ -402,7 +405,7 @@ def imported(*nodes: ast.AST) -> Iterator[str]:
 
 
 def _foreign(*nodes: ast.AST) -> Iterator[str]:
-    """Return the modules outside of the standard library that these imports name, apart from the program's."""
+    """Yield the imported modules that are neither in the standard library nor the program."""
     for node in nodes:
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
@@ -415,7 +418,7 @@ def _is_future(line: ast.stmt) -> bool:
 
 
 def needed_imports(*lines: ast.stmt) -> list[ast.stmt]:
-    """Return imports of the standard library's modules that code uses without importing them, as in ``math.pi``."""
+    """Return imports of the standard modules that code uses without importing them, as in ``math.pi``."""
     values = [node.value for node in walk(*lines) if isinstance(node, ast.Attribute)]
     names = {value.id for value in values if isinstance(value, ast.Name)} & sys.stdlib_module_names
     names -= {*_bound(*lines), *local_names(*lines)} if names else set()
@@ -433,10 +436,10 @@ def called_on_the_left(line: ast.stmt) -> Iterator[str]:
 # --- Code ----------------------------------------------------------------------------------------------------
 
 
-# The same; compiled code takes more memory.
+# Arbitrary: fewer than for names, because compiled code takes more memory.
 @lru_cache(16)
 def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
-    """Return the code that the tester needs for all tests of a script; see `tester.run`."""
+    """Return the code and the names that the tester needs for all tests of a script; see `tester.run`."""
     names = names_of(script)
     source = _code(script.source, "<test>", tolerance)
     setup = _code(f"{names.imports}\n{script.setup}", "<setup>", None)
@@ -454,7 +457,7 @@ def shared_code(script: Script, tolerance: float | None) -> dict[str, Any]:
 
 
 def step_code(step: Step, shared: dict[str, Any]) -> bytes:
-    """Return the code that the tester needs for one test, in addition to `shared_code`."""
+    """Return the code that the tester needs for one test in addition to `shared_code`, encoded by `marshal`."""
     statements = shared["statements"]
     index = None if step.place is None else shared["start"] + step.place
     described = {
@@ -468,7 +471,7 @@ def step_code(step: Step, shared: dict[str, Any]) -> bytes:
 
 
 def _code(source: str, name: str, tolerance: float | None) -> list[Any]:
-    """Compile each statement."""
+    """Compile each statement of `source` separately."""
     statements = parsed(source)
     flags = 0
     for line in statements:
@@ -487,7 +490,10 @@ def _code(source: str, name: str, tolerance: float | None) -> list[Any]:
 
 @final
 class _Identical(ast.NodeTransformer):
-    """Let ``a.next is b`` ask whether both are one object of the program, which is two in the test code."""
+    """A transformer of ``a.next is b``, which then tests whether both refer to the same object of the program.
+
+    In the test code, there may be two `Remote` objects for it.
+    """
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
@@ -506,7 +512,7 @@ def _is_constant(node: ast.expr) -> bool:
 
 @final
 class Tolerant(ast.NodeTransformer):
-    """Let ``assert f(1) == 0.3`` accept numbers that are close."""
+    """A transformer of assertions such as ``assert f(1) == 0.3``, which then accept close numbers."""
 
     def __init__(self, *, everywhere: bool = False) -> None:
         self._in_assertion = everywhere

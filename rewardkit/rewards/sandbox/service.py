@@ -1,8 +1,9 @@
 """Run programs in a sandbox behind HTTP: ``Service("http://localhost:8080/run_code")`` speaks SandboxFusion's protocol.
 
-One request is one run of the service's Python: our own `supervisor`, with a program and its inputs. It sets the same
-limits as in a local sandbox and prints one line of text per trial. Expected results are never in a request, so neither
-a program nor another user of the service can see them. What the service does wrong is a `SandboxFailure`, not a score.
+In each request, the service's Python runs our own `supervisor` with a program and its inputs. The supervisor sets the
+same limits as in a local sandbox and prints one line of text per trial. A request never contains expected results, so
+neither a program nor another user of the service can see them. Errors of the service raise `SandboxFailure` and do not
+affect scores.
 
 The protocol: https://github.com/bytedance/SandboxFusion (``sandbox/server/sandbox_api.py``).
 """
@@ -28,35 +29,36 @@ from rewardkit.rewards.sandbox.runs import Job, Run, Trial, reported, source
 from rewardkit.rewards.sandbox.supervisor import FRAME, READY
 
 AT_ONCE = 16
-"""Requests of this process at a time. Any number: each holds a thread here and a process there."""
+"""The maximum number of concurrent requests. Arbitrary: each takes a thread here and a process in the service."""
 
 OUTPUT_BYTES = 60_000
-"""The limit of one output. The service passes on about 128 KB per request; a process that writes more waits forever."""
+"""The maximum size of one output in bytes. The service returns about 128 KB per request; a process that writes more
+hangs."""
 
 _ROOM = 120_000
-"""Characters of all outputs of one request, below the 128 KB that the service passes on."""
-# Any limits: for the start of Python, for waiting in the service's queue, and for the programs of one request, so that
-# a service ends none that is still useful.
+"""The maximum length of all outputs of one request in characters, below the 128 KB that the service returns."""
+# Arbitrary: for the start of Python, the wait in the service's queue, and the programs of one request. They are long,
+# so that the service does not end a request that is still useful.
 _START_SECONDS = 10.0
 _QUEUE_SECONDS = 30.0
 _SECONDS_OF_TRIALS = 60.0
 TIMED_OUT = ("took more than", "did not end within")
 _SECONDS_OF_FAILURE = 5.0
-"""How long a failed probe stands before it is tried again. Any number: the service may be starting."""
+"""The seconds between a failed probe and the next one. Arbitrary: the service may still be starting."""
 
 
 @final
 @dataclass(frozen=True)
 class Service:
-    """A sandbox behind HTTP, by the address of its ``/run_code``."""
+    """A sandbox behind HTTP, identified by its ``/run_code`` URL."""
 
     url: str
 
     def runs(self, job: Job) -> Generator[Run, None, None]:
-        """Yield the results of the trials; fewer than there are trials if the rest is skipped.
+        """Yield the results of the trials, but fewer if the last trials are skipped.
 
         Raises:
-            SandboxFailure: the service does not answer, or not as its protocol says.
+            SandboxFailure: the service does not answer, or violates the protocol.
         """
         _check(self, os.getpid())()
         patience = job.limits.patience
@@ -72,7 +74,7 @@ class Service:
             left = left[len(results) :]
 
     def _ask(self, job: Job) -> tuple[list[Run], bool]:
-        """Return the report of one request, and whether the supervisor would have gone on."""
+        """Send one request, and return the results and whether the supervisor would have continued."""
         seconds = len(job.trials) * job.limits.wall + _START_SECONDS
         request = {
             "code": _script(job),
@@ -95,8 +97,8 @@ class Service:
             if any(head[0] + head[1] != len(body) for head, body in zip(heads, bodies, strict=True)):
                 raise ValueError("its report is incomplete")
         except (ValueError, zlib.error, KeyError, TypeError, AttributeError, RecursionError) as error:
-            why = str(error) or type(error).__name__
-            raise SandboxFailure(f"the answer of the sandbox at {self.url} cannot be used: {shorten(why)}") from None
+            reason = str(error) or type(error).__name__
+            raise SandboxFailure(f"the answer of the sandbox at {self.url} cannot be used: {shorten(reason)}") from None
         results = [
             reported(body[: head[0]], body[head[0] :], head[2]) for head, body in zip(heads, bodies, strict=True)
         ]
@@ -104,7 +106,7 @@ class Service:
 
 
 def _output(answer: bytes) -> str:
-    """Return what our script printed; raises ValueError if it did not run to its end."""
+    """Return the output of our script; raise ValueError if the script did not run to its end."""
     reply = json.loads(answer)
     run = reply["run_result"]
     if reply["status"] == "SandboxError" or run is None:
@@ -124,8 +126,8 @@ def _script(job: Job) -> str:
     return _SCRIPT.format(supervisor=source("supervisor"), limits=source("limits"), packed=packed)
 
 
-# Starts itself again, so that sets print in the same order every time. If the service gives it no file, it continues
-# without a restart.
+# The script restarts itself with a fixed hash seed, so that sets print in the same order every time. If the service
+# does not store it in a file, it continues without a restart.
 _SCRIPT = """
 import binascii, io, marshal, os, sys, types, zlib
 
@@ -152,7 +154,7 @@ supervisor.serve(io.BytesIO(marshal.dumps(job)))
 
 @final
 class _Check:
-    """Whether a service runs programs as it should, found out once per process."""
+    """A check, once per process, that a service runs programs correctly."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -162,7 +164,7 @@ class _Check:
         self._until = 0.0
 
     def __call__(self) -> None:
-        """Run a program with an input; raises `SandboxFailure` if that does not work, and for a while afterwards."""
+        """Run a small program; raise `SandboxFailure` if that fails, and for a few seconds without another attempt."""
         with self._lock:
             if self._works:
                 return
@@ -183,7 +185,7 @@ class _Check:
 
 @cache
 def _check(service: Service, process: int) -> _Check:
-    # By process, because a fork may copy a lock that is held.
+    # One per process, because a fork may copy a lock that is held.
     return _Check(service)
 
 

@@ -1,16 +1,16 @@
-"""The process inside the sandbox: forks once per trial, runs the program in the child, and reports the result.
+"""The supervisor inside a sandbox: it forks once per trial, runs the program in the child, and reports the result.
 
-Two sandboxes may run their trials in pairs: then each child talks with the child of the other sandbox, through both
-supervisors, and the time in which it waits for the other one does not count.
+Two sandboxes may run their trials in pairs. Then each child talks with the child in the other sandbox, through both
+supervisors, and the time in which a child waits for the other one does not count.
 
-It is not imported there: `runs` sends its compiled code ahead of the job, so the host's files, and the rest of this
-library, need not be visible. That is why it sets its resource limits itself instead of calling
-`rewardkit.workers.limits`. As the first process of its namespace it cannot be killed by the programs it starts.
+This module is not imported in the sandbox. `runs` sends its compiled code ahead of the job, so neither the host's files
+nor the rest of this library have to be visible. That is why the supervisor sets resource limits itself instead of
+calling `rewardkit.workers.limits`. It is the first process of its namespace, so the programs it starts cannot kill it.
 
-A sandbox behind HTTP runs the same code; it reports as lines of text, because its output is read as text.
+A sandbox behind HTTP runs the same code, but reports in lines of text, because the service reads output as text.
 
-It needs no other protection: it knows a program's input, never the expected result, so a program that took it over
-could only report answers that it found itself.
+The supervisor needs no other protection: it knows a program's input, but never the expected result. So a program that
+took it over could report only answers that the program found itself.
 """
 
 from __future__ import annotations
@@ -33,32 +33,34 @@ import time
 import zlib
 from types import ModuleType
 
-TYPE_CHECKING = False  # typing takes longer to import than all of these
+TYPE_CHECKING = False  # typing takes longer to import than all other modules together
 if TYPE_CHECKING:
     from typing import Any, BinaryIO, NoReturn
 
 READY = b"ready"
 FRAME = struct.Struct("<II??")
-"""Length of the problem, length of the output, whether the program reached its end, whether more frames follow."""
+"""The length of the problem, the length of the output, whether the program ran to its end, and whether more frames
+follow."""
 
 OUT, SAID, IN = 3, 4, 5
-"""In a program's process: the file descriptors for the report of an epilogue, for the way the program ended, and, in a
-dialogue, for the messages of the other process (which the program answers through the first)."""
+"""File descriptors in a program's process: for the report of an epilogue, for how the program ended, and, in a
+dialogue, for messages from the other process. The answers to these go through `OUT`."""
 
 _LARGEST_SHARE = 0.75
-"""The share of ``room`` that one line may take. Any share that leaves room for the other lines."""
+"""The fraction of ``room`` that one line may take. Arbitrary: it leaves room for other lines."""
 
+# Arbitrary: the number of bytes read at a time.
 _CHUNK = 1 << 16
 _LENGTH = struct.Struct("<I")
-_KILLED_FOR_TIME = (-9, -24)  # SIGKILL and SIGXCPU: the kernel sends one of them when the processor time is used up
+_KILLED_FOR_TIME = (-9, -24)  # SIGKILL and SIGXCPU: the kernel sends one of them when the processor time runs out
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 
 def serve(stream: BinaryIO) -> None:
-    """Read the job, report that all is ready, and write one frame per trial, followed by problem and output.
+    """Read the job, report `READY`, and write one frame per trial, followed by the problem and the output.
 
-    With a ``room`` in the job, reports are lines of text; it ends early if another line may not fit into that many
-    bytes.
+    If the job sets ``room``, reports are lines of text, and the supervisor ends early if another line may not fit into
+    that number of bytes.
     """
     report = os.dup(1)
     job = marshal.load(stream)
@@ -86,7 +88,7 @@ def serve(stream: BinaryIO) -> None:
 
 
 def _written(report: int, data: bytes, room: int) -> int:
-    """Write `data`, as a line of text if there is a `room`, and return the number of bytes."""
+    """Write `data`, as a line of text if `room` is not 0, and return the number of bytes written."""
     if room:
         data = binascii.b2a_base64(zlib.compress(data, 1))
     size = len(data)
@@ -98,7 +100,7 @@ def _written(report: int, data: bytes, room: int) -> int:
 def _tried(
     job: dict[str, Any], input_bytes: bytes, epilogue: str, scope: dict[str, Any], channel: _Channel | None, libc: Any
 ) -> tuple[bytes, bytes, bytes, bool]:
-    """Run the program once; return the problem (empty if none), its end message, its output, and if it timed out."""
+    """Run the program once; return the problem (empty if none), the end message, the output, and if it timed out."""
     out, out_end = os.pipe()
     outcome, outcome_end = os.pipe()
     inbox_end, inbox = os.pipe() if channel else (-1, -1)
@@ -117,30 +119,32 @@ def _tried(
     status, processor = _ended(child, 0.0 if output is None else deadline)
     os.set_blocking(outcome, False)
     try:
-        word = os.read(outcome, 4096)
-    except BlockingIOError:  # without the filter, its own children may still hold the other end
-        word = b""
+        message = os.read(outcome, 4096)
+    except BlockingIOError:  # without the filter, the program's children may still hold the other end
+        message = b""
     os.close(out)
     os.close(outcome)
     if output is None:
-        return f"wrote more than {job['output']:,} bytes".encode(), word, b"", False
+        return f"wrote more than {job['output']:,} bytes".encode(), message, b"", False
     if processor > job["timeout"] or status in _KILLED_FOR_TIME:
-        return f"took more than {job['timeout']:g} s".encode(), word, output, True
+        return f"took more than {job['timeout']:g} s".encode(), message, output, True
     if status is None:
-        return f"did not end within {job['wall']:g} s".encode(), word, output, True
-    if word[:1] in (b"-", b"!"):
-        problem = word[1:]
+        return f"did not end within {job['wall']:g} s".encode(), message, output, True
+    if message[:1] in (b"-", b"!"):
+        problem = message[1:]
     elif status < 0:
         problem = f"was killed by signal {-status}".encode()
     else:
         problem = f"ended with exit code {status}".encode() if status else b""
-    return problem, word, output, False
+    return problem, message, output, False
 
 
 class _Channel:
-    """The connection with the other sandbox's supervisor: chunks with their lengths; an empty one ends a trial.
+    """A connection to the other sandbox's supervisor.
 
-    Children never hold it, so a program can neither break its order nor speak beyond its own trial.
+    It carries chunks with length prefixes. An empty chunk ends a trial.
+
+    Programs have no access to the connection, so they can neither break the protocol nor send messages after a trial.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -151,29 +155,31 @@ class _Channel:
         self.is_open = True
 
     def relay(self, out: int, inbox: int, job: dict[str, Any], *, owing: bool) -> tuple[bytes | None, float]:
-        """Connect a child with its counterpart until both have ended, and return its remaining seconds.
+        """Relay messages between a child and its counterpart until both have ended.
 
-        A message ends with a newline. The clock runs while the child is `owing` one: at first, if the counterpart waits
-        for it, and after each message to it. Instead of b"", None is returned if it writes too much.
+        A message ends with a newline. The clock runs while the child is `owing` a message: at first, if the counterpart
+        waits for one, and after each message to the child.
+
+        Return ``b""``, or None if the child wrote too much, and the child's remaining seconds.
         """
-        size, speaks, hears, waiting = 0, True, True, bytearray()
+        size, child_writes, counterpart_writes, waiting = 0, True, True, bytearray()
         seconds, deadline, limit = job["wall"], time.monotonic() + job["whole"], job["output"]
         os.set_blocking(inbox, False)
-        while speaks or hears or self.outgoing:
-            received, ended = self._chunks() if hears else (b"", False)
-            waiting += received if speaks else b""
-            hears = hears and not ended and (self.is_open or bool(self.incoming))
-            owing = owing or bool(received) or not hears
-            if inbox >= 0 and not (hears or waiting):
+        while child_writes or counterpart_writes or self.outgoing:
+            received, ended = self._chunks() if counterpart_writes else (b"", False)
+            waiting += received if child_writes else b""
+            counterpart_writes = counterpart_writes and not ended and (self.is_open or bool(self.incoming))
+            owing = owing or bool(received) or not counterpart_writes
+            if inbox >= 0 and not (counterpart_writes or waiting):
                 os.close(inbox)
                 inbox = -1
-            reading = [self.end] * (hears and self.is_open) + [out] * speaks
+            reading = [self.end] * (counterpart_writes and self.is_open) + [out] * child_writes
             writing = [self.end] * bool(self.outgoing) + [inbox] * bool(waiting)
             if not (reading or writing):
                 break
-            timed, began = owing and speaks, time.monotonic()
+            timed, began = owing and child_writes, time.monotonic()
             left = min(seconds, deadline - began) if timed else deadline - began
-            ready, free, _ = select.select(reading, writing, [], max(0.0, left) if speaks else None)
+            ready, free, _ = select.select(reading, writing, [], max(0.0, left) if child_writes else None)
             seconds -= time.monotonic() - began if timed else 0.0
             chunk = os.read(out, _CHUNK) if out in ready else None
             if self.end in ready or self.end in free:
@@ -187,10 +193,12 @@ class _Channel:
                 size += len(chunk)
                 owing = owing and not chunk.endswith(b"\n")
                 self._add(chunk)
-            over = seconds <= 0.0 or time.monotonic() >= deadline  # one that answers ahead may never be owing
-            if speaks and (chunk == b"" or size > limit or over):
-                seconds = 0.0 if over else seconds
-                speaks = False
+            expired = (
+                seconds <= 0.0 or time.monotonic() >= deadline
+            )  # a child that answers in advance may never be owing
+            if child_writes and (chunk == b"" or size > limit or expired):
+                seconds = 0.0 if expired else seconds
+                child_writes = False
                 waiting.clear()
                 self._add(b"")
         if inbox >= 0:
@@ -202,7 +210,7 @@ class _Channel:
             self.outgoing += _LENGTH.pack(len(chunk)) + chunk
 
     def _chunks(self) -> tuple[bytes, bool]:
-        """Take the received bytes off the buffer, up to the end of the trial. Return whether that was reached."""
+        """Remove and return the bytes received for this trial, and return whether the trial has ended."""
         received = bytearray()
         while len(self.incoming) >= _LENGTH.size:
             (size,) = _LENGTH.unpack_from(self.incoming)
@@ -215,7 +223,7 @@ class _Channel:
         return bytes(received), False
 
     def _exchange(self) -> None:
-        """Read and write as much as is possible at once."""
+        """Read and write as much as possible without blocking, at most one chunk each."""
         try:
             data = os.read(self.end, _CHUNK)
             self.is_open = bool(data)
@@ -236,7 +244,7 @@ class _Channel:
 
 
 def _collected(out: int, deadline: float, limit: int) -> bytes | None:
-    """Read `out` until it is closed or the deadline has passed; None if there are more than `limit` bytes."""
+    """Read from `out` until it is closed or the deadline passes; return None if there are more than `limit` bytes."""
     chunks: list[bytes] = []
     size = 0
     while size <= limit:
@@ -251,7 +259,7 @@ def _collected(out: int, deadline: float, limit: int) -> bytes | None:
 
 
 def _ended(child: int, deadline: float) -> tuple[int | None, float]:
-    """Return the exit code of `child` (negative: a signal; None: it had to be killed) and its processor seconds."""
+    """Return the exit code of `child` (negative for a signal, None if we had to kill it) and its processor seconds."""
     pause = 0.0
     while True:
         pid, status, used = os.wait4(child, os.WNOHANG)
@@ -262,18 +270,18 @@ def _ended(child: int, deadline: float) -> tuple[int | None, float]:
             _, _, used = os.wait4(child, 0)
             return None, used.ru_utime + used.ru_stime
         time.sleep(pause)
-        # Short at first, as most programs end within milliseconds; then at most 10 ms are lost.
+        # Arbitrary: pauses are short at first, because most programs end within milliseconds, and at most 10 ms long.
         pause = min(0.01, pause + 0.0005)
 
 
 def _become_program(
     job: dict[str, Any], input_bytes: bytes, epilogue: str, scope: dict[str, Any], ends: tuple[int, int, int], libc: Any
 ) -> NoReturn:
-    """Turn this process into the program, and end with it."""
+    """Run the program in this process, and exit when the program ends."""
     stdin = os.memfd_create("stdin")
     os.write(stdin, input_bytes)
     os.lseek(stdin, 0, os.SEEK_SET)
-    # Move them to high numbers first: any of these may already have one of the target numbers.
+    # Move the descriptors to high numbers first, because one of them may already have one of the target numbers.
     in_dialogue = ends[2] >= 0
     stdin, out, outcome, inbox = (_moved(end) if end >= 0 else -1 for end in (stdin, *ends))
     os.dup2(stdin, 0)
@@ -281,15 +289,15 @@ def _become_program(
     os.dup2(out, OUT if epilogue else 1)
     if in_dialogue:
         os.dup2(inbox, IN)
-        sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)  # the other process may ask for it
+        sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)  # the tester may ask for it
     os.closerange(OUT + bool(epilogue), SAID)
-    # Below 256: the supervisor opens a handful.
+    # 256 is enough, because the supervisor opens only a few descriptors.
     os.closerange(SAID + 1 + in_dialogue, 256)
     os.setsid()
-    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # -S omits them, and programs call them
+    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # the option -S leaves them out, but programs call them
     builtins.open = io.open = _open
     if hasattr(sys, "set_int_max_str_digits"):
-        sys.set_int_max_str_digits(0)  # contests ask for more digits than Python's limit; time is limited anyway
+        sys.set_int_max_str_digits(0)  # contests may ask for more digits than Python's limit
     sys.argv[:] = ["program.py"]
     sys.path[:] = [*filter(None, sys.path), *job["path"]]
     os.environ["OMP_NUM_THREADS"] = "1"  # numerical libraries would reserve memory for every core
@@ -317,17 +325,17 @@ def _become_program(
 
 
 def _end(code: int) -> NoReturn:
-    """Do the interpreter's work at exit, except for its teardown, which costs more than a short program."""
+    """Exit like the interpreter, but without its teardown, which takes longer than a short program."""
     try:
         if "threading" in sys.modules:
-            # What the interpreter calls at exit to join threads; there is no public name for it.
+            # The interpreter calls this private function at exit to join threads; there is no public one.
             sys.modules["threading"]._shutdown()
-        # The same for atexit's functions.
+        # Likewise, there is no public function that runs the exit handlers.
         atexit._run_exitfuncs()
         if sys.stdout is not None:
             sys.stdout.flush()
     except BaseException:
-        # Python's own exit code if flushing at exit fails.
+        # The exit code that Python uses if flushing at exit fails.
         code = code or 120
     os._exit(code)
 
@@ -340,7 +348,7 @@ _STREAMS = {
 
 
 def _open(file: Any, *arguments: Any, **options: Any) -> Any:
-    """Open a file. A standard stream can also be opened by its path, which would need /proc."""
+    """Open a file. Standard streams can be opened by path, too, although the sandbox has no ``/proc``."""
     path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else ""
     if path in _STREAMS:
         file = os.dup(_STREAMS[path])
@@ -348,19 +356,19 @@ def _open(file: Any, *arguments: Any, **options: Any) -> Any:
 
 
 def _moved(descriptor: int) -> int:
-    # From 100 on, out of the way of the descriptors that are closed or replaced.
+    # Descriptors from 100 up do not collide with those that are replaced.
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD, 100)
 
 
 def _limit(job: dict[str, Any], libc: Any) -> None:
-    """Limit the resources of the program and its system calls; both limits are final."""
+    """Limit the program's resources and system calls. The program cannot undo these limits."""
     seconds = math.ceil(job["timeout"])
     memory = job["memory"]
     limits = (
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, 0),
-        # Any limit: a program of a test opens few files.
+        # Arbitrary: tested programs open few files.
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_CORE, 0),
     )
@@ -368,23 +376,23 @@ def _limit(job: dict[str, Any], libc: Any) -> None:
         hard = resource.getrlimit(kind)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (most, most))
-    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]  # deep recursion is allowed
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]  # allows deep recursion
     stack = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
     resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
     if job["filter"] and not _filtered(job["filter"], libc):
-        # EX_SOFTWARE of sysexits.h: no program runs without the filter.
+        # No program runs without the filter. 70 is EX_SOFTWARE in sysexits.h.
         os._exit(70)
 
 
 def _filtered(steps: bytes, libc: Any) -> bool:
-    """Install the filter of system calls; return whether the kernel took it."""
+    """Install the system call filter; return whether the kernel accepted it."""
     program = ctypes.create_string_buffer(steps, len(steps))
     header = ctypes.create_string_buffer(struct.pack("@HP", len(steps) // 8, ctypes.addressof(program)))
     return not libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) and not libc.prctl(_SECCOMP, _FILTER, header, 0, 0)
 
 
 def filters(steps: bytes) -> bool:
-    """Return whether this kernel takes the filter: a container may forbid it."""
+    """Return whether a process may install the filter, which a container can forbid."""
     child = os.fork()
     if child == 0:
         os._exit(0 if _filtered(steps, ctypes.CDLL(None)) else 1)
@@ -392,7 +400,7 @@ def filters(steps: bytes) -> bool:
 
 
 def _say(mark: bytes, error: BaseException) -> NoReturn:
-    """Report the exception and its line in the program, and end."""
+    """Report an exception and the program's line that raised it, and exit."""
     line = 0
     trace = error.__traceback__
     while trace is not None:
@@ -403,7 +411,7 @@ def _say(mark: bytes, error: BaseException) -> NoReturn:
         line = error.lineno or 0
     try:
         message = str(error.msg if isinstance(error, SyntaxError) else error)[:200]
-    except BaseException:  # its __str__ may also be the program's code
+    except BaseException:  # __str__ may be the program's code, too
         message = ""
     kind = type(error).__name__[:100]
     description = f"{kind}{f': {message}' if message else ''}{f' (line {line})' if line else ''}"

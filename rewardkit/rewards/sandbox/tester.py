@@ -1,8 +1,8 @@
-"""Run one test in the tester's process: an assertion, a test function of pytest, a method of unittest, or a call.
+"""Run one test in the tester's process: an assertion, a pytest function, a unittest method, or a call.
 
-``pytest`` need not be installed: what tests of programs use of it is here (``raises``, ``approx``, ``parametrize``,
-fixtures, ``capsys``, ``monkeypatch``). A test holds if it runs to its end. Whatever ends it otherwise is a failure,
-even `SystemExit` and a skip, since the program can raise them.
+``pytest`` need not be installed. This module provides the parts that tests of programs use (``raises``, ``approx``,
+``parametrize``, fixtures, ``capsys``, ``monkeypatch``). A test passes if it runs to its end. Any other end is a
+failure, even `SystemExit` or a skip, because the program can raise them.
 
 This module is sent into sandboxes as source, after `values` and `dialogue`, so it does not import rewardkit.
 """
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from rewardkit.rewards.sandbox.values import MAKERS, equal
 
 _TESTED = ("solution", "program", "main", "submission")
-"""The names by which test code imports the program, as in `scripts`."""
+"""The module names from which test code imports the program, as in `scripts`."""
 
 
 def run(inbox: int, out: int, outcome: int, shared: dict[str, Any], packed_test: bytes) -> None:
-    """Run the test `packed_test` after the statements of `shared`; return if it holds."""
+    """Run the statements in `shared` and then the test in `packed_test`; return if the test passes, otherwise exit."""
     scope: dict[str, Any] = {"__name__": "test", "_same": same}
     scope["_equal"] = lambda value, expected: equal(value, expected, shared["tolerance"])
     peer = Asking(inbox, out, scope, tuple(shared["classes"]), tuple(shared["makers"]))
@@ -61,18 +61,18 @@ def run(inbox: int, out: int, outcome: int, shared: dict[str, Any], packed_test:
 
 
 def _guard(event: str, arguments: Any) -> None:
-    """Refuse to run a text that the program may have returned, as sympy's ``simplify`` does: it could pass any test."""
+    """Refuse to evaluate text that the program may have returned, as sympy's ``simplify`` would."""
     if event == "pickle.find_class" and arguments[0] != "test":
         raise RuntimeError("the test code unpickles objects, which the program may have made")
     if event != "compile":
         return
-    # Who compiles: the hook gets the text only.
+    # Find the code that compiles, because the hook gets only the text.
     frame: Any = sys._getframe(1)
     if frame.f_globals.get("__name__") in _COMPILING:
         return
     text = arguments[0].decode(errors="replace") if isinstance(arguments[0], bytes) else arguments[0]
     while frame is not None:
-        # The program can write no file, so a module is not from it, and neither is a constant of the test code.
+        # An imported module or a constant of the test code cannot come from the program, which cannot write files.
         if frame.f_code.co_filename.startswith("<frozen importlib") or text in frame.f_code.co_consts:
             return
         frame = frame.f_back
@@ -80,11 +80,11 @@ def _guard(event: str, arguments: Any) -> None:
 
 
 _COMPILING = ("ast", "attr._make", "collections", "dataclasses", "timeit", "unittest.mock")
-"""Modules that compile only code that they write themselves, or do not run it."""
+"""Modules that compile only code they generate themselves, or that do not run the compiled code."""
 
 
 def _compare_sizes(numpy: Any) -> None:
-    """Let an empty array of the program not be close or equal to every other one, as numpy's broadcasting has it."""
+    """Make comparisons of empty and non-empty arrays fail. By numpy's broadcasting, an empty array equals any other."""
 
     def check(*arrays: Any) -> None:
         sizes = [numpy.size(array) for array in arrays if numpy.ndim(array)]
@@ -122,10 +122,10 @@ def _run_call(
 
 
 def _fail(error: BaseException, peer: Asking, lines: list[str], outcome: int) -> NoReturn:
-    """Report the program's exception, or its last result and the statement that failed."""
+    """Report the program's exception, or its last result and the statement that failed, and exit."""
     text = str(vars(error).get("_rk_shown", ""))
     if not text and peer.last is None and not isinstance(error, AssertionError):
-        text = f"{type(error).__name__}: {str(error)[:200]}"  # such as a name that the program does not define
+        text = f"{type(error).__name__}: {str(error)[:200]}"  # such as a NameError
     if not text:
         line, trace = 0, error.__traceback__
         while trace is not None:
@@ -136,7 +136,7 @@ def _fail(error: BaseException, peer: Asking, lines: list[str], outcome: int) ->
             text = f"{type(error).__name__}: {str(error)[:200]}{f': {text}' if text else ''}"
         if peer.last is not None:
             text = f"{peer.last[0][:80]} is {_described(peer.last[1])}{f': {text}' if text else ''}"
-    # Any limit: the note of a verdict is shorter still.
+    # Arbitrary: the note of a verdict is even shorter.
     os.write(outcome, b"-" + text.encode(errors="replace")[:4_000])
     os._exit(1)
 
@@ -144,7 +144,7 @@ def _fail(error: BaseException, peer: Asking, lines: list[str], outcome: int) ->
 def _described(value: Any) -> str:
     try:
         return f"of type {value._rk.kind}" if type(value) is Remote else repr(value)[:80]
-    except Exception:  # it is nested too deeply
+    except Exception:  # the value is nested too deeply
         return f"of type {type(value).__name__}"
 
 
@@ -152,7 +152,7 @@ def _described(value: Any) -> str:
 
 
 def _run_path(scope: dict[str, Any], path: tuple[str, ...]) -> None:
-    """Run a test function, or a method of a class of tests."""
+    """Run a test function, or a method of a test class."""
     fixtures = {name: item for name, item in scope.items() if hasattr(item, "_fixture")}
     if len(path) == 1:
         for case in _cases(scope[path[0]]):
@@ -185,7 +185,7 @@ def _run_function(function: Any, fixtures: dict[str, Any], case: dict[str, Any],
         if setup in scope:
             scope[setup](*[None for needed in _parameters(scope[setup]).values() if needed])
     fixture_values: dict[str, Any] = dict(case)
-    with contextlib.ExitStack() as ending:
+    with contextlib.ExitStack() as cleanup:
 
         def get(name: str) -> Any:
             if name not in fixture_values:
@@ -195,7 +195,7 @@ def _run_function(function: Any, fixtures: dict[str, Any], case: dict[str, Any],
                 value = fixture(**{key: get(key) for key, needed in _parameters(fixture).items() if needed})
                 if type(value).__name__ == "generator":
                     fixture_values[name] = next(value)
-                    ending.callback(next, value, None)
+                    cleanup.callback(next, value, None)
                 else:
                     fixture_values[name] = value
             return fixture_values[name]
@@ -210,7 +210,7 @@ def _run_function(function: Any, fixtures: dict[str, Any], case: dict[str, Any],
 
 
 def _parameters(function: Any) -> dict[str, bool]:
-    """Return the names of the parameters, and whether they have to be given."""
+    """Return parameter name -> whether the parameter is required."""
     parameters = importlib.import_module("inspect").signature(function).parameters.items()
     return {name: item.default is item.empty and item.kind.name[:3] != "VAR" for name, item in parameters}
 
@@ -259,7 +259,7 @@ def _run_case(unittest: ModuleType, kind: Any, method: str) -> None:
 
 
 def _import(peer: Asking, objects: dict[str, Any]) -> None:
-    """Make the program, with its names that are known, and pytest available to ``import``."""
+    """Make the program, with the names in `objects`, and our ``pytest`` available for import."""
 
     def get(name: str) -> Any:
         lookup = {} if name.startswith("__") else peer.names([name])
@@ -305,7 +305,7 @@ class raises:  # noqa: N801 (pytest's name)
 
 
 class approx:  # noqa: N801 (pytest's name)
-    """Equal to numbers within 1e-6 of the expected one, or 1e-12, as in pytest."""
+    """A value that equals numbers within 1e-6 (relative) or 1e-12 (absolute) of the expected one, as in pytest."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -369,7 +369,7 @@ def skip(reason: str = "", **_: Any) -> NoReturn:
 
 
 class _Mark:
-    """``pytest.mark``: parametrize counts, and other marks change nothing."""
+    """A substitute for ``pytest.mark``: ``parametrize`` works, and other marks have no effect."""
 
     @staticmethod
     def parametrize(names: Any, values: Any, **_: Any) -> Callable[[Any], Any]:

@@ -1,8 +1,8 @@
 """Encode values as JSON without code and without loss: ``encode((True, 2.5))`` is ``["tuple", true, ["float", ...]]``.
 
-The results of a program are checked in another process, as equal plain Python values: instances of its own classes,
-which may define ``__eq__``, cannot be encoded, and subclasses of ``int`` or ``str`` become plain values. What a caller
-adds for other values (`dialogue` adds references) is also written as a list, which begins with its own name.
+A program's results are checked in another process, as plain Python values. Instances of the program's classes, which
+may define ``__eq__``, cannot be encoded, and subclasses of ``int`` or ``str`` become plain values. A caller may add
+encodings for other values, as `dialogue` does for references; these are lists, too, which start with a different name.
 
 This module is sent into sandboxes as source, so it does not import rewardkit.
 """
@@ -24,7 +24,7 @@ _SEQUENCES = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", 
 MAPPINGS: dict[str, Any] = {kind.__name__: kind for kind in (dict, Counter, OrderedDict)}
 MAKERS: dict[str, Any] = {
     **{name: kind for kind, name in _SEQUENCES.items()},
-    # In hexadecimal, which is linear in the digits; decimal text is not, and Python limits it.
+    # Hexadecimal, because conversion takes linear time. For decimal text it is slower, and Python limits the digits.
     "int": lambda items: int(items[0], 16),
     "float": lambda items: float.fromhex(items[0]),
     "complex": lambda items: complex(*items),
@@ -45,10 +45,10 @@ MAKERS: dict[str, Any] = {
 
 
 def encode(value: Any, other: Callable[[Any], Any] | None = None, module_name: str = "") -> Any:
-    """Return `value` as JSON; raises TypeError if it is not of one of Python's own types.
+    """Return `value` in a form for JSON; raise TypeError if the type is not supported and there is no `other`.
 
-    Instances of classes of the module `module_name`, even if they are subclasses of these types, and all other values
-    are encoded by `other`.
+    `other` encodes values of unsupported types, and all instances of classes from the module `module_name`, even if
+    they are subclasses of supported types.
     """
     if value is None or value is True or value is False:
         return value
@@ -59,7 +59,7 @@ def encode(value: Any, other: Callable[[Any], Any] | None = None, module_name: s
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
-        return ["int", hex(int.__index__(value))]  # decimal digits are limited, and slow
+        return ["int", hex(int.__index__(value))]  # decimal digits are limited and slow
     if isinstance(value, float):
         return ["float", float.hex(value)]
     if isinstance(value, complex):
@@ -95,14 +95,14 @@ def encode(value: Any, other: Callable[[Any], Any] | None = None, module_name: s
 
 
 def _is(value: Any, module: str, name: str) -> bool:
-    """Return whether `value` is an instance of that class; false if its module was never imported."""
+    """Return whether `value` is an instance of the class `name` in `module`; False if the module is not imported."""
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
 def decode(value: Any, other: Callable[[str, list[Any]], Any] | None = None) -> Any:
-    """Reverse `encode`; raises ValueError, TypeError or KeyError for anything it did not write.
+    """Decode the result of `encode`; raise ValueError, TypeError or KeyError for anything else.
 
-    Names that `encode` does not write are decoded by `other`, from the list after the name.
+    `other` decodes lists whose name `encode` does not write, from the name and the rest of the list.
     """
     if not isinstance(value, list):
         if value is None or isinstance(value, (str, bool)):
@@ -117,10 +117,9 @@ def decode(value: Any, other: Callable[[str, list[Any]], Any] | None = None) -> 
 
 
 def equal(value: Any, expected: Any, tolerance: float | None = None) -> bool:
-    """Return whether a result is the expected one: lists and tuples are the same, and numbers may differ by
-    `tolerance`.
+    """Return whether a result equals the expected value. A list equals a tuple, and numbers may differ by `tolerance`.
 
-    With a tolerance, a bool equals nothing but itself.
+    With a tolerance, a bool equals only itself.
     """
     if isinstance(value, (list, tuple)) and isinstance(expected, (list, tuple)):
         pairs = zip(value, expected, strict=False)
@@ -133,7 +132,7 @@ def equal(value: Any, expected: Any, tolerance: float | None = None) -> bool:
 
 
 def near(value: Any, expected: Any, relative: float, absolute: float) -> bool:
-    """Return whether two finite numbers are close; one that is expected as an integer has no relative tolerance."""
+    """Return whether two numbers are finite and close. If `expected` is an integer, only `absolute` applies."""
     if isinstance(value, int) and isinstance(expected, int):
         return value == expected
     if not (_is_real(value) and _is_real(expected)):
@@ -142,8 +141,8 @@ def near(value: Any, expected: Any, relative: float, absolute: float) -> bool:
         number, target = float(value), float(expected)
     except OverflowError:
         return False
-    room = absolute if isinstance(expected, int) else max(absolute, relative * abs(target))
-    return math.isfinite(number) and math.isfinite(target) and abs(number - target) <= room
+    allowed = absolute if isinstance(expected, int) else max(absolute, relative * abs(target))
+    return math.isfinite(number) and math.isfinite(target) and abs(number - target) <= allowed
 
 
 def _is_real(value: Any) -> bool:

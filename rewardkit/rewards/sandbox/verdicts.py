@@ -1,7 +1,7 @@
 """Run the tests of a program and describe each failure: ``[*printed(...)]`` is ``["", "printed '7', not '8'"]``.
 
-A verdict depends only on values and bytes that the program had to find: expected results never enter the sandbox in
-which it runs, and its own reports of success do not count.
+A verdict depends only on values and bytes that the program had to compute. Expected results never enter the program's
+sandbox, and the program's own reports of success do not count.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from rewardkit.rewards.sandbox.service import TIMED_OUT, Service
 NOT_TRIED = "skipped after earlier failures"
 
 _ALL_BYTES = 10_000_000
-"""The limit of the answers to all assertions together, which are kept in memory. Any limit: right programs answer with
-kilobytes."""
+"""The maximum size of the answers to all assertions together, which are kept in memory. Arbitrary: answers of right
+programs take kilobytes."""
 
 _TOO_MUCH = f"the answers to all assertions take more than {_ALL_BYTES:,} bytes"
 
-# More than programs get: the tester holds the values of all assertions, and its own imports.
+# Arbitrary, but more than for programs: the tester holds the values of all assertions, and its own imports.
 _TESTER = Limits(timeout=5.0, memory=512)
 _MODULES = ("json", "copy")
 
 Place: TypeAlias = Isolation | Service
-"""The place where programs run."""
+"""A sandbox in which programs run, local or behind HTTP."""
 
 
 def launched(job: Job, sandbox: Place) -> Generator[Run, None, None]:
-    """Yield the results of the trials; see `runs`. Close it to end early."""
+    """Yield the results of the trials, as `runs` does. Close the generator to end early."""
     if isinstance(sandbox, Service):
         return sandbox.runs(job)
     return runs(replace(job, path=sandbox.packages), sandbox.command)
 
 
 def problems(program: str, tests: Tests, limits: Limits, sandbox: Place) -> Generator[str, None, None]:
-    """Yield the problem of `program` with each test; empty if there is none."""
+    """Yield a description of the problem for each test; "" if `program` passes."""
     yield from _printed(program, tests, limits, sandbox)
     if isinstance(sandbox, Service):
         yield from _compared(program, tests, limits, sandbox)
@@ -54,7 +54,7 @@ def problems(program: str, tests: Tests, limits: Limits, sandbox: Place) -> Gene
 
 
 def prepared(program: str, trials: tuple[Trial, ...], limits: Limits, tests: Tests) -> Job:
-    """Return the job of a program with the code that tests want to run before it."""
+    """Return a job that runs a program after the code that the tests need before it."""
     return Job(program, trials, limits, setup=tests.before, modules=PRELUDE_MODULES if tests.prelude else ())
 
 
@@ -69,7 +69,7 @@ def _printed(program: str, tests: Tests, limits: Limits, sandbox: Place) -> Gene
 
 
 def _asked(program: str, tests: Tests, limits: Limits, sandbox: Isolation) -> Generator[str, None, None]:
-    """Run test code in a second sandbox, from which it asks the program for values."""
+    """Run test code in a second sandbox, where it asks the program for values; yield the problem for each test."""
     script = tests.script
     if not script.steps:
         return
@@ -104,7 +104,7 @@ _TEST = "run(heard, out, said, shared, open(0, 'rb').read())"
 
 
 def _compared(program: str, tests: Tests, limits: Limits, sandbox: Service) -> Generator[str, None, None]:
-    """Ask the program for all values at once, and compare them here."""
+    """Ask the program for all values at once, compare them in this process, and yield the problem for each test."""
     split = assertions(tests.script)
     for test, run in zip(split, _answers(program, split, tests, limits, sandbox), strict=True):
         if run.problem or not run.finished:
@@ -120,10 +120,10 @@ def _compared(program: str, tests: Tests, limits: Limits, sandbox: Service) -> G
 def _answers(
     program: str, split: Sequence[Assertion], tests: Tests, limits: Limits, sandbox: Service
 ) -> Generator[Run, None, None]:
-    """Yield the program's answers to the calls of each test, as `values.encode` writes them."""
+    """Yield the program's answers to the calls of each test, in the encoding of `values.encode`."""
     trials = tuple(Trial(epilogue=_QUESTION.format(values=source("values"), test=test)) for test in split)
     job = prepared(program, trials, limits, tests)
-    # If a module is missing there, that is not the program's fault.
+    # Import the modules in advance: if one is missing there, that is not the program's fault.
     modules = (*job.modules, *_MODULES, *(scripts.names_of(tests.script).modules if split else ()))
     size = 0
     with closing(launched(replace(job, modules=modules), sandbox)) as results:
@@ -140,7 +140,7 @@ def _failed(test: Assertion, values: Sequence[object]) -> str:
 # --- Code in sandboxes -------------------------------------------------------------------------------------------
 
 
-# Runs in the program's process; whatever the program does to these lines, it can only report other values.
+# This code runs in the program's process. Whatever the program does to it, it can only report other values.
 _QUESTION = """{values}
 import json
 import os

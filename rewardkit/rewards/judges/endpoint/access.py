@@ -1,4 +1,4 @@
-"""A model and its access: ``rk.Endpoint("qwen", base_url="http://localhost:8000/v1", concurrency=16)``."""
+"""A model and how to reach it: ``rk.Endpoint("qwen", base_url="http://localhost:8000/v1", concurrency=16)``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rewardkit.errors import RewardDefinitionError, shorten
 
 @dataclass(frozen=True)
 class Access:
-    """Settings that the requests to one server share.
+    """The settings shared by all requests to one server.
 
     Attributes:
-        base_url: its address; None for ``OPENAI_BASE_URL``, or OpenAI.
-        key: the name of the environment variable that holds the key. The key itself is never stored.
-        concurrency: the number of requests at a time.
-        requests_per_minute: the limit of the account; None for no limit.
-        tokens_per_minute: the limit of the account; None for no limit.
+        base_url: the address of the server; None for ``OPENAI_BASE_URL``, or OpenAI.
+        key: the name of the environment variable that holds the API key. The key itself is never stored.
+        concurrency: the maximum number of concurrent requests.
+        requests_per_minute: the account's limit on requests; None for no limit.
+        tokens_per_minute: the account's limit on tokens; None for no limit.
     """
 
     base_url: str | None = None
@@ -34,23 +34,25 @@ class Access:
 @final
 @dataclass(frozen=True)
 class Endpoint:
-    """A model behind an OpenAI-compatible endpoint, and the settings of requests.
+    """A model behind an OpenAI-compatible endpoint, with the settings for requests.
 
     ``rk.judge(rubric, model=rk.Endpoint("qwen", base_url="http://localhost:8000/v1", temperature=None))``
 
     Attributes:
         model: the name of the model at the endpoint.
         base_url: the address, such as ``http://localhost:8000/v1``. By default ``OPENAI_BASE_URL``, or OpenAI.
-        key: the environment variable that holds the API key. The key itself is never stored.
-        deadline: seconds for one call with all its retries; one attempt gets at most two thirds of them.
+        key: the name of the environment variable that holds the API key. The key itself is never stored.
+        deadline: seconds for one call including its retries; one attempt gets at most two thirds of them.
         batch_deadline: seconds for all calls of one batch.
-        concurrency: the number of calls at a time.
-        requests_per_minute: the limit of your account; None for no limit.
-        tokens_per_minute: the same for tokens; a call counts its length and `max_tokens`.
-        temperature: the sampling temperature; None for the default of the endpoint.
-        max_tokens: the longest answer; None for the limit of the endpoint.
-        options: more options of the request, such as ``{"reasoning_effort": "low"}``.
-        structured: True asks for JSON by schema if the endpoint supports it. The answer is checked either way.
+        concurrency: the maximum number of concurrent calls.
+        requests_per_minute: your account's limit on requests; None for no limit.
+        tokens_per_minute: your account's limit on tokens; None for no limit. A call counts as the tokens of its prompt
+            plus `max_tokens`.
+        temperature: the sampling temperature; None for the endpoint's default.
+        max_tokens: the maximum length of an answer in tokens; None for the endpoint's limit.
+        options: more request options, such as ``{"reasoning_effort": "low"}``.
+        structured: if True, ask for JSON that follows a schema, provided that the endpoint supports it. The answer is
+            checked either way.
 
     Raises:
         RewardDefinitionError: an option is invalid.
@@ -59,19 +61,19 @@ class Endpoint:
     model: str
     base_url: str | None = None
     key: str = "OPENAI_API_KEY"
-    # Any limits: most verdicts take seconds, and an endpoint that is down for longer than ten minutes needs a person.
+    # Arbitrary: most verdicts take seconds, and an endpoint that is down for longer than ten minutes needs a person.
     deadline: float = 30.0
     batch_deadline: float = 600.0
     concurrency: int = 64
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     temperature: float | None = 0.0
-    # A verdict with its reason takes a few hundred; a judge that never ends should not cost more.
+    # A verdict with its reason takes a few hundred tokens. The limit bounds the cost of a judge that never stops.
     max_tokens: int | None = 1024
     options: Mapping[str, Any] | None = field(default=None, compare=False)
     structured: bool = True
     sampling: str = field(default="", init=False, repr=False)
-    """The options of a request as JSON."""
+    """The sampling settings and `options` as JSON."""
 
     def __post_init__(self) -> None:
         _text("model", self.model)
@@ -101,7 +103,7 @@ class Endpoint:
 
     @property
     def access(self) -> Access:
-        """The settings that the requests to the same server share."""
+        """The settings shared by all requests to the same server."""
         return Access(self.base_url, self.key, self.concurrency, self.requests_per_minute, self.tokens_per_minute)
 
 
@@ -117,11 +119,11 @@ def _number(option: str, value: Any) -> None:
 
 
 def problem_of(base_url: str) -> str:
-    """Return why an address is invalid; empty if it is valid."""
+    """Return an error message for an invalid `base_url`; an empty string if it is valid."""
     try:
         parts = urlsplit(base_url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # an invalid port
+    except ValueError:  # the port is invalid
         usable = False
     if not usable:
         return f"base_url must have the form http://host:port/v1, got {shorten(base_url.rpartition('@')[2], 80)}"

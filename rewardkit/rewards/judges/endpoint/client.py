@@ -1,7 +1,7 @@
-"""The client of one endpoint, shared in an event loop: ``await endpoint.complete(body, deadline=30.0)``.
+"""A client for one endpoint, shared within an event loop: ``await endpoint.complete(body, deadline=30.0)``.
 
-It limits the requests at a time and per minute. Each call has one deadline for all its attempts, with random waits
-between them that honor Retry-After.
+The client limits the number of concurrent requests and the requests per minute. Each call has one deadline for all
+attempts. The waits between attempts are random and honor Retry-After.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from rewardkit.rewards.judges.endpoint.replies import Reply, reply_of
 from rewardkit.rewards.judges.usage import tally
 from rewardkit.rewards.judges.verdicts import Verdict
 
-# Limits of requests and tokens per minute: ``await Rates(requests=600, tokens=None).turn(body)``.
+# Limit requests and tokens per minute: ``await Rates(requests=600, tokens=None).turn(body)``.
 
 
 _CHARACTERS_PER_TOKEN = 4
-"""About as in English text; the real number is known once the answer is there."""
+"""Typical of English text. The exact number is known only after the answer."""
 
 
 class Rates:
-    """Limits requests and tokens per minute, with bursts of a tenth of a limit; None for no limit."""
+    """A limiter for requests and tokens per minute; None for no limit. Bursts are at most a tenth of a limit."""
 
     def __init__(self, requests: float | None, tokens: float | None) -> None:
         self._requests, self._tokens = _limiter(requests), _limiter(tokens)
@@ -42,7 +42,7 @@ class Rates:
         """Wait until `body` may be sent, at most until ``time.monotonic()`` reaches `until`.
 
         Raises:
-            NoTime: its turn does not come in time.
+            NoTime: the limits do not allow the request before `until`.
         """
         try:
             await asyncio.wait_for(self._turn(body), None if until is None else max(0.0, until - time.monotonic()))
@@ -54,19 +54,19 @@ class Rates:
             await self._requests.acquire()
         if self._tokens is not None:
             tokens_left = tokens_in(body) + (body.get("max_tokens") or body.get("max_completion_tokens") or 0)
-            while tokens_left > 0:  # a request above the limit of a burst waits for several
+            while tokens_left > 0:  # a request larger than one burst takes several
                 piece = min(tokens_left, self._tokens.max_rate)
                 await self._tokens.acquire(piece)
                 tokens_left -= piece
 
 
 def tokens_in(body: Mapping[str, Any]) -> int:
-    """Estimate the tokens of a request."""
+    """Estimate the number of tokens in a request."""
     return tokens_of("".join(message["content"] for message in body["messages"]))
 
 
 def tokens_of(text: str) -> int:
-    """Estimate the tokens of a text."""
+    """Estimate the number of tokens in a text."""
     return len(text) // _CHARACTERS_PER_TOKEN
 
 
@@ -75,24 +75,29 @@ def _limiter(per_minute: float | None) -> Any:
 
     if per_minute is None:
         return None
-    # 6 seconds: the burst is then a tenth of the limit per minute, but at least one request.
+    # With 6 seconds, a burst is a tenth of the limit per minute. Slow rates need longer to allow one request per burst.
     period = max(6.0, 60.0 / per_minute)
     return AsyncLimiter(per_minute * period / 60.0, period)
 
 
 LONGEST_PAUSE = 60.0
-"""Any limit: an endpoint that is back should be found within a minute."""
+"""The longest pause of the circuit breaker, in seconds. Arbitrary: an endpoint that has recovered should be noticed
+within a minute."""
 
 
-# A circuit breaker: while an endpoint is down, calls fail at once instead of waiting one by one.
+# A circuit breaker: while an endpoint is down, calls fail immediately instead of each waiting for its deadline.
 
 
 class EndpointDown(Exception):
-    """Nothing was sent, because the endpoint is down."""
+    """The request was not sent, because the endpoint is down."""
 
 
 class CircuitBreaker:
-    """The state of one endpoint, in one event loop."""
+    """A circuit breaker for one endpoint in one event loop.
+
+    It opens after `failures` consecutive outages over at least `patience` seconds. After `pause` seconds it lets one
+    probe through; each failed probe doubles the pause.
+    """
 
     def __init__(
         self, *, failures: int, patience: float, pause: float, clock: Callable[[], float] = time.monotonic
@@ -113,9 +118,10 @@ class CircuitBreaker:
 
     @asynccontextmanager
     async def attempt(self) -> AsyncIterator[float]:
-        """Allow one request, and give the seconds that it may take.
+        """Allow one request, and yield the number of seconds that it may take.
 
-        An `Outage` counts as a failure of the endpoint, any answer as a success. Other exceptions are ignored.
+        An `Outage` in the body counts as a failure of the endpoint, and any answer as a success. Other exceptions are
+        ignored.
 
         Raises:
             EndpointDown: the breaker is open, and it is not yet time for a probe.
@@ -137,7 +143,7 @@ class CircuitBreaker:
                 probe.set()
 
     async def _admitted(self) -> asyncio.Event | None:
-        """Return None while closed; return an event to set afterwards if this call is the probe."""
+        """Return None if the breaker is closed. If this call is the probe, return an event to set when it is done."""
         while self._probe_at is not None:
             if self._probing is not None:
                 await self._probing.wait()
@@ -169,37 +175,37 @@ class CircuitBreaker:
             self._probe_at = now + self._pause
 
 
-# Removes the key from an endpoint's replies: ``Redaction("open").message("not open")``.
+# Remove API keys from an endpoint's replies: ``Redaction("open").message("not open")``.
 
 
-# "sk-proj-abc123", "hf_abcdef": the forms of keys of OpenAI, Hugging Face, Groq and others, if an endpoint returns one
+# Keys of OpenAI, Hugging Face, Groq and others, such as "sk-proj-abc123" and "hf_abcdef": an endpoint may return a key
 # that is not ours.
 _ANY_KEY = re.compile(r"\b(?:sk|pk|key|hf|gsk)[-_][\w.*-]{6,}")
 _LEAST_KEY = 12
-"""The shortest key that is removed from verdicts; a shorter one might be an ordinary word."""
+"""The length from which a key is removed from verdicts; a shorter one might be an ordinary word."""
 
 
 @dataclass(frozen=True)
 class Redaction:
-    """Removes one key from texts."""
+    """A filter that removes one key from texts."""
 
     key: str
 
     def message(self, text: str) -> str:
-        """Return the `text` of an error without this key and anything that looks like a key."""
+        """Return an error message without this key and without anything that looks like a key."""
         return _ANY_KEY.sub("***", text.replace(self.key, "***") if self.key else text)
 
     def written(self, text: str) -> str:
-        """Return the `text` of a judge without this key; nothing else changes."""
+        """Return text written by a judge without this key, but otherwise unchanged."""
         return text.replace(self.key, "***") if len(self.key) >= _LEAST_KEY else text
 
 
 MOST_BYTES = 4_000_000
-"""The largest answer in bytes, uncompressed. Any limit: an answer is read into memory, and a verdict is a few
-kilobytes."""
+"""The maximum size of an uncompressed answer in bytes. Arbitrary: answers are read into memory, and a verdict takes
+only a few kilobytes."""
 
-# Any numbers: a few failures in a row are normal among 64 requests at once, and an endpoint that is down should not
-# cost each sample its deadline.
+# Arbitrary: a few consecutive failures are normal with 64 concurrent requests, but samples should not all wait for
+# their deadline if the endpoint is down.
 _FAILURES_TO_OPEN = 8
 _SECONDS_TO_OPEN = 5.0
 _PAUSE = 5.0
@@ -208,7 +214,7 @@ _log = logging.getLogger("rewardkit.rewards.judges")
 
 
 class Sender:
-    """Sends requests to one endpoint in one event loop, each once, and knows if it is down.
+    """A sender of requests to one endpoint in one event loop. It sends each request once and tracks outages.
 
     Raises:
         RunStopped: the address in the environment is invalid.
@@ -237,16 +243,16 @@ class Sender:
         self._estimates = False
 
     def whom(self, body: Mapping[str, Any]) -> str:
-        """Return the name of the judge and its address, for messages."""
+        """Return the name and the address of the judge, for messages."""
         return f"judge {body['model']!r} at {self._address}"
 
     async def sent(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
-        """Return the reply to a request, before ``time.monotonic()`` reaches `until`.
+        """Send a request and return the reply, before ``time.monotonic()`` reaches `until`.
 
         Raises:
-            Passing: there is no reply now.
+            Passing: the request failed for now, and another attempt may succeed.
             Refused: the endpoint refuses this request.
-            EndpointDown: nothing was sent, because the endpoint is down.
+            EndpointDown: the request was not sent, because the endpoint is down.
             RewardFailure: the budget is spent.
         """
         async with self._breaker.attempt() as patience:
@@ -277,11 +283,11 @@ class Sender:
         await self._client.close()
 
     async def _exchanged(self, body: Mapping[str, Any], until: float) -> Reply:
-        """Return the reply; raise _Free or Outage if there is none."""
+        """Send a request and return the reply; raise `_Free` or `Outage` if there is none."""
         import httpx2
         import openai
 
-        # Not the client's method for chat completions, which would process the schema again for every verdict.
+        # The client's own method for chat completions would process the schema again for every verdict.
         sending = self._client.post("/chat/completions", cast_to=object, body=dict(body))
         try:
             answer = await asyncio.wait_for(sending, until - time.monotonic())
@@ -289,7 +295,7 @@ class Sender:
             raise Outage("it is silent or too slow") from None
         except openai.APIStatusError as error:
             raise _Free(failure_of(error, self._error_message(error))) from None
-        except Exception as error:  # an answer may be broken in any way
+        except Exception as error:  # a broken answer can raise anything
             cause = error.__cause__ or error
             outage = Outage(self._without_key.message(str(cause)) or type(cause).__name__)
             raise (_Free(outage) if isinstance(cause, httpx2.ConnectError) else outage) from None
@@ -300,7 +306,7 @@ class Sender:
         return Reply(self._without_key.written(reply.text), reply.finish, reply.tokens)
 
     def _tokens(self, reply: Reply, body: Mapping[str, Any]) -> tuple[int, int]:
-        """Return the tokens of request and reply; estimated if the server does not report them."""
+        """Return the token counts of the request and the reply; estimated if the server does not report them."""
         if reply.tokens is not None:
             return reply.tokens
         if not self._estimates:
@@ -309,40 +315,43 @@ class Sender:
         return tokens_in(body), tokens_of(reply.text)
 
     def _error_message(self, error: Any) -> str:
-        """Return the message of the endpoint, cut short."""
+        """Return the endpoint's message in `error`, truncated and without keys."""
         reason = str(error.body.get("message", error.body) if isinstance(error.body, Mapping) else error.body or "")
         return shorten(self._without_key.message(reason)) if reason else "no reason given"
 
 
 class _Free(Exception):
-    """The request cost nothing: it did not arrive, or it got an error status."""
+    """The failure of a request that cost nothing, because it did not arrive or got an error status."""
 
     def __init__(self, failure: Exception) -> None:
         super().__init__(str(failure))
         self.failure = failure
 
 
-# The reason why an endpoint refuses a request, judged by its replies to other requests of the same judge.
+# Find out whether an endpoint refuses one request or all of them, from its replies to the judge's other requests.
 
 
 _REFUSALS_IN_A_ROW = 8
-"""After this many refusals, a harmless request checks if the endpoint answers anything. Any number: single requests may
-be refused for what is in them."""
+"""The number of consecutive refusals after which a harmless request tests whether the endpoint answers at all.
+Arbitrary: single requests may be refused because of their content."""
 
 _HARMLESS = ({"role": "user", "content": "Answer with the word yes."},)
 
 
 class EndpointStatus:
-    """The form of request that an endpoint accepts from one judge, whose requests differ only in their messages."""
+    """The status of an endpoint for one judge: whether it accepts a schema, and whether it refuses all requests.
+
+    The requests of one judge differ only in their messages.
+    """
 
     def __init__(self, sender: Sender) -> None:
         self.stopped: RunStopped | None = None
         self._sender = sender
-        self._takes_schema: bool | None = None  # None: unknown
-        self._refusals: int | None = None  # since its last answer; None: it never answered
+        self._takes_schema: bool | None = None  # None: not yet known
+        self._refusals: int | None = None  # since the last answer; None: no answer yet
 
     async def reply(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
-        """Return the reply to `body`, which is sent without a schema if the endpoint does not support schemas.
+        """Send `body` and return the reply; leave out the schema if the endpoint does not support schemas.
 
         Raises:
             NoVerdict: the endpoint refuses this request.
@@ -355,7 +364,7 @@ class EndpointStatus:
         try:
             reply = await self._answered(body, until, account)
         except Refused as refused:
-            # 400 and 422: what servers answer to options that they do not know.
+            # Servers answer 400 or 422 to unknown options.
             if not by_schema or self._takes_schema or refused.status not in (400, 422):
                 raise await self._judged(refused, body, until, account) from None
             reply = await self.reply(_plain(body), until, account)
@@ -373,9 +382,9 @@ class EndpointStatus:
     async def _judged(
         self, refused: Refused, body: Mapping[str, Any], until: float, account: Account | None
     ) -> NoVerdict | RunStopped:
-        """Return the error for a refusal: it concerns only this sample, or the whole run."""
+        """Return the error for a refusal: `NoVerdict` for this sample only, or `RunStopped` for the whole run."""
         whom = self._sender.whom(body)
-        # A wrong key: all requests will be refused.
+        # With a wrong key or without quota, the endpoint refuses every request.
         if refused.status == 401 or refused.unpaid:
             self.stopped = RunStopped(f"{whom} refuses every request with {refused}. Fix the key or the quota")
             return self.stopped
@@ -386,14 +395,14 @@ class EndpointStatus:
             tally().failures["refused"] += 1
             return NoVerdict(f"{whom} refuses this request with {refusal}")
         remedy = "Fix model=, base_url= or options="
-        # Most often, the address lacks "/v1" or has the path of a request.
+        # The usual causes: the address lacks "/v1", or contains the path of a request.
         if refused.status == 404:
             remedy += "; base_url is the part before /chat/completions, usually http://host:port/v1"
         self.stopped = RunStopped(f"{whom} refuses all requests with {refusal}. {remedy}")
         return self.stopped
 
     async def _takes_others(self, body: Mapping[str, Any], until: float, account: Account | None) -> bool:
-        """Return True if the endpoint answers other requests of this judge."""
+        """Return whether the endpoint answers other requests from this judge."""
         if self._refusals is not None and self._refusals < _REFUSALS_IN_A_ROW:
             self._refusals += 1
             return True
@@ -405,11 +414,11 @@ class EndpointStatus:
 
 
 def _plain(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request without the schema of the verdict."""
+    """Return the request `body` without the verdict schema."""
     return {name: value for name, value in body.items() if name != "response_format"}
 
 
-# Equal work under way at the same time is done once: ``await single_flight.result(key, work)``.
+# Deduplicate equal concurrent work: ``await single_flight.result(key, work)``.
 
 
 _T = TypeVar("_T")
@@ -422,7 +431,7 @@ class _Flight(Generic[_T]):
 
 
 class SingleFlight(Generic[_T]):
-    """Runs work once per key for all callers that wait for it; it is canceled if no caller waits any longer."""
+    """A registry that runs concurrent work once per key for all waiting callers, and cancels it if none is left."""
 
     def __init__(self) -> None:
         self._under_way: dict[Hashable, _Flight[_T]] = {}
@@ -443,18 +452,18 @@ class SingleFlight(Generic[_T]):
 
 
 _SHARE_OF_ONE = 2 / 3
-"""The share of a deadline that one attempt may take, so that there is time for another one."""
+"""The fraction of a deadline that one attempt may take, so that there is time for another one."""
 
 _LEAST_SHARE = 1 / 20
-"""The share of a deadline that must be left to start another attempt. Any share: an attempt that has hardly any time
+"""The fraction of a deadline that must remain to start another attempt. Arbitrary: an attempt with hardly any time left
 only costs money."""
 
-# Any numbers: short against the usual 30 seconds of a deadline, so that there are several attempts.
+# Arbitrary: short compared with the default deadline of 30 seconds, so that there is time for several attempts.
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
 
 
 class EndpointClient:
-    """An endpoint in one event loop."""
+    """The client for one endpoint in one event loop."""
 
     def __init__(self, access: Access, key: str) -> None:
         self.single_flight: SingleFlight[Verdict] = SingleFlight()
@@ -467,32 +476,32 @@ class EndpointClient:
     async def complete(
         self, body: Mapping[str, Any], deadline: float, account: Account | None = None, judge: Hashable = None
     ) -> Reply:
-        """Return the reply to one request, within `deadline` seconds from its turn.
+        """Send one request, with retries, and return the reply.
 
         Args:
-            body: the JSON of the request.
-            deadline: seconds for all attempts.
-            account: counts each request that is sent.
-            judge: identifies the judge; its requests differ only in their messages.
+            body: the JSON body of the request.
+            deadline: seconds for all attempts, counted from the moment when the limits allow the first one.
+            account: the account that counts each request sent; None for no budget.
+            judge: a key for the judge. Requests with the same key must differ only in their messages.
 
         Raises:
             NoVerdict: the endpoint refuses this request.
             RewardFailure: the endpoint is down or too busy, or the budget is spent.
             RunStopped: the endpoint refuses all requests of this judge.
         """
-        standing = self._standings.setdefault(judge, EndpointStatus(self._sender))
+        status = self._standings.setdefault(judge, EndpointStatus(self._sender))
         self._pending += 1
         try:
             async with self._slots:
                 await self._rates.turn(body)
-                if standing.stopped is not None:  # while it waited for its turn
-                    raise standing.stopped
-                return await self._with_retries(body, deadline, account, standing)
+                if status.stopped is not None:  # by another request, while this one waited
+                    raise status.stopped
+                return await self._with_retries(body, deadline, account, status)
         finally:
             self._pending -= 1
             if not self._pending:  # the cause may be fixed before the next batch
-                for each in self._standings.values():
-                    each.stopped = None
+                for other_status in self._standings.values():
+                    other_status.stopped = None
 
     async def close(self) -> None:
         await self._sender.close()
@@ -532,10 +541,12 @@ class EndpointClient:
 
 
 def _wait(state: Any) -> float:
-    """Return the seconds until the next attempt: the time that the server asked for, or twice as long each time;
-    randomized."""
+    """Return the seconds until the next attempt: the wait that the server asked for, or exponential backoff.
+
+    Both are randomized.
+    """
     delay = state.outcome.exception().retry_after
     if delay is not None:
         return float(delay) + uniform(0.0, _FIRST_WAIT)
-    # Times 2 ** 10 is above the longest wait already; a larger power could overflow.
+    # A factor of 2 ** 10 already exceeds the longest wait; a larger power could overflow.
     return uniform(0.0, min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(state.attempt_number - 1, 10)))

@@ -1,4 +1,4 @@
-"""The ways in which a request can fail: for now, for this request only, or without a verdict."""
+"""The ways in which a request can fail: temporarily, so that a retry may help, or because the endpoint refuses it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_activ
 
 
 class Passing(Exception):
-    """A failure after which another attempt makes sense; ``retry_after``: seconds that the endpoint asked to wait."""
+    """A temporary failure, worth another attempt. ``retry_after`` is the wait in seconds that the endpoint asks for."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -20,19 +20,22 @@ class Passing(Exception):
 
 
 class Outage(Passing):
-    """The endpoint did not answer, or not in a valid way."""
+    """The endpoint did not answer, or its answer is invalid."""
 
 
 class Limited(Passing):
-    """The endpoint is up, and asks for fewer requests."""
+    """The endpoint is up, but asks for fewer requests."""
 
 
 class NoTime(Passing):
-    """Nothing was sent, because the deadline would pass first."""
+    """The request was not sent, because its deadline would pass first."""
 
 
 class Refused(Exception):
-    """The endpoint is up, but refuses this request; `location` is where it redirects to."""
+    """The endpoint is up, but refuses this request.
+
+    ``unpaid`` means that the account has no quota or credit left; ``location`` is the target of a redirect.
+    """
 
     def __init__(self, message: str, status: int, *, unpaid: bool = False, location: str = "") -> None:
         super().__init__(message)
@@ -42,25 +45,25 @@ class Refused(Exception):
 
 
 def failure_of(error: Any, reason: str) -> Outage | Limited | Refused:
-    """Return the failure for an error status: `error` as the client raises it, `reason` the message of the endpoint."""
+    """Return the failure for an error status: `error` is the client's exception, `reason` the endpoint's message."""
     status, headers = error.status_code, error.response.headers
     message = f"{status}: {reason}"
-    # OpenAI says 429 with a code if the quota is spent; others say 402, Payment Required.
+    # If the quota is spent, OpenAI returns 429 with one of these codes; other providers return 402, Payment Required.
     unpaid = status == 402 or str(error.code) in _QUOTA or str(error.type) in _QUOTA
     if status == 429 and not unpaid:
         return Limited(message, retry_after(headers))
     location = headers.get("location", "") if 300 <= status < 400 else ""
-    # Timeout, conflict, too early, a fault of the server, or a success that cannot be read: all may pass.
+    # Timeout, conflict, too early, server error, or an unreadable success: all of them may be temporary.
     if status in (408, 409, 425) or status >= 500 or (status < 400 and not location):
         return Outage(message, retry_after(headers))
     return Refused(message, status, unpaid=unpaid, location=location)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to wait, from a number or a date; None if it does not."""
+    """Return the wait in seconds that a server asks for, as a number or a date; None if the headers ask for none."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         header = headers.get(name, "").strip()
-        # Nine digits: more would be centuries.
+        # At most nine digits: more would be centuries.
         if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", header, re.ASCII):
             return float(header) * unit
         if header and unit == 1.0:

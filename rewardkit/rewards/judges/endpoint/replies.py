@@ -1,4 +1,4 @@
-"""The reply of an endpoint, read with care: ``reply_of({"choices": [...], "usage": {...}})``."""
+"""Parse an endpoint's reply, which may be malformed: ``reply_of({"choices": [...], "usage": {...}})``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 _MOST_TOKENS = 10**9
-"""The most that one request can take; larger numbers of a server are ignored. Any limit: sums of them must stay
-exact."""
+"""The largest plausible number of tokens in one request; larger ones are ignored. Arbitrary: sums must stay exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The text of a model, the reason why it stopped, and the tokens of request and reply, if the server reports
-    them."""
+    """A model's reply.
+
+    Attributes:
+        text: the text that the model wrote.
+        finish: the reason why the model stopped.
+        tokens: the token counts of the request and the reply; None if the server does not report them.
+    """
 
     text: str
     finish: str
@@ -21,7 +25,7 @@ class Reply:
 
 
 def reply_of(completion: Any) -> Reply | None:
-    """Return the reply in the body of an answer; None if it is not a chat completion."""
+    """Return the reply in `completion`, the body of a response; None if it is not a chat completion."""
     try:
         choice = completion["choices"][0]
         text = _text_of(choice["message"].get("content"))
@@ -31,7 +35,7 @@ def reply_of(completion: Any) -> Reply | None:
 
 
 def _text_of(content: Any) -> str:
-    """Return the text of a message; it may come in parts, or be missing (a tool call, a refusal)."""
+    """Return the text of a message, which may consist of parts or be missing (a tool call, a refusal)."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if part.get("type") == "text")
     if content is not None and not isinstance(content, str):
@@ -40,7 +44,7 @@ def _text_of(content: Any) -> str:
 
 
 def _usage_of(usage: Any) -> tuple[int, int] | None:
-    """Return the tokens of request and reply; None if the server does not report them, or not plausibly."""
+    """Return the token counts of the request and the reply; None if they are missing or implausible."""
     if not isinstance(usage, dict):
         return None
     sent, written = usage.get("prompt_tokens"), usage.get("completion_tokens")

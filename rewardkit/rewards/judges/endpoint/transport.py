@@ -1,7 +1,7 @@
-"""The transport of the ``openai`` client: ``httpx2.AsyncClient(transport=Guarded(10**6, connections=64))``.
+"""A transport for the ``openai`` client: ``httpx2.AsyncClient(transport=Guarded(10**6, connections=64))``.
 
-It uses aiohttp, because the default transport becomes slow with many connections. At most `most_bytes` of an answer are
-read, counted after decompression. Redirects are not followed, and proxies in the environment are ignored.
+The transport uses aiohttp, because the default one becomes slow with many connections. It reads at most `most_bytes` of
+an answer, counted after decompression. It does not follow redirects and ignores proxies in the environment.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from typing import Any
 import aiohttp
 import httpx2
 
+# Arbitrary: the number of bytes read at a time.
 _PIECE = 1 << 16
 _OF_THE_CONNECTION = (b"host", b"content-length", b"connection", b"accept-encoding")
 _ANY_ZLIB = 47
-"""Window bits with which zlib detects gzip or zlib by itself."""
+"""The value of `wbits` with which zlib detects the gzip or zlib format automatically."""
 
 
 class TooLarge(Exception):
-    """The answer of a server is larger than allowed."""
+    """A server's answer is larger than allowed."""
 
 
 class Guarded(httpx2.AsyncBaseTransport):
-    """Sends requests with aiohttp and reads whole answers of at most `most_bytes`."""
+    """An HTTP transport that sends requests with aiohttp and reads answers of at most `most_bytes`."""
 
     def __init__(self, most_bytes: int, connections: int) -> None:
         self._most = most_bytes
@@ -32,7 +33,7 @@ class Guarded(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         content = await request.aread()
-        # Not items(), which searches for a common encoding each time.
+        # Headers.items() would search for a common encoding every time.
         headers = {
             name.decode("latin-1"): value.decode("latin-1")
             for name, value in request.headers.raw
@@ -65,7 +66,7 @@ class Guarded(httpx2.AsyncBaseTransport):
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=self._connections),
-                timeout=aiohttp.ClientTimeout(total=None),  # the caller has a deadline
+                timeout=aiohttp.ClientTimeout(total=None),  # the caller enforces a deadline
                 auto_decompress=False,
                 trust_env=False,
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -73,15 +74,15 @@ class Guarded(httpx2.AsyncBaseTransport):
         return self._session
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        packing = response.headers.get("content-encoding", "identity").strip().lower()
-        if packing not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise httpx2.DecodingError(f"the answer is compressed with {packing[:40]!r}, which was not requested")
-        unpack: Any = None if packing in ("", "identity") else zlib.decompressobj(_ANY_ZLIB)
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise httpx2.DecodingError(f"the answer is compressed with {encoding[:40]!r}, which was not requested")
+        decompressor: Any = None if encoding in ("", "identity") else zlib.decompressobj(_ANY_ZLIB)
         body = bytearray()
         async for piece in response.content.iter_chunked(_PIECE):
-            body += piece if unpack is None else unpack.decompress(piece, self._most + 1 - len(body))
+            body += piece if decompressor is None else decompressor.decompress(piece, self._most + 1 - len(body))
             if len(body) > self._most:
                 raise TooLarge(f"the answer is larger than {self._most:,} bytes")
-        if unpack is not None and not unpack.eof:
+        if decompressor is not None and not decompressor.eof:
             raise httpx2.DecodingError("the compressed answer is cut off")
         return bytes(body)
