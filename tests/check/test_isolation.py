@@ -257,11 +257,11 @@ def test_processes_of_a_reward_that_hangs_end_with_the_check(tmp_path: Path) -> 
 SCRIPT = """
 import fcntl, sys, termios
 from pathlib import Path
-from rewardkit.check.run.isolation import Note, isolated
+from rewardkit.check.run.isolation import Note, run_in_child
 from tests.check.test_isolation import beside
 if sys.stdin.isatty():
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-print(list(isolated(lambda send: beside(Path(sys.argv[1])), Note(), 60.0, 60.0)))
+print(list(run_in_child(lambda send: beside(Path(sys.argv[1])), Note(), 60.0, 60.0)))
 """
 
 

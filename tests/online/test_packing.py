@@ -43,7 +43,7 @@ from pathlib import Path
 
 import helpers
 import rewardkit as rk
-from rewardkit.online.versions import packed
+from rewardkit.online.versions import pack_reward
 
 BONUS = 0.5
 

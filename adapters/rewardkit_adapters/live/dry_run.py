@@ -52,7 +52,7 @@ class _Steps:
 
 
 def dry_run(run: str, target: str) -> dict[str, Any]:
-    """Compare the old and the new reward on the last recorded training step, as `trial.compared` does.
+    """Compare the old and the new reward on the last recorded training step, as `trial.compare_trials` does.
 
     Args:
         run: the folder of the record.

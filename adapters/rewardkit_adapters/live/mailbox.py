@@ -72,7 +72,7 @@ class Answer:
         before: the version in force before the request.
         to: the version that a rollback went back to.
         fingerprints: the fingerprints of the reward before and after.
-        trial: the comparison of the old and the new reward on the last batch, see `trial.compared`.
+        trial: the comparison of the old and the new reward on the last batch, see `trial.compare_trials`.
         warnings: likely mistakes in the new reward.
     """
 
