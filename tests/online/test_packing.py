@@ -61,7 +61,7 @@ def per(characters):
 
 
 reward = has + 0.1 * rk.reward(helpers.Longer(3)) + rk.reward(per(100)) + rk.number("answer")
-code = packed(reward)
+code = pack_reward(reward)
 assert code.why_not == ""
 Path("packed").write_bytes(code.data)
 for file, text in code.sources.items():
