@@ -115,7 +115,10 @@ def _turns(ids: Any) -> list[list[int]]:
 
 
 def _split_messages(messages: Sequence[Mapping[str, Any]], turns: int) -> tuple[list[Any], list[Any]]:
-    """Split messages into the prompt and the completion, which starts with the first of the last `turns` answers."""
+    """Split messages into the prompt and the completion.
+
+    The completion starts with the first of the last `turns` assistant messages.
+    """
     start = len(messages)
     while start and turns:
         start -= 1

@@ -225,7 +225,9 @@ def _chances(sample: Sample, ngrams: Grams, chosen: Integers, values: Floats) ->
 def _distinct_families(
     sample: Sample, ngrams: Grams, chosen: Integers, strengths: Floats
 ) -> Iterator[tuple[int, Integers]]:
-    """Yield the strongest n-gram of each family, that is, of n-grams that occur in nearly the same completions.
+    """Yield the strongest n-gram of each family: its index in `chosen`, and the rows that have it.
+
+    An n-gram is in the family of a stronger one if they share at least half of the completions of the rarer one.
 
     Among equally strong n-grams, take the one with the most words, then the one with the least punctuation at its ends.
     """
@@ -238,7 +240,7 @@ def _distinct_families(
     for index in order[strengths[order] > 0.0].tolist():
         rows = ngrams.members[ngrams.grams == chosen[index]]
         row_set = frozenset(rows.tolist())
-        # "final answer" and "the final answer" are in nearly the same completions: one alert for both.
+        # "final answer" and "the final answer" share most of their completions: one alert for both.
         if all(len(row_set & other) < 0.5 * min(len(row_set), len(other)) for other in families):
             yield index, rows
         families.append(row_set)

@@ -141,12 +141,12 @@ class Column:
 
     @property
     def scored(self) -> Floats:
-        """(n,) the values of the scored rows, NaN in the others."""
+        """The values, (n,), with NaN in rows that are not scored."""
         return self.values.copy() if self.complete else np.where(self.codes == SCORED, self.values, np.nan)
 
 
 def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
-    """Return (n,) the weighted sum of the contributing values."""
+    """Return the weighted sum of the contributing values in each row, (n,)."""
     total = np.zeros(len(columns[0][1].values))
     for weight, column in columns:
         if weight != 0.0:

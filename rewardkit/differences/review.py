@@ -679,7 +679,7 @@ class Sides:
             prefix = "Neither version can be scored. " if isinstance(old, RewardKitError) else ""
             return Reviewed(name, "failed", f"{prefix}{new}")
         if isinstance(old, RewardKitError):
-            return Reviewed(name, "changed", f"The version before cannot be scored: {old}", notes=notes)
+            return Reviewed(name, "changed", f"The old version cannot be scored: {old}", notes=notes)
         comparisons = [
             difference(was, now, entry, self.cases, self.options.examples)
             for was, now, entry in zip(old, new, data, strict=True)

@@ -33,7 +33,10 @@ Places = Sequence[int]
 
 
 class Scored(NamedTuple):
-    """The scores of the rows at `places`. `final` is True if a retry would fail the same way: a column is missing."""
+    """The scores of the rows at `places`.
+
+    `final` is True if a retry would fail the same way, for example because a column is missing.
+    """
 
     places: Places
     table: ScoreTable

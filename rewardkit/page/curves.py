@@ -308,9 +308,9 @@ def _flat_groups(scores: Scores, training: ByStep) -> Panel:
 
 
 def _together(keys: Sequence[Integers]) -> bool:
-    """Return whether the rows of each group are adjacent. Within a batch, groups are numbered in order."""
+    """Return whether group numbers never decrease within a batch, so that the rows of each group are adjacent."""
     new_batch = np.logical_or.reduce([np.diff(key) != 0 for key in keys[:-1]])
-    return bool((new_batch | (np.diff(keys[-1]) >= 0)).all()) and not bool((np.diff(keys[2]) < 0)[~new_batch].any())
+    return bool((new_batch | (np.diff(keys[-1]) >= 0)).all())
 
 
 def _length(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:

@@ -53,7 +53,7 @@ class Summaries:
             if cached is not None and cached[0] == signature and cached[1].state != "running":
                 return cached[1]
             try:
-                with warnings.catch_warnings():
+                with warnings.catch_warnings():  # a problem of the record is shown in its row of the table
                     warnings.simplefilter("ignore")
                     summary = self._read(path)
             except RewardKitError as error:

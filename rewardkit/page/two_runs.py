@@ -89,7 +89,8 @@ TOTAL = ""
 TRIED = "/new"
 """The name of the total of the reward on trial, which scores both sides."""
 TIE = 0.01
-"""The largest difference that counts as equal, as a share of the range of the scores. Arbitrary."""
+"""The largest difference that counts as equal, as a share of the range of the scores. Arbitrary: so
+small a difference says nothing about the runs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +199,7 @@ class TwoRuns:
         return [name for name in side.watched.components if name in side.scores.components and name not in self.names]
 
     def means(self, name: str) -> tuple[Floats, Floats]:
-        """Return the prompt means of both sides, (seen,) each."""
+        """Return each prompt's mean on the left and on the right, (p,) each."""
         left, right = self.pairing.left[self.seen], self.pairing.right[self.seen]
         return self.left.means_of(name)[left], self.right.means_of(name)[right]
 

@@ -150,7 +150,8 @@ class Script:
 
 
 LEAST = 5
-"""The smallest number of words in a passage, unless the text has fewer; in longer texts it is more."""
+"""The smallest number of words in a passage, unless the text has fewer; in longer texts it is more. Shorter passages
+are identified by chance: "no" is a word of several languages."""
 _PASSAGES = 4_000
 """Passages of a longer text have more words, one for each 4,000 characters of it, so that it has few passages."""
 

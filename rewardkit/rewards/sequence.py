@@ -28,7 +28,7 @@ def _checked_metric(metric: str, metrics: Any, name: str) -> None:
         )
 
 
-# Text around the letters of options: "(A) and (C)", "A, C", "A/C".
+# Text around the letters of options, which has no meaning of its own: "(A) and (C)", "A, C", "A/C".
 _AROUND_LETTERS = re.compile(r"\s(?:and|or)\s|[\s/&+()\[\].]")
 _OPTIONS = frozenset("ABCDEFGHIJabcdefghij")
 """The letters of a question's options: ten at most in public datasets, as in MMLU-Pro."""

@@ -101,7 +101,7 @@ class Output:
         self._clear()
 
     def _clear(self) -> None:
-        """Remove the folder, first the manifest, without which nothing can be resumed."""
+        """Delete the folder. The manifest goes first: without it, nothing can be resumed."""
         (self.folder / _MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -61,7 +61,8 @@ _LEAD = re.compile(
     r"[*_]{0,3}\s+(?=\S)",
     re.IGNORECASE,
 )
-"""Words that may introduce a list: "The answers are", "**Answer:**", a heading."""
+"""Words that may introduce a list: "The answers are", "**Answer:**", a heading. They begin a line or a sentence,
+because "the wrong answers are" in the middle of one introduces something else."""
 # "3 and 5" is a list; "salt and pepper" may be one item.
 _NUMBER_AND_NUMBER = re.compile(
     r"([+\-$\\(]{0,3}\d[^\s,;]{0,40})\s(?:and|\\text\{ ?and ?\})\s([+\-$\\(]{0,3}\d[^\s,;]{0,40})"

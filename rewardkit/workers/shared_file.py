@@ -178,7 +178,8 @@ class SqliteCache:
 
     Attributes:
         path: an absolute path.
-        name: the name of the table. It contains the version of the keys and texts, so other versions are not found.
+        name: the name of the table. It contains the version of the keys and texts, so entries of other versions
+            are never read.
         caller: the source of texts that are not in the cache, for messages: "the judge".
         replay: open the file read-only; it must exist.
     """

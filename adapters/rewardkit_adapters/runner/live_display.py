@@ -120,4 +120,5 @@ def _speed(marks: Sequence[tuple[float, int, float]]) -> str:
 
 
 def _readable(rate: float) -> str:
+    # Two significant digits at least: 3.4 tokens/s, but 34 and 3,400.
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"

@@ -153,7 +153,10 @@ def _is_allowed(subject: RewardUnderTest, right: Judged, gold: Gold) -> bool:
 
 
 def _scale(subject: RewardUnderTest, right: Judged) -> tuple[int, int] | None:
-    """Return the ends of the answer's scale, from ``4/5`` or from "from 1 to 5" in the prompt; None without a scale."""
+    """Return the lowest and highest value of the answer's scale; None if there is no scale.
+
+    The scale is read from ``4/5`` in the completion or "1 to 5" in the prompt.
+    """
     number = as_number(right.anatomy.gold)
     if number is None or not right.anatomy.places:
         return None

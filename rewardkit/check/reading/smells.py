@@ -68,7 +68,7 @@ def _cuts(node: ast.AST, site: Site) -> Iterator[int]:
 
 
 def _named(node: ast.AST, site: Site) -> float | None:
-    """Return the value of a module constant, if it is a number."""
+    """Return the number that a module constant holds, given ``NAME`` or ``-NAME`` (the sign is ignored); else None."""
     if isinstance(node, ast.UnaryOp):
         node = node.operand
     if not isinstance(node, ast.Name):

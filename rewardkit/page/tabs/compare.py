@@ -56,7 +56,10 @@ _CHIPS = 16
 
 
 class Pair(NamedTuple):
-    """The subject of a comparison: a component or the total, and the numbers of a prompt on both sides."""
+    """The component or total to compare, and the index of the prompt on each side.
+
+    `prompts` is None if there is no prompt to show.
+    """
 
     two: TwoRuns
     name: str

@@ -44,7 +44,7 @@ _OPTIONS = frozenset("ABCDEFGHIJ")
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
 # "the derivative" and "derivative" are the same answer. In "a b", a is a variable.
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=[a-z]{2})")
-# "red, blue, and green" in words.
+# "red, blue, and green" in words: "and" separates the last item, with or without a comma.
 _LISTED = re.compile(r"\s*(?:,\s*and\b|,|\band\b)\s*")
 # "101_{2}": a number in another base.
 _BASED = re.compile(r"(-?[0-9A-Za-z]+)_\{([0-9]+)\}")

@@ -28,7 +28,7 @@ class Assertion:
     Attributes:
         setup: source that runs after the program and before the calls, because it needs the program.
         calls: expressions that the program evaluates, such as ``add(1, 2)``.
-        ground: the part of the setup code that works without the program, for the check.
+        ground: the part of the setup code that does not need the program; it runs here, before `check`.
         check: assertions with ``answer_0``, ``answer_1``... in place of the calls, such as ``assert answer_0 == 3``.
         shown: the test as written.
     """
