@@ -120,7 +120,7 @@ def test_a_run_without_columns_has_no_such_alert() -> None:
 
 @pytest.mark.slow
 @given(st.integers(0, 2**16), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
-def test_full_scores_that_have_the_gold_answer_are_never_a_alert(seed: int, first: float, last: float) -> None:
+def test_full_scores_that_have_the_gold_answer_are_never_an_alert(seed: int, first: float, last: float) -> None:
     draw = np.random.default_rng(seed)
 
     def honest(_: Draw, gold: str, time: float) -> tuple[str, float]:

@@ -242,7 +242,7 @@ def test_a_dot_is_compared_on_the_other_side(visit: Visit) -> None:
     visit.until("location.search.includes('left=1.0.0.0')")
 
 
-def test_the_phrase_of_a_alert_is_highlighted(visit: Visit) -> None:
+def test_the_phrase_of_an_alert_is_highlighted(visit: Visit) -> None:
     visit.go("/run/certain/suspicious", ".alerts h2")
     visit.page.locator(".alert", has_text="spreads and pays").locator(".evidence a[href*=mark]").first.click()
     visit.page.wait_for_selector(".marked b")

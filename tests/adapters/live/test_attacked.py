@@ -147,7 +147,7 @@ def test_a_request_that_was_taken_back_while_it_is_tried_is_not_taken(
         Mailbox(run).cancel()
         return tried(*given, **options)
 
-    monkeypatch.setattr("rewardkit_adapters.live.updates.tried", meanwhile)
+    monkeypatch.setattr("rewardkit_adapters.live.updates.run_trial", meanwhile)
     functions = rk.to_trl(early + 0.5 * echo, record=run)
     trainer = train(tmp_path, functions, {1: lambda: rk.update_config(run, weights={"early": 3.0})}, max_steps=3)
     assert answer(tmp_path, 1).status == "canceled"
