@@ -68,6 +68,10 @@ class Visit:
         """Wait for a JavaScript condition."""
         self.page.wait_for_function(condition)
 
+    def at(self, part: str) -> None:
+        """Wait until the address has `part`: it changes only after the tab is drawn."""
+        self.page.wait_for_function("part => location.href.includes(part)", arg=part)
+
     def texts(self, selector: str) -> list[str]:
         return [str(text) for text in self.page.locator(selector).all_inner_texts()]
 

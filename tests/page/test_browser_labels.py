@@ -69,7 +69,7 @@ def test_labels_are_given_noted_found_and_removed(window: Visit, labels: Path) -
     window.page.wait_for_selector(".main .grid td[title='begs for y and b'] .badge.exploit")
     assert written(labels) == [("good", "", 0), ("exploit", "begs for y and b", 2)]
     window.page.wait_for_selector(".prompts .grid td[title='1 exploit, 1 good'] .badge.exploit")
-    assert "rows=label" in window.place
+    window.at("rows=label")
     window.page.locator(".labels-line button", has_text="2 labels").click()
     window.until("document.querySelectorAll('.prompts tbody tr[data-key]').length === 1")
     window.page.reload()

@@ -64,13 +64,13 @@ def test_a_kind_of_notes_leads_to_its_completions(visit: Visit) -> None:
     assert visit.texts(".notes tbody td.k-text, .notes tbody td.k-bar") == ["expected #, found #", "12 · 8.33 %"]
     row.press("Enter")
     visit.page.wait_for_selector(NOTED)
-    assert "note=expected" in visit.place
+    visit.at("note=expected")
     assert visit.texts(f"{NOTED} td.k-text")[0] == "expected 7, found 8"
     place = visit.place
     visit.go(place, NOTED)
     visit.page.locator(f"{NOTED} a").nth(1).click()
     visit.page.wait_for_selector(PANES)
-    assert "left=1.0.10.1" in visit.place
+    visit.at("left=1.0.10.1")
     visit.page.go_back()
     visit.page.wait_for_selector(NOTED)
     visit.page.locator(".noted button").click()

@@ -78,7 +78,7 @@ def test_search_shows_the_hidden_list_and_typing_is_no_command(visit: Visit, gol
     visit.until("!location.search.includes('prompts=no')")
     visit.until("location.search.includes('q=')")
     assert visit.page.locator("input[data-search]").input_value() == "bdns0 3"
-    assert "/run/gold/completions" in visit.place
+    visit.at("/run/gold/completions")
     assert visit.page.locator("body.dark").count() == 0
     assert visit.page.locator(".prompts").is_visible()
 
