@@ -150,7 +150,7 @@ class _Cells:
         return contains_own, contains_other
 
     def _words(self, cell: Any) -> frozenset[int]:
-        """Return the numbers of the words in a cell; -1 stands for words that no text contains."""
+        """Return the numbers of the words in a cell; -1 for words that no text contains."""
         text = cell_text(cell) or ""
         if text not in self._words_by_text:
             # Drop punctuation and markup, so that a gold answer is found even if it is punctuated differently.

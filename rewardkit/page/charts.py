@@ -18,7 +18,7 @@ from rewardkit.page.style import COLORS, color_of
 POINTS = 250
 """The maximum number of points per line, for the width of a graph in pixels."""
 _LINES = 24
-"""The maximum number of lines per graph. Arbitrary: more cannot be told apart by color."""
+"""The maximum number of lines per graph. Arbitrary: more cannot be distinguished by color."""
 _TOLD = 8
 """The maximum number of lines in the text alternative. Arbitrary: short enough to listen to."""
 _DASHES = ("solid", "dashed", "dotted")

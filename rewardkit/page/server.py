@@ -58,7 +58,7 @@ class Guard:
 
     Args:
         hosts: the allowed names in the Host header.
-        addresses: whether to allow IP addresses in the Host header, too.
+        addresses: whether to also allow IP addresses in the Host header.
         token: the secret that visitors need. The first request has it in the URL, later ones in a cookie.
     """
 

@@ -345,7 +345,7 @@ def _slow(component: str, calls: list[tuple[float, int | None]]) -> list[Line]:
 class FaultLines:
     """A converter of a run's faults into lines: the first line of a kind has the traceback, later lines only a count.
 
-    Each unreadable gold answer is a kind of its own. Instances can be shared between threads.
+    Each unreadable gold answer is a separate kind. Instances can be shared between threads.
     """
 
     def __init__(self) -> None:

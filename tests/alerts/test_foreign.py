@@ -1,4 +1,4 @@
-"""A total that foreign golds earn, too, is an alert; a form that is learned, or a skill, is none."""
+"""A total that foreign golds also earn is an alert; a learned format or skill is not."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ _HEADING = """\
 # The whole configuration: the settings of the file, and defaults. Fields of GRPOConfig that are not under grpo have
 # TRL's defaults, except bf16, use_cpu and gradient_checkpointing, which depend on the device and the model size.
 """
-# The setting that is meant if a text stands in place of a mapping.
+# The setting that a bare string sets, if the file has a string instead of a mapping.
 _SHORT: dict[Place, str] = {("model",): "name", ("dataset",): "path", ("vllm",): "mode", ("eval", "dataset"): "path"}
 
 

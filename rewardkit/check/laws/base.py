@@ -53,7 +53,7 @@ class Variant:
 
     Attributes:
         trial: the completion.
-        why: the message of the finding; ``{score}`` stands for the score of `trial`, ``{base}`` for that of `base`.
+        why: the message of the finding; ``{score}`` is replaced by the score of `trial`, ``{base}`` by that of `base`.
         must: the condition: `trial` must score ``"less"``, ``"more"``, ``"no more"``, ``"no less"`` or the ``"same"``,
             compared with `base`.
         base: the completion to compare with; by default, the right completion from which the law starts.

@@ -30,7 +30,7 @@ MAX_RADICAND = 1_000_000
 
 _Result = TypeVar("_Result")
 Monomial = tuple[tuple[str, int], ...]
-"""(letter, power) pairs, sorted. A letter that starts with a root sign stands for the root of the number after it."""
+"""(letter, power) pairs, sorted. A letter that starts with a root sign is the root of the number after it."""
 
 Polynomial = dict[Monomial, Fraction]
 
@@ -405,7 +405,7 @@ class _Interval:
 
 
 def _interval(node: Node) -> _Interval | None:
-    """Return `node` as an interval; an inequality in one variable is one, too: ``(3, \\infty)`` for ``2x > 6``."""
+    """Return `node` as an interval; an inequality in one variable is also one: ``(3, \\infty)`` for ``2x > 6``."""
     if node.kind in BRACKETS:
         if len(node.parts) != 2 or any(part.kind != LEAF for part in node.parts):
             return None

@@ -90,7 +90,7 @@ _UNITS = r"\{((?:\\text\s*\{)?[A-Za-z ]+\}?(?:\^\{?\d\}?)?)\}"
 # "\frac{km}{h}" is km/h. With other digits, it would be a number.
 _FRACTION = re.compile(rf"\\frac\s*{_UNITS}\s*{_UNITS}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
-"""A lone K, M, B or T means a power of ten. Kelvin must be spelled out, unless the gold answer has K, too."""
+"""A lone K, M, B or T means a power of ten. Kelvin must be spelled out, unless the gold answer also has K."""
 
 _FACTOR = re.compile(r"\}\s*[A-Za-z]")
 """A letter after a unit in text is a variable: ``5 \\text{ cm}x``."""

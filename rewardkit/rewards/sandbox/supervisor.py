@@ -348,7 +348,7 @@ _STREAMS = {
 
 
 def _open(file: Any, *arguments: Any, **options: Any) -> Any:
-    """Open a file. Standard streams can be opened by path, too, although the sandbox has no ``/proc``."""
+    """Open a file. Standard streams can also be opened by path, although the sandbox has no ``/proc``."""
     path = os.fspath(file) if isinstance(file, (str, os.PathLike)) else ""
     if path in _STREAMS:
         file = os.dup(_STREAMS[path])

@@ -2,7 +2,7 @@
 
 A program's results are checked in another process, as plain Python values. Instances of the program's classes, which
 may define ``__eq__``, cannot be encoded, and subclasses of ``int`` or ``str`` become plain values. A caller may add
-encodings for other values, as `dialogue` does for references; these are lists, too, which start with a different name.
+encodings for other values, as `dialogue` does for references; these are also lists, which start with a different name.
 
 This module is sent into sandboxes as source, so it does not import rewardkit.
 """

@@ -16,7 +16,7 @@ from rewardkit.tree.leaf import primitive
 from rewardkit.tree.reward import Reward
 
 EXPENSIVE = "expensive"
-"""The name that stands for all components declared expensive: judges, reward models, code."""
+"""The name for all components declared expensive: judges, reward models, code."""
 
 
 @dataclass(frozen=True)
