@@ -43,14 +43,14 @@ class RewardKitError(Exception):
     """The base class of all errors that rewardkit raises on purpose.
 
     Attributes:
-        component: the component of the reward that could not be scored; empty if unknown.
+        component: the component of the reward that could not be scored, empty if unknown.
     """
 
     component: str = ""
 
 
 class RewardDefinitionError(RewardKitError):
-    """A reward, schedule or tree is built incorrectly; raised when it is made or compiled."""
+    """A reward, schedule or tree is built incorrectly. Raised when it is made or compiled."""
 
 
 class RewardTypeError(RewardDefinitionError, TypeError):
@@ -81,7 +81,7 @@ class RunStopped(RewardFailure):
 
 
 class NoVerdict(RewardFailure):
-    """The judge refused this completion because of its content; it may accept others."""
+    """The judge refused this completion because of its content. It may accept others."""
 
 
 class WorkerDied(RewardFailure):
@@ -93,11 +93,11 @@ class SandboxFailure(RewardFailure):
 
 
 class DataError(RewardKitError):
-    """A data file or a record in it is invalid; the message names the line."""
+    """A data file or a record in it is invalid. The message names the line."""
 
 
 class ConfigError(RewardKitError):
-    """A configuration, or the data that it names, is invalid. The message says where, and how to fix it."""
+    """A configuration, or the data that it names, is invalid. The message names the place and the fix."""
 
 
 class RunError(RewardKitError):
@@ -129,7 +129,7 @@ class EvidenceError(RewardKitError, ValueError):
 
 
 class MissingExtraError(RewardKitError, ImportError):
-    """An optional dependency is not installed; the message contains the install command."""
+    """An optional dependency is not installed. The message contains the install command."""
 
     @classmethod
     def of(cls, feature: str, extra: str) -> MissingExtraError:
@@ -137,7 +137,7 @@ class MissingExtraError(RewardKitError, ImportError):
 
 
 class RewardKitWarning(UserWarning):
-    """A reward will probably not work as intended; training can continue."""
+    """A reward will probably not work as intended. Training can continue."""
 
 
 def warn(message: str) -> None:

@@ -40,15 +40,15 @@ def refuse(log_metric: Any) -> None:
     """
     if log_metric is None:
         raise RewardDefinitionError(
-            "Axolotl: this call does not come from its plain GRPO trainer, which alone leaves out completions without "
-            "a score; elsewhere they count as 0. Remove context_parallel_size and reward_num_workers from the "
+            "Axolotl: this call does not come from its plain GRPO trainer, the only one that skips completions "
+            "without a score. Elsewhere they count as 0. Remove context_parallel_size and reward_num_workers from the "
             "configuration. To call the functions yourself, use rk.to_trl(reward), or rk.score(reward, ...)"
         )
     arguments = getattr(getattr(log_metric, "__self__", None), "args", None)
     if getattr(arguments, "async_prefetch", False):
         raise RewardDefinitionError(
             "Axolotl: with async_prefetch it counts a completion without a score as 0, which punishes it. Remove "
-            "async_prefetch from the section trl: of the configuration; use_data_producer without it is fine"
+            "async_prefetch from the section trl: of the configuration. You can keep use_data_producer"
         )
 
 
@@ -125,7 +125,7 @@ def _check_names(names: Iterable[str], module: Mapping[str, Any]) -> None:
 
 
 TESTED = Tested("axolotl", ["0.19.0"])
-_FILE = '''"""The reward for Axolotl: keep it beside the configuration."""
+_FILE = '''"""The reward for Axolotl: keep it next to the configuration."""
 
 import rewardkit as rk
 {imports}
@@ -146,7 +146,7 @@ def export(target: Target) -> Export:
         _CONFIG.format(names=", ".join(f"rewards_axolotl.rk_{term}" for term in terms)),
         TESTED,
         [
-            "A completion that cannot be scored is left out of its group.",
+            "A completion that cannot be scored does not count in its group.",
             "Start axolotl in the folder of rewards_axolotl.py: it imports the file by its name.",
         ],
     )

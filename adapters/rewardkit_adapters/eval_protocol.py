@@ -40,7 +40,7 @@ class ChatMessage(dict[str, Any]):
             return self[name]
         if name in ("content", "reasoning_content", "name", "tool_call_id", "tool_calls", "function_call"):
             return None
-        raise AttributeError(f"this {self.get('role', '')} message has no {name!r}; it has {', '.join(self)}")
+        raise AttributeError(f"this {self.get('role', '')} message has no {name!r}. It has {', '.join(self)}")
 
 
 @final
@@ -117,15 +117,15 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
 
     ``rk.from_eval_protocol(math_reward)`` gives 1.0 to ``\boxed{4}`` if the column "ground_truth" is ``4``.
 
-    The prompt and the completion are passed as ``messages``; a dataset column is passed to the argument with its name
+    The prompt and the completion are passed as ``messages``. A dataset column is passed to the argument with its name
     (usually ``ground_truth``), the other columns to ``**kwargs``. Set options with ``functools.partial``.
     If a required column is None in a row, the reward abstains there.
 
     Args:
-        function: a ``@reward_function`` in mode "pointwise", or a function with the same signature; may be async. It
+        function: a ``@reward_function`` in mode "pointwise", or a function with the same signature. May be async. It
             returns an EvaluateResult, a dict with "score", or a number. A result with ``error`` has the outcome
-            ``failed``; an exception is an error, never a 0.0.
-        name: the name of the component; by default the function's name.
+            ``failed``. An exception is an error, never a 0.0.
+        name: the name of the component, by default the function's name.
 
     Raises:
         RewardTypeError: `function` is not such a function.
@@ -139,7 +139,7 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
     label = checked_name(name if name is not None else str(getattr(inner, "__name__", type(inner).__name__)))
     parameters = _parameters(function, inner, label)
     if not hashable(function):
-        raise RewardTypeError(f"{label} is not hashable, which a reward must be; pass a function")
+        raise RewardTypeError(f"{label} is not hashable, which a reward must be. Pass a function")
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     names = None if takes_all else frozenset(parameter.name for parameter in parameters)
     needed = tuple(
@@ -167,17 +167,18 @@ def _parameters(function: Callable[..., Any], inner: Any, label: str) -> list[in
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError) as error:
-        raise RewardTypeError(f"cannot read the signature of {label} ({error}); wrap it in a function") from None
+        raise RewardTypeError(f"cannot read the signature of {label} ({error}). Wrap it in a function") from None
     # Eval Protocol's decorator leaves its mode only in this attribute.
     if getattr(inner, "_reward_function_mode", "pointwise") != "pointwise" or "rollouts_messages" in parameters:
         raise RewardTypeError(
-            f"{label} scores a batch of rollouts at once; from_eval_protocol takes @reward_function(mode='pointwise'). "
+            f"{label} scores a batch of rollouts at once, but from_eval_protocol takes "
+            "@reward_function(mode='pointwise'). "
             "Write it as @rk.reward(scope='group') instead"
         )
     if "messages" not in parameters and not any(
         parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
     ):
-        hint = " An @evaluation_test scores rows; pass the function that it calls." if "row" in parameters else ""
+        hint = " An @evaluation_test scores rows. Pass the function that it calls" if "row" in parameters else ""
         raise RewardTypeError(f"{label} has no argument `messages`, so it is not a @reward_function.{hint}")
     return list(parameters.values())
 

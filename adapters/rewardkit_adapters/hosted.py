@@ -166,7 +166,7 @@ def to_hosted(
     deadline: float = 600.0,
     examples: Iterable[Mapping[str, Any]] | None = None,
 ) -> Hosted:
-    """Turn a reward into functions for a hosted service; they query a server with the same reward.
+    """Turn a reward into functions for a hosted service. They query a server with the same reward.
 
     ::
 

@@ -45,8 +45,9 @@ class Prompts:
                 )
             if self._rows.setdefault(prompt, cells) != cells:
                 raise RewardDefinitionError(
-                    f"the prompt {shorten(prompt)} has two rows that differ, and only the prompt tells which one is "
-                    "meant. Remove one of them"
+                    f"the prompt {shorten(prompt)} has two rows that differ, and a completion is matched to its row "
+                    "by the "
+                    "prompt. Remove one of them"
                 )
         self._sizes = sorted({len(prompt) for prompt in self._rows}, reverse=True)
 

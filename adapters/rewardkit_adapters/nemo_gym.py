@@ -35,7 +35,7 @@ TERMS = "terms/"
 _FAILURE = ("_ng_failure_class", "_ng_failure_judge_error", "_ng_failure_terminal")
 _OF_NEMO_RL = "_rowidx"
 UNSCORED = (
-    "this rollout has no score: {why}. NeMo RL generates another one after this answer; a 0 would count in the mean of "
+    "this rollout has no score: {why}. NeMo RL generates another one after this answer. A 0 would count in the mean of "
     "its group"
 )
 
@@ -160,7 +160,7 @@ def _object_at(payload: Any, name: str) -> Mapping[str, Any]:
     value = _field(payload, name)
     if not isinstance(value, Mapping):
         raise BadRequest(
-            f"expected a rollout of NeMo Gym, an object with {REQUEST!r} and {RESPONSE!r}; {name!r} is none"
+            f"expected a rollout of NeMo Gym, an object with {REQUEST!r} and {RESPONSE!r}, but {name!r} is none"
         )
     return value
 
@@ -463,6 +463,6 @@ def export(target: Target) -> Export:
         [
             "Put the files into resources_servers/my_reward of your project. Add the packages that the reward needs to "
             "requirements.txt.",
-            "A rollout that cannot be scored is kept out of the collected rollouts; NeMo RL generates another one.",
+            "A rollout that cannot be scored is kept out of the collected rollouts. NeMo RL generates another one.",
         ],
     )

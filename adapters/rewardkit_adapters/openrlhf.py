@@ -62,7 +62,7 @@ class Queries:
         fix = "" if self._tokenizer is not None else ", and pass special_tokens=tokenizer"
         return (
             f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF cut the prompt to "
-            "fit, or the tokenizer does not give it back as it was, so no one knows where the completion begins. Drop "
+            "fit, or the tokenizer does not reproduce it exactly, so the start of the completion is unknown. Drop "
             f"prompts that are longer than --data.max_len minus --rollout.max_new_tokens{fix}"
         )
 
@@ -180,9 +180,9 @@ def logs(score: RowScore) -> dict[str, float]:
 
 
 def _missing_score_text(score: RowScore, seconds: float) -> str:
-    remedy = f"Fix the cause and resume; raise patience= if it was an outage of more than {seconds:g} s."
+    remedy = f"Fix the cause and resume. Raise patience= if it was an outage of more than {seconds:g} s."
     if score.unparsable:
-        remedy = "Fix the row of the data and resume; examples= with all rows finds such golds before the training."
+        remedy = "Fix the row of the data and resume. examples= with all rows finds such golds before the training."
     return (
         f"OpenRLHF: a completion has no score: {score.why}. The training ends here, because OpenRLHF can only train on "
         f"a number, and any number would be made up. {remedy} If you train with --algo.dynamic_filtering_enable, pass "
@@ -221,7 +221,7 @@ async def _scores(payload: Any, score: Score, patience: float) -> list[RowScore]
     splitter, rows = Queries(None), []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
         if not isinstance(query, str):
-            raise BadRequest("query: expected a list of texts")
+            raise BadRequest("query: expected a list of strings")
         prompt_prefix = prompt_text(prompt)
         completion = splitter.completion(query, prompt_prefix)
         if completion is None:

@@ -75,7 +75,7 @@ def read_entry(text: object) -> Entry:
         if not isinstance(task, str) or not isinstance(entry, dict) or not {"answer", "metadata"} <= entry.keys():
             raise ValueError
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise ValueError("not an entry of reasoning-gym; make rows with reasoning_gym_rows") from None
+        raise ValueError("not an entry of reasoning-gym. Make rows with reasoning_gym_rows") from None
     return Entry(task, options, entry)
 
 
@@ -315,9 +315,9 @@ def reasoning_gym_rows(
     Args:
         name: the task, one of about a hundred: https://github.com/open-thought/reasoning-gym.
         size: the number of rows, all with different questions.
-        seed: different seeds give different rows if the task has enough questions. Seed 0 is reasoning-gym's seed 0;
-            seed n is its seed n * 1,000,000.
-        instruction: added to each question; "" for none.
+        seed: different seeds give different rows if the task has enough questions. Seed 0 is reasoning-gym's seed 0.
+            Seed n is its seed n * 1,000,000.
+        instruction: added to each question, "" for none.
         options: options of the task, such as ``max_animals=5``.
 
     Raises:
@@ -479,7 +479,7 @@ def _partial(dataset: Any, answer: str, content: Mapping[str, Any], value: float
     """Return the credit beyond the score of meaningless answers, and a note."""
     right = content["answer"]
     if isinstance(right, str) and right in answer and math.isclose(value, len(right) / len(answer)):
-        return 0.0, "the right answer is among other text"  # otherwise a list of candidates would get credit
+        return 0.0, "the correct answer is among other text"  # otherwise a list of candidates would get credit
     floors = [_own_score(dataset, text, content) for text in _NOTHING]
     floor = max((score for score in floors if not isinstance(score, str)), default=0.0)
     # The same tolerance for rounding errors as in `_FULL`.
@@ -565,15 +565,15 @@ def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extract
 
     ``rk.from_reasoning_gym("leg_counting")`` gives 1.0 to ``<answer>286</answer>`` if the animals have 286 legs.
 
-    The task's own scorer decides what is right. Many scorers give partial credit for any text, or for the correct
-    answer among others, so by default only their full score counts. A few give full credit for wrong answers or run
-    answers as code; these loopholes are closed. See ``docs/reasoning_gym.md``.
+    The task's own scorer decides which answers are correct. Many scorers give partial credit for any text, or for the
+    correct answer among others, so by default only their full score counts. A few give full credit for incorrect
+    answers or run answers as code. These loopholes are closed. See ``docs/reasoning_gym.md``.
 
     Args:
         name: the task, such as ``"leg_counting"``.
         credit: ``"binary"``: 1.0 for the scorer's full score, else 0.0; ``"partial"``: the share of its credit above
             the credit of a meaningless answer, and 0.0 for the correct answer among other text.
-        extract: finds the answer; by default the only ``<answer>`` tag after the thinking, as in reasoning-gym.
+        extract: finds the answer, by default the only ``<answer>`` tag after the thinking, as in reasoning-gym.
 
     Returns:
         A reward in [0, 1] with the name of the task. It reads the column "metadata".

@@ -170,7 +170,7 @@ def end_run(reason: str) -> None:
     try:
         importlib.import_module("transfer_queue").kv_put(key="rewardkit", partition_id="train", tag=tag)
     except Exception as error:  # no queue: trainer.use_v1=False, where every error of a reward ends the run
-        _LOG.warning("verl: could not tell the trainer that the run ends (%s: %s)", type(error).__name__, error)
+        _LOG.warning("verl: could not inform the trainer that the run ends (%s: %s)", type(error).__name__, error)
 
 
 # A reward manager for verl. It gets the prompt, the token ids, all columns of the data, and the training step.
@@ -297,7 +297,7 @@ def check(config: Any) -> None:
     if uses_reward_model and setting(config, "reward", "custom_reward_function", "path") is None:
         raise RewardDefinitionError(
             "verl: with reward.reward_model.enable=True verl takes the score of the reward model and never asks this "
-            "reward manager. Set reward.reward_model.enable=False; a reward model can be a part of the reward: "
+            "reward manager. Set reward.reward_model.enable=False. A reward model can be a part of the reward: "
             "rk.reward_model(...)"
         )
 
@@ -440,8 +440,8 @@ def _refusal_reason(more: Mapping[str, Any]) -> str:
         frame = frame.f_back
         if type(frame.f_locals.get("self")).__name__ == _MAKES_ZEROS:
             return (
-                "the reward manager rate_limited scores 0.0 where a reward fails or takes too long, which punishes "
-                "completions for an outage. Set reward.reward_manager.name=naive; rk.Endpoint limits the "
+                "the reward manager rate_limited scores 0.0 if a reward fails or takes too long, which punishes "
+                "completions for an outage. Set reward.reward_manager.name=naive. rk.Endpoint limits the "
                 "requests of a judge: requests_per_minute=, concurrency="
             )
     return ""
@@ -543,16 +543,16 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
     ``rk.from_verl(gsm8k.compute_score)`` gives 1.0 to ``#### 4`` if the column "ground_truth" is ``4``.
 
     The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or JSON text),
-    or the column "ground_truth"; if the gold answer is None, the reward abstains. "data_source" and "extra_info" are
+    or the column "ground_truth". If the gold answer is None, the reward abstains. "data_source" and "extra_info" are
     also columns. The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with
     ``functools.partial``.
 
     Args:
         function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with a subset of
-            these arguments, such as ``compute_score(solution_str, ground_truth)``; may be async. It returns a number,
-            or a dict with "score", whose other numbers become parts and whose texts become the note. An exception is an
-            error, never a 0.0.
-        name: the name of the component; by default the function's name.
+            these arguments, such as ``compute_score(solution_str, ground_truth)``. May be async. It returns a number,
+            or a dict with "score", whose other numbers become parts and whose strings become the note. An exception is
+            an error, never a 0.0.
+        name: the name of the component, by default the function's name.
 
     Raises:
         RewardTypeError: `function` is not such a function.
@@ -597,7 +597,7 @@ def _accepted_arguments(function: Callable[..., Any], label: str) -> frozenset[s
             f"from_verl: cannot read the signature of {label} ({error}). Wrap it in a function"
         ) from None
     if "solution_str" not in parameters:
-        hint = " Wrap a function for TRL with rk.from_trl." if "completions" in parameters else ""
+        hint = " Wrap a function for TRL with rk.from_trl" if "completions" in parameters else ""
         raise RewardTypeError(
             f"from_verl: {label} has no argument solution_str, so it is not a reward function of verl.{hint}"
         )
@@ -656,7 +656,7 @@ def export(target: Target) -> Export:
         {"rewards_verl.py": _FILE.format(imports=target.imports, made=definition)},
         config,
         TESTED,
-        ["A completion that cannot be scored raises; verl 0.9 leaves it out (trainer.use_v1=True, the default)."],
+        ["A completion that cannot be scored raises, and verl 0.9 skips it (trainer.use_v1=True, the default)."],
     )
 
 

@@ -62,7 +62,7 @@ def _rising_calls(run: WindowedRun) -> list[Alert]:
         _observation(
             run,
             "calls",
-            f"tool calls rise, {name} {'rises less' if after > before else 'does not'}",
+            f"tool calls rise, but {name} {'rises less' if after > before else 'does not'}",
             f"tool calls per completion go from {change.before[pair]:.3g} to {change.after[pair]:.3g}, "
             f"while {name} goes from {before:.3g} to {after:.3g}.",
             change,
@@ -130,7 +130,7 @@ def _share(
     if peak is None:
         return []
     before, after = change.before[peak.pair], change.after[peak.pair]
-    text = f"the share of completions that {predicate} goes from {100 * before:.1f} % to {100 * after:.1f} %."
+    text = f"the share of completions that {predicate} goes from {100 * before:.1f}% to {100 * after:.1f}%."
     return [_observation(run, kind, title, text, change, peak, values)]
 
 

@@ -108,11 +108,11 @@ def _alert(sample: Sample, rows: Integers, strength: float, z: float, chance: fl
     quoted = rows[np.flatnonzero(sample.run.rows[sample.rows[rows]] == shown_rows[0])[0]]
     return Alert(
         kind="copies",
-        title=f"nearly the same completion wins on {prompts:.0f} prompts",
+        title=f"nearly the same completion scores high on {prompts:.0f} prompts",
         text=(
             f"{len(rows)} completions of {prompts:.0f} prompts are nearly identical to "
-            f"\u201c{excerpt(sample.completions[quoted])}\u201d and earn more than others of their group in "
-            f"{100 * chance:.0f} % of comparisons (z = {z:.1f}). From {sample.description()}."
+            f"\u201c{excerpt(sample.completions[quoted])}\u201d and score higher than others of their group in "
+            f"{100 * chance:.0f}% of comparisons (z = {z:.1f}). From {sample.description()}."
         ),
         strength=strength,
         steps=(int(steps.min()), int(steps.max())),

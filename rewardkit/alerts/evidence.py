@@ -32,7 +32,7 @@ OBSERVATIONS = LOST_SIGNAL | {"phrase", "diversity", "length", "jump", "gate", "
 
 @dataclass(frozen=True)
 class Evidence:
-    """The data of a run. A row is one completion; the order of rows is arbitrary, but the same in all (n,) arrays.
+    """The data of a run. A row is one completion. The order of rows is arbitrary, but the same in all (n,) arrays.
 
     `rewardkit.page.alerts.read_evidence` builds an Evidence from a recorded run.
 
@@ -41,24 +41,24 @@ class Evidence:
         prompts: (n,) the prompt, as an integer or a string. Completions of one prompt in one step are a group.
         totals: (n,) NaN if a completion is unscorable.
         components: name -> the raw scores, (n,), NaN if there is no score.
-        training: (n,) False for rows of an evaluation; None if all rows are training.
+        training: (n,) False for rows of an evaluation, None if all rows are training.
         advantages: (n,) the trainer's advantages, NaN if unknown. If any is unknown, totals are compared instead.
-        lengths: (n,) tokens or characters; NaN if unknown.
-        maximum_length: the length at which completions are cut off, in the unit of `lengths`. None if it is unknown;
-            then no completion counts as cut off.
+        lengths: (n,) tokens or characters, NaN if unknown.
+        maximum_length: the length at which completions are cut off, in the unit of `lengths`. None if it is unknown.
+            Then no completion counts as cut off.
         outcomes: component -> the outcomes, (n,): ``"scored"``, ``"failed"``, ``"errored"``...
-        completions: the texts, or a function that returns them for row indices.
+        completions: the completions as text, or a function that returns them for row indices.
         prompt_texts: the text of each row's prompt, or a function that returns the texts.
         columns: the example columns of each row, as column -> cell, or a function that returns them.
         reads: the data that each component reads: example columns, ``"prompt"``, ``"example"``.
-        bounds: the lowest and highest score of each component; infinite if there is no bound.
+        bounds: the lowest and highest score of each component, infinite if there is no bound.
         monitored: components that are recorded but not rewarded (`rk.monitor`): the ground truths for proxies.
         gates: the steps (t,) and pass rates (t,) of each gate.
-        calls: (n,) the number of tool calls in each completion; NaN if unknown.
+        calls: (n,) the number of tool calls in each completion, NaN if unknown.
         repeated_calls: (n,) the number of calls that repeat an earlier call of the same completion.
         unfinished: (n,) 1 if a completion ended without an answer, else 0.
         foreign: totals (n,) with the completion's own gold answer and with those of other prompts, as scored by
-            `PermutedGolds`; NaN for completions that were not scored again.
+            `PermutedGolds`, NaN for completions that were not scored again.
         seed: the random seed for drawing samples.
     """
 
@@ -97,7 +97,7 @@ class Evidence:
             named[texts] = None if callable(source) else source
         for name, values in named.items():
             if values is not None and len(values) != size:
-                raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}; pass one value per completion.")
+                raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}. Pass one value per completion")
         for name in sorted(self.monitored - set(self.components)):
             raise EvidenceError(
                 f"monitored names {shorten(name)}, but components does not have it.{near_miss(name, self.components)} "
@@ -106,7 +106,7 @@ class Evidence:
         for name, (steps, rates) in self.gates.items():
             if len(steps) != len(rates):
                 raise EvidenceError(
-                    f"gates[{name!r}] has {len(steps)} steps and {len(rates)} rates; pass one rate per step."
+                    f"gates[{name!r}] has {len(steps)} steps and {len(rates)} rates. Pass one rate per step"
                 )
 
 
@@ -118,7 +118,7 @@ class Alert:
         kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
         title: one line. It may quote a completion, so escape it before you show it.
         text: the observation, with numbers.
-        strength: 0 to 1, the weakest of the ramps of this kind (see docs/suspicious.md); 0 for observations
+        strength: 0 to 1, the weakest of the ramps of this kind (see docs/suspicious.md), 0 for observations
             (`is_observation`).
         steps: the first and last step of the pattern.
         component: the component, or None for the total.

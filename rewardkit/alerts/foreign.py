@@ -47,15 +47,14 @@ def foreign_alerts(run: WindowedRun) -> list[Alert]:
     return [
         Alert(
             kind="foreign",
-            title="the total rewards answers to other prompts",
+            title="scores rise even with another prompt's gold answer",
             text=(
-                f"From step {steps[0]} to step {steps[1]}, the score from the terms that read a column goes from "
-                f"{own_change.before[pair]:.3g} to {own_change.after[pair]:.3g}. With the gold answers of other "
-                "prompts, the "
-                f"same completions go from {foreign_change.before[pair]:.3g} to {foreign_change.after[pair]:.3g} "
-                f"({foreign_change.z[pair]:.1f} "
-                "standard errors): the policy has learned something that scores without the right answer. Completions "
-                "that score highest for other prompts come first."
+                f"From step {steps[0]} to step {steps[1]}, the mean score of the components that read a column goes "
+                f"from {own_change.before[pair]:.3g} to {own_change.after[pair]:.3g}. Scored with the gold answer of "
+                f"another prompt, the same completions go from {foreign_change.before[pair]:.3g} to "
+                f"{foreign_change.after[pair]:.3g} ({foreign_change.z[pair]:.1f} standard errors). So part of the rise "
+                "does not need the correct answer. The completions that score highest with another prompt's gold "
+                "answer come first."
             ),
             strength=peak.strength,
             steps=steps,

@@ -48,12 +48,10 @@ def form_alerts(run: WindowedRun) -> list[Alert]:
             title=f"the total rises while {_listed(data_components)} fall{'s' * (len(data_components) == 1)}",
             text=(
                 f"From step {steps[0]} to step {steps[1]} the mean total goes from {total.before[pair]:.3g} to "
-                f"{total.after[pair]:.3g} ({total.z[pair]:.1f} standard errors). What reads the data "
-                f"({_listed(data_components)}) goes from {answer.before[pair]:.3g} to {answer.after[pair]:.3g} of "
-                "its range: "
-                f"{_listed(other_components)} {'pays' if len(other_components) == 1 else 'pay'} for something else. "
-                "Completions that earn "
-                "much without the answer come first."
+                f"{total.after[pair]:.3g} ({total.z[pair]:.1f} standard errors). The score for the data "
+                f"({_listed(data_components)}) goes from {answer.before[pair]:.3g} to {answer.after[pair]:.3g} of its "
+                f"range, so the rise comes from {_listed(other_components)}. Completions with a high total and a low "
+                "score for the data come first."
             ),
             strength=peak.strength,
             steps=steps,

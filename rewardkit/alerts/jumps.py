@@ -39,7 +39,7 @@ def jump_alerts(run: WindowedRun) -> list[Alert]:
                 Alert(
                     kind="jump",
                     title=f"{label} {'jumps' if jump.difference > 0 else 'drops'} at step {jump.step}",
-                    text=f"The mean of {label} is {_described(jump)}. The jump is {height:.2g} deviations high.",
+                    text=f"The mean of {label} {_described(jump)}. It is {height:.2g} deviations high.",
                     strength=strength,
                     steps=_span(run.distinct_steps, jump),
                     component=name or None,
@@ -69,7 +69,7 @@ def gate_alerts(run: WindowedRun) -> list[Alert]:
                 Alert(
                     kind="gate",
                     title=f"gate {name} {'opens' if jump.difference > 0 else 'closes'} suddenly at step {jump.step}",
-                    text=f"The pass rate of gate {name} is {_described(jump)}.",
+                    text=f"The pass rate of gate {name} {_described(jump)}.",
                     strength=strength,
                     steps=_span(series.steps, jump),
                     component=name if name in run.evidence.components else None,
@@ -88,9 +88,9 @@ def _span(steps: np.ndarray[tuple[int], np.dtype[np.int64]], jump: Jump) -> tupl
 
 def _described(jump: Jump) -> str:
     return (
-        f"{jump.before:.3g} in the {STEPS} steps before step {jump.step} and {jump.after:.3g} in the {STEPS} steps "
-        f"from it on: {jump.z:.1f} standard errors, {jump.ratio:.1f} times the largest change elsewhere, and "
-        f"{100 * jump.concentration:.0f} % of all movement around that step"
+        f"goes from {jump.before:.3g} in the {STEPS} steps before step {jump.step} to {jump.after:.3g} in the next "
+        f"{STEPS} ({jump.z:.1f} standard errors). The jump is {jump.ratio:.1f} times the largest change elsewhere, and "
+        f"{100 * jump.concentration:.0f}% of all movement around that step"
     )
 
 

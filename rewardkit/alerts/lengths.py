@@ -49,11 +49,12 @@ def _drift(run: WindowedRun, lengths: Floats) -> list[Alert]:
     return [
         Alert(
             kind="length",
-            title=f"completions {'grow' if grows else 'shrink'}, and {'longer' if grows else 'shorter'} ones earn more",
+            title=f"completions {'grow' if grows else 'shrink'}, and {'longer' if grows else 'shorter'} ones score "
+            "higher",
             text=(
                 f"From step {steps[0]} to step {steps[1]} the mean length goes from {change.before[pair]:.4g} to "
                 f"{change.after[pair]:.4g} while the total goes from {total.before[pair]:.3g} to "
-                f"{total.after[pair]:.3g}. Within groups the rank correlation of length and earnings is "
+                f"{total.after[pair]:.3g}. Within groups the rank correlation of length and total is "
                 f"{correlation:.2f}."
             ),
             strength=peak.strength,
@@ -105,11 +106,12 @@ def _truncated(run: WindowedRun, lengths: Floats) -> list[Alert]:
     return [
         Alert(
             kind="truncated",
-            title=f"{100 * share:.0f} % of completions are cut off at the maximum length",
+            title=f"{100 * share:.0f}% of completions are cut off at the maximum length",
             text=(
-                f"In steps {steps[0]} to {steps[1]}, {100 * share:.1f} % of completions have the maximum length "
-                f"{limit:.6g}; in the whole run {100 * float(np.nanmean(is_cut)):.1f} %. The rest of them is never "
-                "scored."
+                f"In steps {steps[0]} to {steps[1]}, {100 * share:.1f}% of completions have the maximum length "
+                f"{limit:.6g} ({100 * float(np.nanmean(is_cut)):.1f}% over the whole run). A completion that is cut "
+                "off may "
+                "never reach its answer."
             ),
             strength=strength,
             steps=steps,

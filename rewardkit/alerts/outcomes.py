@@ -38,7 +38,7 @@ def outcome_alerts(run: WindowedRun) -> list[Alert]:
                     title=f"{name} {outcome} more often",
                     text=(
                         f"From step {steps[0]} to step {steps[1]} the share of completions on which {name} {outcome} "
-                        f"goes from {100 * change.before[pair]:.2f} % to {100 * change.after[pair]:.2f} %."
+                        f"goes from {100 * change.before[pair]:.2f}% to {100 * change.after[pair]:.2f}%."
                     ),
                     strength=peak.strength,
                     steps=steps,

@@ -93,14 +93,14 @@ def phrase_alerts(sample: Sample) -> list[Alert]:
             Alert(
                 kind="phrase",
                 phrase=phrase,
-                title=f"\u201c{phrase}\u201d spreads and pays",
+                title=f"\u201c{phrase}\u201d spreads, and completions with it score higher",
                 text=(
-                    f"\u201c{phrase}\u201d is in {100 * before[gram]:.1f} % of completions, and later in "
-                    f"{100 * after[gram]:.1f} %. A completion with it earns more than others of its group in "
-                    f"{100 * won.chance[gram]:.0f} % of comparisons (z = {won.z[gram]:.1f}"
-                    + (f"; in {component[index]}: {100 * chance[index]:.0f} %" if component[index] else "")
-                    + f"). From {sample.description()}; {count} n-grams compared, "
-                    f"false discovery rate {FALSE_DISCOVERIES}."
+                    f"\u201c{phrase}\u201d is in {100 * before[gram]:.1f}% of the completions at first and in "
+                    f"{100 * after[gram]:.1f}% later. A completion with it scores higher than another one of its group "
+                    f"in {100 * won.chance[gram]:.0f}% of comparisons (z = {won.z[gram]:.1f}"
+                    + (f", in {component[index]}: {100 * chance[index]:.0f}%" if component[index] else "")
+                    + f"). From {sample.description()}, with {count} n-grams compared at a false discovery rate of "
+                    f"{FALSE_DISCOVERIES}."
                 ),
                 strength=float(strengths[index]),
                 steps=sample.run.span,

@@ -56,8 +56,8 @@ def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: s
         kind=kind,
         title=f"{name} is at its {kind}",
         text=(
-            f"From step {steps[0]} on, {100 * share:.1f} % of completions have {bound:.6g}, the "
-            f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it no longer separates completions."
+            f"Since step {steps[0]}, {100 * share:.1f}% of completions have {bound:.6g}, the "
+            f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}, so it no longer separates completions."
         ),
         # Arbitrary range: it only ranks this observation among others.
         strength=float(ramp(window_count / len(run.starts), 0.0, 0.5)),
@@ -86,7 +86,8 @@ def _dead(run: WindowedRun, name: str, values: Floats) -> Alert | None:
         kind="dead",
         title=f"{name} never varies within a group",
         text=(
-            f"In all {len(groups)} groups the completions of the prompt have the same {name}: it changes the curve of "
+            f"In all {len(groups)} groups the completions of the prompt have the same {name}, so it changes the curve "
+            "of "
             "the reward, but no advantage."
         ),
         # Arbitrary range: it only ranks this observation among others.
@@ -121,11 +122,11 @@ def variance_alerts(run: WindowedRun) -> list[Alert]:
     return [
         Alert(
             kind="no_variance",
-            title=f"{100 * share:.0f} % of groups have nothing to learn from",
+            title=f"{100 * share:.0f}% of groups give no learning signal",
             text=(
-                f"In steps {int(run.starts[-1])} to {run.span[1]}, all completions of a prompt earn the same in "
-                f"{100 * share:.1f} % of groups ({100 * float((~vary).mean()):.1f} % over the whole run); their mean "
-                f"total is {level:.3g}."
+                f"In steps {int(run.starts[-1])} to {run.span[1]}, all completions of a prompt score the same in "
+                f"{100 * share:.1f}% of groups ({100 * float((~vary).mean()):.1f}% over the whole run), and their "
+                f"mean total is {level:.3g}."
             ),
             strength=strength,
             steps=(int(run.starts[-1]), run.span[1]),

@@ -77,10 +77,10 @@ def second_opinions(
         alerts: the alerts that `suspicious` found in `evidence`.
         evidence: the data of the run.
         judge: `rewardkit.rewards.judges.judge.task_judge`, or your own reward that gives 1 if a completion does the
-            task and 0 if it does not. A score of at least 2/3 means that it does, at most 1/3 that it does not; scores
+            task and 0 if it does not. A score of at least 2/3 means that it does, at most 1/3 that it does not. Scores
             between are undecided.
         batch_of: returns the batch for the given row indices that the judge scores, with columns and all turns. By
-            default, the judge gets the texts of `evidence` without columns.
+            default, the judge gets the completions of `evidence` without columns.
     """
     rows = np.unique(np.array([row for alert in alerts for row in alert.rows], dtype=np.int64))
     verdicts = dict(zip(rows.tolist(), _verdicts(rows, evidence, judge, batch_of), strict=True)) if len(rows) else {}

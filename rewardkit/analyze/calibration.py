@@ -353,7 +353,7 @@ def draw(calibration: ComponentCalibration) -> Figure:
     except ImportError:
         raise MissingExtraError.of("Calibration.plot", "plot") from None
     if not calibration.reliability:
-        raise RewardDefinitionError(f"plot: {calibration.name!r} has no scored row; choose another component")
+        raise RewardDefinitionError(f"plot: {calibration.name!r} has no scored row. Choose another component")
     figure = Figure(figsize=(6.4, 6.4), layout="constrained")
     axes: Any = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     curve, counts = axes
@@ -415,7 +415,7 @@ def _ranks(parts: Sequence[ComponentCalibration]) -> Table:
         interval = UNKNOWN if part.interval is None else f"{part.interval[0]:.3f} to {part.interval[1]:.3f}"
         counts = (cell for pairs in (part.within, part.overall) for cell in (f"{pairs.count:,}", *_shares(pairs)))
         rows.append([Name(part.name), decimal(part.auc), interval, *counts])
-    return Table(rows, ["", "AUC", "95 %", "pairs of one prompt", *titles, "all pairs", *titles])
+    return Table(rows, ["", "AUC", "95%", "pairs of one prompt", *titles, "all pairs", *titles])
 
 
 def _shares(pairs: Pairs) -> tuple[str, str, str]:
@@ -556,7 +556,7 @@ class Calibration:
         blocks: list[Block] = [
             Paragraph(f"{self.rows:,} completions of {self.groups:,} prompts: {labels}"),
             Part("Does the better completion score higher?", [_ranks(parts)]),
-            Part("What does a score mean?", [_scales(parts)]),
+            Part("Meaning of the scores", [_scales(parts)]),
         ]
         for table, origin in ((self.total.best, "the best threshold"), (self.total.given, "your threshold")):
             if table is not None:
@@ -608,7 +608,7 @@ def calibration_of(
     """
     for name, values in (("labels", labels), ("groups", groups)):
         if len(values) != len(table):
-            raise BindingError(f"{name} has {len(values)} values for {len(table)} rows; pass one value per row")
+            raise BindingError(f"{name} has {len(values)} values for {len(table)} rows. Pass one value per row")
     good = labels.astype(np.bool_) if labels.dtype == np.bool_ else None
     comparison = _Comparison(labels, groups, bounds or {}, bins)
     judgment = None if good is None else _Judgment(good, groups, table.completions, rows, cases, replicates, seed)
@@ -703,9 +703,9 @@ def _faults(table: ScoreTable) -> Iterator[str]:
 def _warnings(report: Calibration) -> Iterator[str]:
     """Yield a sentence with numbers for each probable problem."""
     if report.good is not None and not (report.good and report.bad):
-        yield f"all {report.rows:,} labels are {'good' if report.good else 'bad'}; add completions with the other label"
+        yield f"all {report.rows:,} labels are {'good' if report.good else 'bad'}. Add completions with the other label"
     if report.total.unscored:
-        yield f"{report.total.unscored:,} of {report.rows:,} completions have no total score and are left out"
+        yield f"{report.total.unscored:,} of {report.rows:,} completions have no total score and do not count"
     is_single = len(report.components) == 1 and report.components[0].overall == report.total.overall
     for component in (report.total, *(() if is_single else report.components)):
         subject = "the total" if component is report.total else repr(component.name)
@@ -714,9 +714,9 @@ def _warnings(report: Calibration) -> Iterator[str]:
         if component.is_reversed and (component.interval is None or high < 0.5):
             yield f"{auc} and points the wrong way: bad completions usually score above good ones"
         elif component.is_reversed:
-            yield f"{auc}, below 0.5, but this may be chance (95 %: {low:.3f} to {high:.3f})"
+            yield f"{auc}, below 0.5, but this may be chance (95%: {low:.3f} to {high:.3f})"
         elif component.auc is not None and component.interval and low <= 0.5:
-            yield f"{auc}, which could be chance (95 %: {low:.3f} to {high:.3f})"
+            yield f"{auc}, which could be chance (95%: {low:.3f} to {high:.3f})"
     within = report.total.within
     if not within.count:
         yield "no prompt has both a better and a worse completion, so this data cannot show what GRPO would learn"

@@ -156,7 +156,7 @@ def auc_interval(
     *,
     # The usual confidence level in papers.
     level: float = 0.95,
-    # 1,000 resamples: the ends of a 95 % interval then rest on 25 of them each.
+    # 1,000 resamples: the ends of a 95% interval then rest on 25 of them each.
     replicates: int = 1000,
     seed: int = 0,
 ) -> tuple[float, float] | None:

@@ -17,7 +17,7 @@ from rewardkit.batch.column import Floats, Numbers
 
 _FEWEST = 5
 """The fewest prompts for a confidence interval; one from fewer would be a guess. From five on, the approximation of
-Student's quantile is also within 0.3 %."""
+Student's quantile is also within 0.3%."""
 # The usual confidence level in papers, so that results are comparable.
 _LEVEL = 0.95
 # Sums in another order differ in their last digits, which does not count as a difference.

@@ -149,15 +149,15 @@ def warnings_of(signal: Signal) -> Iterator[str]:
     if signal.silent >= MANY_SILENT:
         yield (
             f"in {percent(signal.silent)} of the groups all completions score the same, so there is no learning "
-            "signal; sample more per prompt, choose prompts of medium difficulty, or give partial credit"
+            "signal. Sample more per prompt, choose prompts of medium difficulty, or give partial credit"
         )
     if signal.extrapolated:
         yield (
             f"{percent(signal.extrapolated)} of the prompts have fewer than {signal.num_generations} samples, so the "
-            "numbers for the run are lower limits; sample at least that many"
+            "numbers for the run are lower limits. Sample at least that many"
         )
     if signal.lone:
-        yield f"{signal.lone:,} prompts have only one sample and are left out"
+        yield f"{signal.lone:,} prompts have only one sample and do not count"
     for gate in signal.gates:
         yield from _gate_lines(gate)
     for component in signal.components:
@@ -178,7 +178,7 @@ def _gate_lines(gate: GateSignal) -> Iterator[str]:
     elif gate.starved is not None and gate.starved >= MANY_SILENT:
         yield (
             f"gate {gate.name!r}: in {percent(gate.starved)} of the groups no completion passes, and GRPO cannot learn "
-            "what no sample shows; also reward its condition, or start with a lower threshold"
+            "what no sample shows. Also reward its condition, or start with a lower threshold"
         )
 
 
@@ -401,10 +401,10 @@ def signal_of(
 def _comparable_groups(table: ScoreTable, groups: Numbers, num_generations: int | None) -> list[Numbers]:
     """Return the rows of each group with at least two rows; raise an error if there is none."""
     if len(groups) != len(table):
-        raise BindingError(f"groups has {len(groups)} values for {len(table)} rows; pass one value per row")
+        raise BindingError(f"groups has {len(groups)} values for {len(table)} rows. Pass one value per row")
     if num_generations is not None and num_generations < 2:
         raise RewardDefinitionError(
-            f"num_generations is {num_generations}; pass at least 2, because GRPO compares completions"
+            f"num_generations is {num_generations}. Pass at least 2, because GRPO compares completions"
         )
     members = [rows for rows in _members(groups) if len(rows) > 1]
     if not members:

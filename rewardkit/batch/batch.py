@@ -88,11 +88,11 @@ class Batch:
     """n completions with their prompts and example columns.
 
     Args:
-        completions: n texts, or conversational completions (lists of messages).
+        completions: n strings, or conversational completions (lists of messages).
         prompts: n prompts, or None.
         completion_ids: n lists of token ids, or None.
         columns: name -> n values.
-        progress: the training progress; None for evaluation.
+        progress: the training progress, None for evaluation.
         num_generations: completions per prompt, if known.
         context: objects of the trainer, passed through to functions written for that trainer.
         rollouts: facts about the completions that their messages do not contain.
@@ -272,7 +272,7 @@ class Batch:
             raise BindingError(
                 f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {shared} "
                 f"and row {row - 1} between them has not, so the groups are not known. Put the completions of each "
-                "prompt next to each other; if every k rows are one group as they are, pass num_generations=k"
+                "prompt next to each other. If every k rows are one group as they are, pass num_generations=k"
             )
 
     def members(self, rows: Rows) -> Iterator[Numbers]:

@@ -245,7 +245,7 @@ def _fits(function: Callable[..., Any], environment: Any, args: tuple[Any, ...],
             for name, parameter in list(signature.parameters.items())[1:]
             if parameter.default is parameter.empty and parameter.kind in _NAMED and name not in columns
         ]
-        hint = near_miss(missing[0], columns) if missing else " Add **row to its arguments: it gets all columns."
+        hint = near_miss(missing[0], columns) if missing else " Add **row to its arguments: it gets all columns"
         raise BindingError(
             f"{type(environment).__name__}.reset does not take a row ({error}). "
             f"Columns: {', '.join(columns) or 'none'}.{hint}"

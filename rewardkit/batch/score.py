@@ -42,7 +42,7 @@ class Score:
     Args:
         value: a finite number within the reward's bounds.
         note: the reason, shown next to the score in tables and logs.
-        parts: numbers that explain the value; they are logged, never summed.
+        parts: numbers that explain the value. They are logged, never summed.
         turns: for a reward of a trajectory: the share of each turn in the value. The shares add up to the value.
     """
 

@@ -136,20 +136,20 @@ class ScoreTable:
     """All scores of one batch of n completions, column by column.
 
     Attributes:
-        completions: the n texts that were scored.
+        completions: the n completions that were scored, as text.
         components: name -> Column of each named reward, before weights and gates.
-        terms: name -> (n,) additive share of the total: NaN where the reward abstained or the row is unscorable, 0.0
+        terms: name -> (n,) additive share of the total: NaN if the reward abstained or the row is unscorable, 0.0
             behind a closed gate and in the other branches of a route.
-        total: (n,) ``nansum`` of the terms, NaN where the row is unscorable.
-        weights: name of a term -> its weight in this batch, averaged over the rows where it counts.
+        total: (n,) ``nansum`` of the terms, NaN if the row is unscorable.
+        weights: name of a term -> its weight in this batch, averaged over the rows in which it counts.
         reached: name of a term -> the number of rows in which it counts: those behind open gates and in its own routes.
         passed: name of a gate -> the rows (n,) that reached it, and the rows that passed it.
         gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> the current value, if it changes during training.
         measures: name of a component -> its measurements in this batch: calls, tokens, money.
         timings: name of a component -> seconds spent in it.
         faults: the rows that failed or errored.
-        metrics: the values that functions logged with ``log_metric``, averaged; empty if a trainer logs them.
-        extras: the values that functions logged with ``log_extra``, one value per completion; empty if a trainer logs
+        metrics: the values that functions logged with ``log_metric``, averaged, empty if a trainer logs them.
+        extras: the values that functions logged with ``log_extra``, one value per completion, empty if a trainer logs
             them.
     """
 
@@ -172,7 +172,7 @@ class ScoreTable:
 
     @property
     def stop(self) -> str | None:
-        """The reason why the run has to stop; None if it can continue."""
+        """The reason why the run has to stop, None if it can continue."""
         return next((fault.reason for fault in self.faults if fault.stops), None)
 
     def unparsable(self, name: str) -> Rows:
@@ -194,7 +194,7 @@ class ScoreTable:
 
     @property
     def gates(self) -> Mapping[str, float]:
-        """Gate -> share (0 to 1) of the rows that passed among those that reached it; unreached gates are left out."""
+        """Gate -> the share of rows (0 to 1) that pass, of the rows that reach it. Unreached gates are missing."""
         gates = self.passed.items()
         return {name: float(passed.sum() / reached.sum()) for name, (reached, passed) in gates if reached.any()}
 
@@ -208,7 +208,7 @@ class ScoreTable:
         }
 
     def part(self, start: int, stop: int) -> ScoreTable:
-        """Return the rows from `start` to `stop` (excluded); weights and timings remain those of all rows."""
+        """Return the rows from `start` to `stop` (excluded). Weights and timings remain those of all rows."""
         rows = slice(start, stop)
         return replace(
             self,

@@ -498,7 +498,7 @@ class _Reader:
             return
         self.fences.append(body)
         if not self.unread and begins_like_a_call(body, code=True):
-            self.unread = "in a fence beside other text"
+            self.unread = "in a fence next to other text"
 
     def _read_unmarked(self) -> None:
         """Read calls without a mark, if they are the whole text or the text consists of fences with calls."""

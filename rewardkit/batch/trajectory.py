@@ -44,8 +44,8 @@ class ToolResult:
 
     Attributes:
         text: the text that the tool returned.
-        name: the name of the tool; empty if the message does not have it.
-        error: the message of the tool's error; None if it is not an error.
+        name: the name of the tool, empty if the message does not have it.
+        error: the message of the tool's error, None if it is not an error.
         source: the way in which the result was matched to its call.
     """
 
@@ -61,14 +61,14 @@ class ToolCall:
     """One call of a tool: ``call.name``, ``call.arguments``, ``call.result``.
 
     Attributes:
-        name: the name of the tool; empty if the call has none.
-        arguments: the arguments as a read-only mapping; None if they are not a JSON object.
-        fault: the reason why the arguments or the name are missing; empty if the call is well formed.
+        name: the name of the tool, empty if the call has none.
+        arguments: the arguments as a read-only mapping, None if they are not a JSON object.
+        fault: the reason why the arguments or the name are missing, empty if the call is well formed.
         turn: the number of the call's turn, from 0.
         place: the position among the calls of that turn, from 0.
-        result: the result; None if there is none.
-        ran: whether the tool ran; None if unknown (a dropped result looks like a call that never ran).
-        form: the notation of a call that was read from text, such as ``"hermes"``; empty for a call of a message.
+        result: the result, None if there is none.
+        ran: whether the tool ran, None if unknown (a dropped result looks like a call that never ran).
+        form: the notation of a call that was read from text, such as ``"hermes"``, empty for a call of a message.
     """
 
     name: str

@@ -54,7 +54,7 @@ def failing_calls(subject: RewardUnderTest, seconds: float, *, isolate: bool = T
         if isinstance(message, list):
             yield from message
         elif isinstance(message, Lost):
-            yield f"good: while the calls of the right completions ran, a tool {message.reason}"
+            yield f"good: while the calls of the correct completions ran, a tool {message.reason}"
 
 
 def _failing(subject: RewardUnderTest) -> Iterator[str]:
@@ -124,7 +124,8 @@ def check_reward(
         good: completions that deserve full marks: one completion (or a list of completions) per example, a list of
             another length that counts for every example, or a function of the row. A completion is a text or a list of
             chat messages; if the prompt is chat messages, a TRL function gets a text as TRL would pass it: ``[{"role":
-            "assistant", "content": text}]``. Without `good`, laws that compare right and wrong completions are skipped.
+            "assistant", "content": text}]``. Without `good`, laws that
+            compare correct and incorrect completions are skipped.
         bad: completions that deserve less, in the same format: ordinary mistakes of a model.
         declarations: the promises and properties of the reward, as `Declarations`.
         laws: `Law`s or their names; all laws by default, including those for exploits.
@@ -264,5 +265,5 @@ def _check_distractors(subject: RewardUnderTest) -> None:
                 if anatomy.gold and equal(text, anatomy.gold):
                     raise RewardDefinitionError(
                         f"the distractor {shorten(text)} may equal the gold answer {shorten(anatomy.gold)} of "
-                        f"examples[{number}] ({shorten(dict(example.columns))}). Remove it from distractors=."
+                        f"examples[{number}] ({shorten(dict(example.columns))}). Remove it from distractors="
                     )

@@ -40,7 +40,7 @@ class Declarations:
         invariant_to: the kinds of edits that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         margin: the least amount by which each good completion must score above each bad one.
         other_rewards: other rewards that the trainer adds to this one. A reward that judges only a part of the answer
-            is not blamed for accepting a wrong completion if the sum distinguishes it from a right one.
+            is not blamed for accepting an incorrect completion if the sum distinguishes it from a correct one.
         environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
             The tool calls of each completion run in a fresh environment, which is reset with the row, and their real
             results replace those in the completion. Required for ``rk.agents.final_state`` and
@@ -69,10 +69,10 @@ class Declarations:
         for name in ("distractors", "rankings", "invariant_to"):
             value = getattr(self, name)
             if isinstance(value, str):
-                raise RewardDefinitionError(f"{name}= must be a list, got {shorten(value)}. Put it in brackets.")
+                raise RewardDefinitionError(f"{name}= must be a list, got {shorten(value)}. Put it in brackets")
         unknown = sorted(set(self.invariant_to) - set(_INVARIANCES))
         if unknown:
-            raise RewardDefinitionError(f"unknown invariant_to={unknown}. Use {', '.join(map(repr, _INVARIANCES))}.")
+            raise RewardDefinitionError(f"unknown invariant_to={unknown}. Use {', '.join(map(repr, _INVARIANCES))}")
         for name in ("distractors", "invariant_to", "other_rewards", "noop_examples"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "rankings", tuple(map(_ranking, self.rankings)))

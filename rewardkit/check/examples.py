@@ -125,7 +125,7 @@ def _as_completions(item: Any) -> list[Any]:
     invalid_mapping = next((mapping for mapping in mappings if not {"calls", "role", "content"} & set(mapping)), None)
     if invalid_mapping is not None:
         raise BindingError(
-            f'a completion is a text, messages, or {{"calls": [...], "answer": "..."}}; got {shorten(invalid_mapping)}'
+            f'a completion is a text, messages, or {{"calls": [...], "answer": "..."}}, got {shorten(invalid_mapping)}'
         )
     if mappings and len(mappings) == (len(item) if listed else 1) and all("calls" in mapping for mapping in mappings):
         return [_episode(mapping) for mapping in mappings]

@@ -31,22 +31,22 @@ _BY_FAMILY = {
     "empty": "Give the lowest score if there is no answer",
     "placeholder": "Compare the answer with the gold answer instead of rewarding that there is one",
     "hedge": "Accept one answer only: give the lowest score if the completion has several",
-    "repetition": "Count each thing once, and limit what can be counted",
+    "repetition": "Count each item once, and limit the number of items that count",
     "shotgun": "Accept one answer only: give the lowest score if the completion has several",
-    "leak": "Read the answer after the thinking and from its own tag only; rewardkit's extractors skip the thinking",
+    "leak": "Read the answer after the thinking and from its own tag only. rewardkit's extractors skip the thinking",
     "delimiter": f"Require each tag once, closed and in order. {_SAME_SHAPE}",
-    "echo": "Reward what the prompt does not have already",
+    "echo": "Reward only content that is not in the prompt already",
     "schema": "Compare the values with the gold document, not only the shape",
     "padding": "Do not count whitespace, markup and repeated words as content",
-    "length": "Pay for length only together with a right answer: rk.gate",
+    "length": "Reward length only together with a correct answer: rk.gate",
     "unicode": "Normalize the text and reject invisible characters before you compare",
     "language": "Reward the content, not only the words",
     "tool_calls": "Count only calls that the task needs, and read results from the tools, not from the completion",
     "calls": "Let calls beyond the needed ones cost: rk.tool_calls divides by all calls that were made",
     "claims": "Look for the call and its result in the trajectory: rk.agents.no_claim_without_call, "
     "rk.agents.tool_success",
-    "self_report": "Do not read what a policy reports about itself; check the result",
-    "turns": "Pay for what was reached, not for turns and calls: rk.per_turn(reduce='progress'), rk.tool_calls",
+    "self_report": "Check the result instead of the policy's own report",
+    "turns": "Reward progress, not turns and calls: rk.per_turn(reduce='progress'), rk.tool_calls",
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }
 
@@ -227,25 +227,25 @@ class Finding:
     """One fault of a reward, with the shortest completion found that shows the fault.
 
     Attributes:
-        law: the name of the broken law; ``"exploits"`` for an exploit.
-        component: the component at fault; ``"total"`` for the reward as a whole.
+        law: the name of the broken law, ``"exploits"`` for an exploit.
+        component: the component at fault, ``"total"`` for the reward as a whole.
         completion: a text, or a list of chat messages.
         columns: the columns of the example, including the prompt if there is one.
-        score: the score of the completion; None if it has no score.
+        score: the score of the completion, None if it has no score.
         why: a description of the fault, with numbers.
         matters: why a training run needs the law.
         note: the notes that the reward gave with the score.
         family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
-        source: where the exploit was seen before, for example a paper.
+        source: the place in which the exploit was seen before, for example a paper.
         trace: the traceback if the reward raised an exception.
-        line: the source line at which the reward decides the score (see `deciding_line`); empty if unknown.
-        of: the name of the component if it was checked by itself; empty for the reward as a whole.
+        line: the source line at which the reward decides the score (see `deciding_line`), empty if unknown.
+        of: the name of the component if it was checked alone, empty for the reward as a whole.
         own: the raw score of `component` if it is only a part of the reward.
-        advice: the next step; empty for user-defined laws.
-        imports: statements that import the reward as ``reward``; empty if the reward cannot be located.
-        unreachable: why no model and trainer can produce the completion from the given data; empty if they can.
+        advice: the next step, empty for user-defined laws.
+        imports: statements that import the reward as ``reward``, empty if the reward cannot be located.
+        unreachable: why no model and trainer can produce the completion from the given data, empty if they can.
         of_data: whether the data rather than the reward is at fault.
-        environment: the name of the environment in which the completion was played; empty if there is none.
+        environment: the name of the environment in which the completion was played, empty if there is none.
     """
 
     law: str
@@ -270,7 +270,7 @@ class Finding:
 
     @property
     def reproduce(self) -> str:
-        """One line of Python that reproduces the finding; it expects ``reward`` to be defined if `imports` is empty."""
+        """One line of Python that reproduces the finding. It expects ``reward`` to be defined if `imports` is empty."""
         columns = "".join(
             f", {'prompts' if name == 'prompt' else name}=[{expression_of(value)}]"
             for name, value in self.columns.items()
@@ -338,11 +338,11 @@ class LawResult:
         reason: why the law was skipped or is unfinished.
         seconds: the duration of the check.
         why: why a training run needs the law.
-        asides: faults in the data, and faults that no model and trainer can reach with the given data; they do not
+        asides: faults in the data, and faults that no model and trainer can reach with the given data. They do not
             break the law.
         reached: if the law is unfinished, how many kinds of completions were tried.
-        count: the number of all kinds of completions for this law; 0 if unknown.
-        longest: for a slow reward, the greatest length of completions that other laws may try; 0 for any length.
+        count: the number of all kinds of completions for this law, 0 if unknown.
+        longest: for a slow reward, the greatest length of completions that other laws may try, 0 for any length.
         first: if the law is broken, the number of tries up to the first finding.
     """
 

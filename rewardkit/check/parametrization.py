@@ -65,12 +65,12 @@ def parametrize_with_laws(
 
     Args:
         rewards: rewards, or reward functions for a trainer. A mapping gives a reward its own examples, ``{"reward":
-            closeness, "examples": [...], "good": [...]}``, instead of the shared ones; ``"id"`` names it.
-        examples: rows with the columns that the rewards read; by default one row without columns.
-        good: right completions, as in `check_reward`.
-        bad: wrong completions, in the same format.
-        laws: laws or their names; all laws by default, including those for exploits.
-        without: laws to leave out. Say why in a comment.
+            closeness, "examples": [...], "good": [...]}``, instead of the shared ones. ``"id"`` names it.
+        examples: rows with the columns that the rewards read, by default one row without columns.
+        good: correct completions, as in `check_reward`.
+        bad: incorrect completions, in the same format.
+        laws: laws or their names. All laws by default, including those for exploits.
+        without: laws to exclude. Give the reason in a comment.
         options: other arguments of `check_reward`: ``declarations=``, ``budget=``, ``seed=``, ...
 
     Raises:
@@ -83,7 +83,7 @@ def parametrize_with_laws(
     chosen = {name: value if isinstance(value, (str, type(None))) else list(value) for name, value in chosen.items()}
     items = [_bind_item(item, shared, chosen) for item in rewards]
     if not items:
-        raise RewardDefinitionError("parametrize_with_laws: the list of rewards is empty. Pass at least one reward.")
+        raise RewardDefinitionError("parametrize_with_laws: the list of rewards is empty. Pass at least one reward")
     return pytest.mark.parametrize(
         ("reward", "law"),
         [

@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="REWARDS",
         help="check the public rewards of a file or module, one test per reward and law (file.py:reward selects one "
-        "reward); without other paths only these tests run",
+        "reward). Without other paths only these tests run",
     )
     group.addoption(
         "--rewardkit-data",
@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--rewardkit-examples",
         metavar="FILE",
-        help="their examples: one per row, with lists of right and wrong completions as `good` and `bad`",
+        help="their examples: one per row, with lists of correct and incorrect completions as `good` and `bad`",
     )
     group.addoption("--rewardkit-budget", type=float, metavar="SECONDS", help="time per reward (default: 40)")
     group.addoption("--rewardkit-seed", type=int, metavar="NUMBER", help="random seed (default: 0)")
@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "rewardkit(**options): checks a reward; the options (budget=, seed=, laws=, ...) are passed to the "
+        "rewardkit(**options): checks a reward. The options (budget=, seed=, laws=, ...) are passed to the "
         "check_reward fixture of this test",
     )
     if config.getoption("rewardkit"):

@@ -17,7 +17,7 @@ def add_settings(verb: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="override a setting of the file, as in --set grpo.max_steps=5 --set 'guards=[]'; may be repeated",
+        help="override a setting of the file, as in --set grpo.max_steps=5 --set 'guards=[]' (may be repeated)",
     )
 
 
@@ -75,7 +75,7 @@ def _pairs(text: str) -> dict[str, str]:
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, equals, column = pair.partition("=")
         if not (name.strip() and equals and column.strip()):
-            raise argparse.ArgumentTypeError(f"write NAME=COLUMN, as in answer=reference; got {pair!r}")
+            raise argparse.ArgumentTypeError(f"write NAME=COLUMN, as in answer=reference, got {pair!r}")
         pairs[name.strip()] = column.strip()
     return pairs
 

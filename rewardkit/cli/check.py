@@ -27,20 +27,21 @@ if TYPE_CHECKING:
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Checks rewards against laws and searches for exploits: completions that earn a high reward "
-        "without doing the task. Examples of right and wrong completions are EXAMPLES, GOOD and BAD in the reward's "
+        "Checks rewards against laws and searches for exploits: completions that score a high reward "
+        "without doing the task. Examples of correct and incorrect completions are EXAMPLES, GOOD and BAD in the "
+        "reward's "
         "module, or come from a file."
     )
     verb.epilog = (
         "Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
         "reward of the module could not be checked; 3: no fault was found, but some laws were not finished: the report "
-        "says which --budget they need (with --fast, this is 0)."
+        "shows the --budget that they need (with --fast, the code is 0)."
     )
     verb.add_argument(
         "targets",
         nargs="+",
         metavar="REWARDS",
-        help=f"{REWARD}; without a name after the colon, all candidates of the module: its rewards, functions with an "
+        help=f"{REWARD}. Without a name after the colon, all candidates of the module: its rewards, functions with an "
         "argument `completions` or `completion`, and lists of these",
     )
     verb.add_argument(
@@ -48,14 +49,14 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="a .jsonl, .json, .csv or .parquet file with a completion per row, its prompt, columns and label (true "
-        "means right). With labels the report has a calibration; with several completions per prompt it estimates "
+        "means correct). With labels, the report has a calibration. With several completions per prompt, it estimates "
         "the learning signal",
     )
     verb.add_argument(
         "--examples",
         type=Path,
         metavar="FILE",
-        help="a file of the same kinds with an example per row: prompt, columns, and lists of right and wrong "
+        help="a file of the same kinds with an example per row: prompt, columns, and lists of correct and incorrect "
         "completions as `good` and `bad`",
     )
     verb.add_argument(
@@ -78,13 +79,14 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--mutants",
         action="store_true",
-        help="put one ordinary bug at a time into the reward's source, and say which of them the right and wrong "
-        "completions (GOOD and BAD) would notice",
+        help="put one ordinary bug at a time into the reward's source, and list the bugs that the correct and "
+        "incorrect "
+        "completions (GOOD and BAD) would reveal",
     )
     verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE, as JSON")
     verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE, as an HTML page")
     verb.add_argument(
-        "--budget", type=seconds, metavar="SECONDS", help="the time for each reward (default: 40; with --fast, 2)"
+        "--budget", type=seconds, metavar="SECONDS", help="the time for each reward (default: 40, or 2 with --fast)"
     )
     add_seed(verb)
 

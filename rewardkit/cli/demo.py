@@ -29,7 +29,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--size",
         choices=("small", "medium", "large"),
         default="small",
-        help="the size of the model; medium and large need a GPU (default: small)",
+        help="the size of the model (default: small). medium and large need a GPU",
     )
 
 

@@ -34,28 +34,28 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.description = (
         "Scores the same completions with two rewards, and reports the effects on a training: changed totals and "
         "components, advantages that flip their sign, groups that fall silent, failures, known exploits. A change of "
-        "at most 1e-9 is not a change. With --base, both are versions of the same rewards: those of another git "
-        "revision and those of the working tree, compared on a sample of completions in the repository and on "
-        "completions that are made for them; both are checked. Without REWARDS it finds the rewards that the change "
+        "at most 1e-9 is not a change. With --base, both are versions of the same rewards: another git revision "
+        "and the working tree, compared on a sample of completions in the repository and on "
+        "completions that are made for them. Both are checked. Without REWARDS it finds the rewards that the change "
         "touches, also through the modules and data files that they use."
     )
     verb.epilog = (
-        "Exit code 0: nothing changes, or no more than the limits allow; 1: a limit is exceeded, a known exploit is "
-        "paid again, or the new version breaks a law that the old one keeps; 2: it could not run, or a new reward "
+        "Exit code 0: nothing changes, or no more than the limits allow; 1: a limit is exceeded, a known exploit "
+        "works again, or the new version breaks a law that the old one keeps; 2: it could not run, or a new reward "
         "cannot be scored."
     )
     verb.add_argument(
         "rewards",
         nargs="*",
         metavar="REWARDS",
-        help=f"the reward before and the one after: {REWARD}; with a git revision, HEAD~1:reward.py:reward; RUN@3, "
-        "version 3 of a run whose reward was updated; or the folder of a run, for the scores that it recorded. With "
+        help=f"the reward before and the one after: {REWARD}. Or a git revision, HEAD~1:reward.py:reward, or RUN@3 for "
+        "version 3 of a run whose reward was updated, or the folder of a run for the scores that it recorded. With "
         "--base, any number: path/to/file.py:reward, or path/to/file.py for all in it",
     )
     verb.add_argument(
         "--base",
         metavar="REVISION",
-        help="compare with this git revision, from its last common commit; HEAD for uncommitted changes",
+        help="compare with this git revision, from its last common commit (HEAD: uncommitted changes)",
     )
     verb.add_argument(
         "--on",
@@ -70,15 +70,15 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         type=names,
         default=[],
         metavar="A,B",
-        help="leave out these components on both sides; `expensive` leaves out judges, reward models and programs",
+        help="exclude these components on both sides (`expensive`: judges, reward models and programs)",
     )
     verb.add_argument(
         "--regressions", type=Path, metavar="FILE", help="known exploits, kept by `rewardkit check --regressions FILE`"
     )
     for name, event in (
-        ("changed", "completions get another total"),
+        ("changed", "completions get a different total"),
         ("flips", "advantages flip their sign"),
-        ("silenced", "groups newly have equal totals, so that nothing is learned from them"),
+        ("silenced", "groups newly have equal totals, which give no learning signal"),
         ("new-failures", "completions can no longer be scored"),
     ):
         verb.add_argument(
@@ -93,10 +93,12 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--markdown",
         type=Path,
         metavar="FILE",
-        help="write a comment for a pull request to FILE; empty if nothing changes",
+        help="write a comment for a pull request to FILE, empty if nothing changes",
     )
     base = verb.add_argument_group("with --base")
-    base.add_argument("--only-sample", action="store_true", default=None, help="make no completions besides the sample")
+    base.add_argument(
+        "--only-sample", action="store_true", default=None, help="use only the sample, and make no further completions"
+    )
     base.add_argument("--no-check", action="store_true", default=None, help="do not check the rewards")
     base.add_argument("--budget", type=seconds, metavar="SECONDS", help="the time to check each reward (default: 2)")
     base.add_argument(
@@ -122,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
     if len(options.rewards) != 2 or options.on is None:
         raise RewardKitError(
             "pass two rewards and the completions, as in rewardkit diff HEAD:reward.py:reward reward.py:reward --on "
-            "solutions.jsonl; or --base REVISION, for the rewards that changed since then"
+            "solutions.jsonl. Or pass --base REVISION, for the rewards that changed since then"
         )
     return _diff_rewards(options)
 

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     print(visible(f"Written to {options.folder}: {', '.join(files)}"), end="\n\n")
     folder = shlex.quote(str(options.folder))
     print(visible(f"  cd {folder}"))
-    print("  pytest                             # does the reward pay for the right things?")
-    print("  rewardkit check reward.py:reward   # can a completion earn it without doing the task?")
+    print("  pytest                             # does the reward score the right things?")
+    print("  rewardkit check reward.py:reward   # can a completion get it without doing the task?")
     print("  rewardkit train run.yaml           # about a minute on a CPU")
     return 0

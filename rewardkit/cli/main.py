@@ -18,7 +18,7 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import RewardKitError, near_miss, shorten
 
 VERBS = {
-    "check": "Check whether a reward can be gamed, and whether it pays right completions",
+    "check": "Check whether a reward can be gamed, and whether correct completions score high",
     "demo": "Train a tiny language model with GRPO and compare it before and after",
     "diff": "Compare two versions of a reward, and the effects of the change on a training",
     "export": "Write the files with which a trainer uses a reward",
@@ -40,10 +40,10 @@ def parser(loaded: Sequence[str] = tuple(VERBS)) -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog="rewardkit",
         description="Reward functions for reinforcement learning of language models.",
-        epilog="`rewardkit VERB --help` explains a verb and its options.",
+        epilog="`rewardkit COMMAND --help` explains a command and its options.",
     )
     result.add_argument("--version", action="version", version=f"rewardkit {__version__}")
-    verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
+    verbs = result.add_subparsers(title="commands", dest="verb", required=True, metavar="COMMAND")
     for name, summary in VERBS.items():
         verb = verbs.add_parser(name, help=summary)
         if name in loaded:
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     verb = next((word for word in words if not word.startswith("-")), "")
     command = parser([verb])
     if verb and verb not in VERBS:
-        command.error(f"there is no verb {shorten(verb)}.{near_miss(verb, VERBS)} Verbs: {', '.join(VERBS)}")
+        command.error(f"there is no command {shorten(verb)}.{near_miss(verb, VERBS)} Commands: {', '.join(VERBS)}")
     options = command.parse_args(words)
     try:
         code = int(options.run(options))

@@ -20,26 +20,26 @@ _HERE = Path("-")
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Searches a recorded run for places where the reward may be gamed, as the tab Suspicious of the "
-        "page does: alerts with a strength from 0 to 1, strongest first, each with completions to look at; then "
+        "Searches a recorded run for signs that the reward is gamed, like the tab Suspicious of the page. "
+        "Prints alerts with a strength from 0 to 1, strongest first, each with completions to look at, and then "
         "observations, which healthy runs show as often. Alerts are not verdicts."
     )
     verb.epilog = (
         "Exit code 0: searched; 1: an alert is at least as strong as --above; 2: it could not run, or the run is "
         "too short to be searched."
     )
-    verb.add_argument("folder", metavar="RUN", help="the folder of a recorded run; it may still be training")
+    verb.add_argument("folder", metavar="RUN", help="the folder of a recorded run, which may still be training")
     verb.add_argument(
         "--above",
         type=_share,
         metavar="STRENGTH",
-        help="exit with code 1 if an alert is at least this strong; 0.8 is rare in healthy runs",
+        help="exit with code 1 if an alert is at least this strong (0.8 is rare in healthy runs)",
     )
     verb.add_argument(
         "--reward",
         metavar="REWARD",
         help="the reward of the run, if it was recorded without a radar: it scores a sample again, with the gold "
-        f"answers of other prompts. {REWARD}; or RUN@3, version 3 of a run (RUN@0 is the one that it started with)",
+        f"answers of other prompts. {REWARD}. Or RUN@3, version 3 of a run (RUN@0: the reward that it started with)",
     )
     verb.add_argument(
         "--show", type=_number, default=2, metavar="N", help="show N completions of each alert (default: 2)"
@@ -49,13 +49,14 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     )
     judge = verb.add_argument_group(
         "a second opinion",
-        "A language model reads up to eight completions of each alert, one request each, and says if they do the task. "
+        "A language model reads up to eight completions of each alert, one request each, and decides if they do the "
+        "task. "
         "Its verdicts are printed next to the strength and do not change it.",
     )
     judge.add_argument(
         "--judge",
         metavar="JUDGE",
-        help="the name of a model at the endpoint, such as gpt-5-mini; or your own judge, path/to/file.py:judge, "
+        help="the name of a model at the endpoint, such as gpt-5-mini, or your own judge, path/to/file.py:judge, "
         "a reward of 1 for completions that do the task",
     )
     judge.add_argument(

@@ -128,7 +128,7 @@ def _sizes(text: str) -> dict[str, int]:
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, equals, number = pair.partition("=")
         if not (name.strip() and equals):
-            raise argparse.ArgumentTypeError(f"write NAME=NUMBER, as in mathematics=8; got {pair!r}")
+            raise argparse.ArgumentTypeError(f"write NAME=NUMBER, as in mathematics=8, got {pair!r}")
         sizes[name.strip()] = count(number.strip())
     return sizes
 
@@ -143,7 +143,7 @@ def add_selection_to(verb: argparse.ArgumentParser) -> None:
     """Add the options of the selection."""
     group = verb.add_argument_group(
         "training data",
-        "The rows for --out instead of all rows. DATA may be an output of `rewardkit score --out`: then leave out "
+        "The rows for --out instead of all rows. DATA may be an output of `rewardkit score --out`, without "
         "--reward. Without --out, the selection is only counted.",
     )
     kind = group.add_mutually_exclusive_group()
@@ -160,8 +160,8 @@ def add_selection_to(verb: argparse.ArgumentParser) -> None:
         nargs="?",
         const=_most(_BEST_WORST),
         metavar="NUMBER",
-        help="pair completions of each prompt, in the columns of TRL's DPOTrainer: best-worst (default; one pair for "
-        "each prompt), all, or at most NUMBER, those with the largest gap first",
+        help="pair completions of each prompt, in the columns of TRL's DPOTrainer: best-worst (default, one pair for "
+        "each prompt), all, or at most NUMBER pairs, the largest gaps first",
     )
     group.add_argument("--by", metavar="NAME", help="the score that decides: total (default) or a component")
     group.add_argument("--gap", type=_gap, metavar="X", help="pair only scores that differ by at least X")
@@ -216,7 +216,7 @@ def scored_beside(out: Path | None, data: Saved) -> Iterator[Path]:
             raise
         path.rename(scores_path)
         raise DataError(
-            f"{error}\nAll scores are in {scores_path}. To select from them, pass that file without --reward."
+            f"{error}\nAll scores are in {scores_path}. To select from them, pass that file without --reward"
         ) from None
     finally:
         with suppress(OSError):
@@ -245,7 +245,7 @@ def _keep(text: str) -> tuple[int | None, float | None]:
             else:
                 raise ValueError(part)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"write best, top:4 or above:0.8, or two of them; got {text!r}") from None
+            raise argparse.ArgumentTypeError(f"write best, top:4 or above:0.8, or two of them, got {text!r}") from None
     return most, least
 
 
@@ -255,7 +255,7 @@ def _most(text: str) -> float:
     try:
         return count(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"write {_BEST_WORST}, all or a number; got {text!r}") from None
+        raise argparse.ArgumentTypeError(f"write {_BEST_WORST}, all or a number, got {text!r}") from None
 
 
 def _gap(text: str) -> float:
@@ -282,7 +282,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "data",
         nargs="+",
         metavar="DATA",
-        help="files, as paths, addresses or patterns; a trainer's output folder; or the folder of a recorded run",
+        help="files (paths, addresses or patterns), a trainer's output folder, or the folder of a recorded run",
     )
     verb.add_argument("--reward", metavar="REWARD", help=REWARD)
     verb.add_argument(

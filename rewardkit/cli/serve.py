@@ -33,16 +33,16 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on (default: 127.0.0.1)"
     )
     verb.add_argument(
-        "--port", type=int, default=8000, metavar="NUMBER", help="the port; 0 takes a free one (default: 8000)"
+        "--port", type=int, default=8000, metavar="NUMBER", help="the port, or 0 for a free one (default: 8000)"
     )
     verb.add_argument("--workers", type=count, metavar="N", help="processes that score (default: one per core)")
     verb.add_argument(
         "--deadline", type=seconds, default=60.0, metavar="SECONDS",
-        help="for one row; a worker that takes longer is killed (default: 60)",
+        help="for one row (default: 60). A worker that takes longer is killed",
     )  # fmt: skip
     verb.add_argument(
         "--queue", type=count, default=20_000, metavar="ROWS",
-        help="the most rows that wait; beyond that, the answer is 429 (default: 20000)",
+        help="the most rows that wait (default: 20000). Beyond that, the answer is 429",
     )  # fmt: skip
     verb.add_argument(
         "--max-body", type=count, default=32, metavar="MIB", help="the largest request in MiB (default: 32)"
@@ -50,7 +50,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     add_token_options(verb, "none, but other machines need one")
     verb.add_argument(
         "--special-token", action="append", default=[], metavar="TEXT", dest="special_tokens",
-        help="remove this text from completions, such as '<|im_end|>'; may be repeated",
+        help="remove this text from completions, such as '<|im_end|>' (may be repeated)",
     )  # fmt: skip
     verb.add_argument("--record", type=Path, metavar="DIR", help="record everything that is scored into this folder")
     verb.add_argument("--no-access-log", action="store_true", help="do not log requests")

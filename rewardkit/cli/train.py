@@ -39,7 +39,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--preflight",
         choices=("on", "off", "only"),
-        help="on: check everything before the model is loaded (default, unless the file says preflight: false); "
+        help="on: check everything before the model is loaded (default, unless the file has preflight: false); "
         "off: skip the checks; only: print the report and stop",
     )
     verb.add_argument("--print-config", action="store_true", help="print the whole configuration and stop")
@@ -47,7 +47,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     group = verb.add_argument_group(
         "evaluation",
         "With --evaluate, nothing is trained: checkpoints generate completions for the held-out prompts of the run, "
-        "and the reward of its configuration scores them. Two checkpoints are compared; more are shown side by side.",
+        "and the reward of its configuration scores them. Two checkpoints are compared, more are shown side by side.",
     )
     group.add_argument(
         "--evaluate",
@@ -67,7 +67,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--generations",
         type=count,
         metavar="N",
-        help="completions per prompt; more than one are sampled as in training, and give pass@k (default: 1)",
+        help="completions per prompt (default: 1). More than one are sampled as in training, and give pass@k",
     )
     group.add_argument(
         "--out", type=Path, metavar="FILE", help="write all completions with their totals to FILE, as JSON"
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.config is None:
         raise RewardKitError(
-            "no configuration given: pass one, rewardkit train run.yaml. `rewardkit init DIR` writes it."
+            "no configuration given: pass one, rewardkit train run.yaml. `rewardkit init DIR` writes it"
         )
     if options.evaluate is not None:
         return _evaluate(options)

@@ -27,7 +27,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.description = (
         "Asks a running training to change its reward: to another reward, to other weights, thresholds or "
         "schedules, or back to an earlier version. The training tries the change on its last batch. At its next step "
-        "it applies the change, or refuses it and says why."
+        "it applies the change, or refuses it with a reason."
     )
     verb.epilog = (
         "Exit code 0: applied, or printed the requested list; 1: refused; 2: the request is not possible; 3: no "
@@ -42,7 +42,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         dest="numbers",
         metavar="KIND.NAME=VALUE",
         help="set a number of the current reward, as in weights.exact=0.5, thresholds.tags_gate=0.9 or "
-        "schedules.first=0.3, or a schedule, as in 'weights.style=linear(0.0, 0.3, end=0.5)'; may be repeated",
+        "schedules.first=0.3, or a schedule, as in 'weights.style=linear(0.0, 0.3, end=0.5)' (may be repeated)",
     )
     verb.add_argument(
         "--rollback",
@@ -51,7 +51,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         const=True,
         default=False,
         metavar="VERSION",
-        help="go back to VERSION (default: the version before; 0 is the reward that the training started with)",
+        help="go back to VERSION (default: the version before). 0 is the reward that the training started with",
     )
     verb.add_argument("--show", action="store_true", help="print the current reward with its numbers")
     verb.add_argument("--history", action="store_true", help="print all updates with their status")
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
             print(dry_run_on(folder, options.reward, options.on_recorded))
         return 0
     if options.on_recorded is not None:
-        raise RewardKitError("--on-recorded says how much a dry run covers: add --dry-run")
+        raise RewardKitError("--on-recorded is the number of batches of a dry run: add --dry-run")
     if options.show:
         print(_config(mailbox))
     if options.history:
@@ -181,7 +181,7 @@ def _trial(trial: Mapping[str, Any]) -> str:
     changes = trial["advantages"]
     if changes is not None:
         lines.append(
-            f"advantages: {changes['changed_sign']} of {trial['rows']} change sign; the largest change is "
+            f"advantages: {changes['changed_sign']} of {trial['rows']} change sign, the largest change is "
             f"{changes['largest_change']:.3g}"
         )
     return "\n".join(lines)

@@ -31,7 +31,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--host",
         default="127.0.0.1",
         metavar="ADDRESS",
-        help="the address to listen on (default: 127.0.0.1, this machine only); visitors from other machines need the "
+        help="the address to listen on (default: 127.0.0.1, this machine only). Visitors from other machines need the "
         "token that is printed",
     )
     verb.add_argument(
@@ -39,26 +39,26 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         type=int,
         default=_PORT,
         metavar="NUMBER",
-        help=f"the port to listen on; if it is in use, a free one (default: {_PORT})",
+        help=f"the port to listen on (default: {_PORT}, or a free one if it is in use)",
     )
     verb.add_argument(
         "--reward",
         metavar="REWARD",
         help="try this reward on the runs: its totals are next to the recorded ones, and completions whose advantage "
-        f"flips its sign are marked. {REWARD}; with a git revision, HEAD~1:reward.py:reward; or RUN@3, version 3 of a "
+        f"flips its sign are marked. {REWARD}. Or a git revision, HEAD~1:reward.py:reward, or RUN@3 for version 3 of a "
         "run whose reward was updated. A file is loaded again when it is saved",
     )
     verb.add_argument(
         "--expensive",
         action="store_true",
-        help="with --reward, also score its judges, reward models and tested programs, which are left out otherwise",
+        help="with --reward, also score its judges, reward models and tested programs, which are skipped otherwise",
     )
     verb.add_argument(
         "--labels",
         type=Path,
         metavar="FILE",
         help="keep labels (good, bad, exploit, with a note) that you give to completions in this .jsonl file, which "
-        "`rewardkit check --data` and calibrate read; without it, the page writes nothing",
+        "`rewardkit check --data` and calibrate read. Without it, the page writes nothing",
     )
     add_token_options(verb, "auto if other people use this machine or --host lets other machines in")
     verb.add_argument("--no-browser", action="store_true", help="print the address, but do not open a browser")
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
         if not folder.is_dir():
             raise RewardKitError(
                 f"there is no folder {str(folder)!r}. Pass the folder of your recorded runs: rewardkit view FOLDER. "
-                "Record a run with rk.to_trl(reward, record='runs/name'), or try `rewardkit demo`."
+                "Record a run with rk.to_trl(reward, record='runs/name'), or try `rewardkit demo`"
             )
     shared = has_other_users()
     token = token_of(options, lambda: "auto" if shared or not is_loopback(options.host) else "none")

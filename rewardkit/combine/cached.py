@@ -223,7 +223,7 @@ def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") 
 
     ``rk.cached(rk.code_tests("tests"), "scores.sqlite")`` runs no program twice. The name, scores, notes and parts are
     the same as without the cache. The key of a score consists of the reward (its options, the source of its function,
-    the version of rewardkit) and its arguments. Scores and abstentions are kept; failures and bugs are tried again next
+    the version of rewardkit) and its arguments. Scores and abstentions are kept. Failures and bugs are tried again next
     time.
 
     Args:

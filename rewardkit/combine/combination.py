@@ -59,10 +59,10 @@ class Lexicographic(Reward):
 
 # The default of ten levels is arbitrary; it leaves bits of a float32 for further rewards.
 def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
-    """Return a reward in which the first reward decides; each later one only breaks ties.
+    """Return a reward in which the first reward decides. Each later one only breaks ties.
 
-    ``rk.lexicographic(right, short, levels=1)`` ranks every right completion above every wrong one, and shorter ones
-    above longer ones among equals. The score is from 0 to 1 and is one term of the total.
+    ``rk.lexicographic(right, short, levels=1)`` ranks every correct completion above every incorrect one, and shorter
+    ones above longer ones among equals. The score is from 0 to 1 and is one term of the total.
 
     Args:
         rewards: two or more rewards, or one list of them, the most important first. Their bounds must be finite. A
@@ -73,7 +73,7 @@ def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
 
     Raises:
         RewardDefinitionError: fewer than two rewards, bounds that are not finite, `levels` below 1, or more levels and
-            rewards than a float32 can tell apart.
+            rewards than a float32 can distinguish.
         RewardTypeError: an item is not a reward.
     """
     items = listed_rewards("lexicographic", rewards, least=2)
@@ -87,8 +87,8 @@ def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
             )
     if len(items) * math.log2(levels + 1) > MOST_BITS:
         raise RewardDefinitionError(
-            f"lexicographic: {len(items)} rewards of {levels} levels are more than the trainer's float32 can tell "
-            "apart. Use fewer levels or fewer rewards"
+            f"lexicographic: {len(items)} rewards of {levels} levels are more than the trainer's float32 can "
+            "distinguish. Use fewer levels or fewer rewards"
         )
     return Lexicographic(items, levels)
 
@@ -152,7 +152,7 @@ def product(*rewards: Any) -> Reward:
     is ``Paris``, and a bare ``Paris`` 0.0.
 
     Args:
-        rewards: one or more rewards, or one list of them. Rewards that abstain are left out.
+        rewards: one or more rewards, or one list of them. Rewards that abstain do not count.
 
     Raises:
         RewardDefinitionError: there are no rewards.

@@ -35,13 +35,13 @@ class Stage:
         reward: the reward during the stage.
         until: the end of the stage: a fraction of training (float), a step (int), or a schedule that goes from 0 (the
             stage counts) to 1 (it is over), such as ``rk.schedules.when_reached(...)``. The last stage has none.
-        over: the time that the next stage takes to fade in, as a fraction or in steps, like `until`; 0 means at once.
-            Only for an `until` that is not a schedule.
+        over: the time that the next stage takes to fade in, as a fraction or in steps, like `until`. 0 means at
+            once. Only for an `until` that is not a schedule.
 
     Raises:
         RewardDefinitionError: `until` or `over` is out of range, or `until` is a schedule that leaves 0 to 1 or does
             not end at 1.
-        RewardTypeError: an argument has the wrong type.
+        RewardTypeError: an argument has the incorrect type.
     """
 
     name: str
@@ -201,11 +201,11 @@ def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
     """Return a reward that changes during training: the reward of each stage counts until the stage is over.
 
     ``rk.curriculum([rk.Stage("form", form, until=0.2), rk.Stage("answer", 0.2 * form + right)])`` rewards the form for
-    the first 20% of training, and mostly the right answer after that.
+    the first 20% of training, and mostly the correct answer after that.
 
     A stage whose condition already holds is skipped. If a condition stops holding (``when_reached(...,
     fall_back=...)``), training returns to its stage. The components of all stages are scored all the time, at weight
-    zero outside their stage, so that their curves have no gaps; expensive ones (judges, code) are skipped.
+    zero outside their stage, so that their curves have no gaps. Expensive components (judges, code) are skipped.
     ``stage/curriculum`` in the log is the number of the current stage, from 1.
 
     Args:

@@ -204,11 +204,11 @@ def gate(
     ``rk.gate(when=rk.tags("answer"), then=accuracy)`` scores 0 for a completion without its answer tags.
 
     Args:
-        when: the condition. If it abstains, the gate is open; if it fails, the completion fails. Pass a list if all of
+        when: the condition. If it abstains, the gate is open. If it fails, the completion fails. Pass a list if all of
             several conditions must hold, or a mapping of condition -> threshold: completions that fail one condition
             are not scored by the later ones. If any of several conditions is enough, pass ``rk.maximum(a, b)``.
-        then: the reward behind the gate; evaluated only if the gate is open.
-        threshold: the score that `when` must reach, with a tolerance of 1e-9; 1.0 by default. May be a schedule.
+        then: the reward behind the gate, evaluated only if the gate is open.
+        threshold: the score that `when` must reach, with a tolerance of 1e-9, 1.0 by default. May be a schedule.
         otherwise: the score if the gate is closed. A nonzero score is a separate term named ``<gate>.otherwise``.
         soft: True for a soft gate, which scores ``when * then + (1 - when) * otherwise``. `when` must stay within [0,
             1], and there is no threshold.

@@ -134,9 +134,9 @@ def mean(*items: Any, weights: Iterable[Weight] | None = None, kind: Kind = "ari
     `b` is 0.4. ``rk.mean(precision, recall, kind="harmonic")`` is the F1 score. A mean abstains if all rewards do, or
     if all weights are zero at the moment.
 
-    With weights *w* and scores *x*, the mean is sum(w * x) / sum(w); the geometric one is exp(sum(w * log(x)) /
+    With weights *w* and scores *x*, the mean is sum(w * x) / sum(w). The geometric one is exp(sum(w * log(x)) /
     sum(w)), the harmonic one sum(w) / sum(w / x), and both are 0.0 if a reward with a nonzero weight is 0. The parts of
-    an arithmetic mean are terms of the total, as in a sum; a geometric or harmonic mean is one term.
+    an arithmetic mean are terms of the total, as in a sum. A geometric or harmonic mean is one term.
 
     Args:
         items: as for ``rk.weighted_sum``. Weights must not be negative.

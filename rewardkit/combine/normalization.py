@@ -85,7 +85,7 @@ def rank_in_group(reward: RewardLike) -> Reward:
     gate, completions for which the gate is closed are also ranked.
 
     Args:
-        reward: the reward to rank by; scores within 1e-9 are equal. Completions that abstain or fail are not ranked,
+        reward: the reward to rank by. Scores within 1e-9 are equal. Completions that abstain or fail are not ranked,
             and if only one completion of a group is left, it abstains.
 
     Raises:
@@ -212,7 +212,7 @@ class Normalized(Reward):
 def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None = None) -> Reward:
     """Return a reward with mean 0 and deviation 1: ``0.7 * right + 0.3 * rk.normalize(judge)``.
 
-    The formula is ``(x - mean) / (deviation + 1e-4)``. A group scored 1, 2, 3 becomes -1, 0, 1; a group of equal scores
+    The formula is ``(x - mean) / (deviation + 1e-4)``. A group scored 1, 2, 3 becomes -1, 0, 1. A group of equal scores
     becomes 0. A weighted sum of rewards that are normalized within the group is what GDPO trains on (TRL's
     ``multi_objective_aggregation="normalize_then_sum"``). ``rk.normalize`` works with any trainer, and for parts of a
     tree.
@@ -220,11 +220,11 @@ def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None =
     Inside a gate, completions for which the gate is closed still count in the mean and the deviation.
 
     Args:
-        reward: the reward to normalize. Rows that abstain or fail are left out of mean and deviation.
+        reward: the reward to normalize. Rows that abstain or fail do not count in mean and deviation.
         by: ``"group"``: over the completions of a prompt (sample deviation, as in TRL); ``"batch"``: over all
             completions of the batch and of all processes; ``"running"``: over the training so far, of all processes.
             Before the first batch, and outside of training, ``"running"`` leaves the reward as it is.
-        half_life: for ``"running"``: the number of batches after which a batch counts half, above 0; 50 by default.
+        half_life: for ``"running"``: the number of batches after which a batch counts half, above 0, 50 by default.
 
     Raises:
         RewardDefinitionError: `by` is unknown, `half_life` is not above 0, or `by` is ``"running"`` and the reward has

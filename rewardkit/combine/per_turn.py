@@ -90,7 +90,7 @@ class Reduction:
             return ()
         more = "makes the mean higher" if self.reduce == "mean" else "adds to the sum"
         return (
-            f'per_turn(reduce="{self.reduce}"): each easy turn {more}, so a policy is paid for taking further turns. '
+            f'per_turn(reduce="{self.reduce}"): each easy turn {more}, so a policy gains by taking further turns. '
             'Use "progress" (over states), "last" or "lowest", or values that are at most 0',
         )
 
@@ -236,7 +236,7 @@ class OfColumn:
         if len(values) != turns:
             raise CoercionError(
                 f"the column {self.column!r} has {len(values)} numbers for {turns} turns: {shorten(values)}. Give one "
-                "number for each assistant message, None where it has no value."
+                "number for each assistant message, None if it has no value"
             )
         if not turns:
             return Score(0.0, _NO_TURN)
@@ -266,8 +266,8 @@ def per_turn(
     ``"progress"`` discount^T * v_T - v_0                 1.0    discount^t * v_t - discount^(t-1) * v_(t-1)
     ``"lowest"``   min v_t                                0.2    all for the lowest turn, the first if several
     ``"last"``     v_T                                    1.0    all for the last turn
-    ``"mean"``     mean of v_t; easy turns raise it       0.6    v_t / T
-    ``"sum"``      sum of v_t; extra turns raise it       1.8    v_t
+    ``"mean"``     mean of v_t. Easy turns raise it       0.6    v_t / T
+    ``"sum"``      sum of v_t. Extra turns raise it       1.8    v_t
     ============== ====================================== ====== =====================================
 
     A trainer that takes one number per completion learns the same from ``"progress"`` with discount 1 as from
@@ -277,10 +277,10 @@ def per_turn(
     Source of ``"progress"``: potential-based shaping, Ng, Harada and Russell 1999.
 
     Args:
-        reward: a reward that scores one turn or one state; or the name of a column with a list of numbers, one for each
+        reward: a reward that scores one turn or one state, or the name of a column with a list of numbers, one for each
             turn.
         reduce: the way to reduce the values to one number. There is no default, because each rewards something else.
-        score_of: ``"turns"``: each turn by itself, with its text, calls and results; ``"prefixes"``: the trajectory up
+        score_of: ``"turns"``: each turn alone, with its text, calls and results; ``"prefixes"``: the trajectory up
             to each turn, the default and the only choice for ``"progress"``.
         discount: for ``"progress"``: the factor per turn, above 0, at most 1.
         turns: for ``"sum"``: the maximum number of turns that count.

@@ -103,8 +103,8 @@ def diff(
             mappings with a ``completion``, a ``prompt`` and columns.
         columns: the name in the reward -> the column in the data, as in ``{"answer": "reference"}``.
         limit: use only this many rows from the start.
-        without: components to leave out on both sides; ``"expensive"`` leaves out judges, reward models and programs.
-        regressions: a file of known exploits, written by ``rewardkit check --regressions``; both rewards score them.
+        without: components to exclude on both sides. ``"expensive"`` excludes judges, reward models and programs.
+        regressions: a file of known exploits, written by ``rewardkit check --regressions``. Both rewards score them.
         examples: the number of completions to show.
 
     Returns:
@@ -157,7 +157,7 @@ def _source(data: Any, columns: Mapping[str, str] | None, limit: int | None) -> 
     if invalid_rows:
         raise DataError(
             f"the data has a row that is not a mapping: {shorten(invalid_rows[0])}. Pass rows such as "
-            "{'prompt': ..., 'completion': ...}; for a pandas frame, frame.to_dict('records')"
+            "{'prompt': ..., 'completion': ...}. For a pandas frame, pass frame.to_dict('records')"
         )
     return Data("the data", "the data", Listed(rows), sources, limit)
 
@@ -196,6 +196,6 @@ def _check_left_out(names: Sequence[str], sides: Sequence[Side]) -> None:
     for name in names:
         if name not in left_out:
             raise DataError(
-                f"neither reward has a component {name!r} to leave out.{near_miss(name, components)} Components: "
-                f"{', '.join(components)}; {EXPENSIVE!r} means judges, reward models and programs"
+                f"neither reward has a component {name!r} to exclude.{near_miss(name, components)} Components: "
+                f"{', '.join(components)}. {EXPENSIVE!r} means judges, reward models and programs"
             )

@@ -213,9 +213,9 @@ class Differences:
 
     Attributes:
         data: the name of the data.
-        changed: (n,) whether the total differs by more than 1e-9; NaN equals NaN.
+        changed: (n,) whether the total differs by more than 1e-9 (NaN equals NaN).
         components: the change of each component and, last, of the total.
-        gradients: the changes of advantages within groups; None if no prompt has two completions.
+        gradients: the changes of advantages within groups, None if no prompt has two completions.
         failing, recovered: (n,) whether only the new reward, or only the old one, fails to score the completion.
         exploits: the known exploits that work with one or both of the rewards.
         examples: the completions that change most, the largest change first.
@@ -268,7 +268,7 @@ class Differences:
 
     def _changes(self) -> Iterator[str]:
         changed, advantages = int(self.changed.sum()), self.gradients
-        yield f"{changed:,} of {len(self):,} completions get another total" if changed else "no total changes"
+        yield f"{changed:,} of {len(self):,} completions get a different total" if changed else "no total changes"
         if changed and advantages is not None:
             if advantages.flips:
                 share = percent(advantages.flips / advantages.compared)
@@ -282,7 +282,7 @@ class Differences:
         if failing := int(self.failing.sum()):
             yield f"{failing:,} can no longer be scored"
         if paid := len(self.exploits.newly_paid):
-            yield f"{counted(paid, 'known exploit')} {'is' if paid == 1 else 'are'} paid again"
+            yield f"{counted(paid, 'known exploit')} {'works' if paid == 1 else 'work'} again"
 
     @property
     def document(self) -> Document:
@@ -319,10 +319,10 @@ class Differences:
 
     def _exploits(self) -> Iterator[str]:
         """Yield lines about known exploits that work with one or both of the rewards."""
-        yield f"{self.exploits.tried:,} tried, {len(self.exploits.still_paid):,} paid by both rewards."
+        yield f"{self.exploits.tried:,} tried, {len(self.exploits.still_paid):,} work with both rewards."
         for title, completions in (
-            ("Paid only by the new reward", self.exploits.newly_paid),
-            ("No longer paid", self.exploits.no_longer_paid),
+            ("Work only with the new reward", self.exploits.newly_paid),
+            ("No longer work", self.exploits.no_longer_paid),
         ):
             if completions:
                 yield f"{title}: {len(completions):,}"
@@ -367,7 +367,7 @@ class Differences:
         return columns
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything except the (n,) arrays as JSON values; docs/diff.md describes the format."""
+        """Return everything except the (n,) arrays as JSON values, in the format of ``docs/diff.md``."""
         groups = self.gradients
         failing = np.flatnonzero(self.failing)
         return {
@@ -460,7 +460,7 @@ def _warnings(before: Side, after: Side, advantages: Gradients | None) -> Iterat
         if (unsteady := side.unsteady) is not None:
             yield (
                 f"The {name} reward is not deterministic: scored twice, {unsteady.changed:,} of {unsteady.tried:,} "
-                f"completions got another total, by up to {unsteady.largest:.3g}. Differences of that size appear "
+                f"completions got a different total, by up to {unsteady.largest:.3g}. Differences of that size appear "
                 "without any change."
             )
     if advantages is None:
@@ -473,7 +473,7 @@ def _warnings(before: Side, after: Side, advantages: Gradients | None) -> Iterat
     if before.sees_batches or after.sees_batches:
         yield "A reward sees whole batches, here of 512 completions."
     if omitted := dict.fromkeys((*before.omitted, *after.omitted)):
-        yield f"Left out: {', '.join(omitted)}. Their completions abstain, so totals are not those of a training."
+        yield f"Excluded: {', '.join(omitted)}. Their completions abstain, so totals are not those of a training."
 
 
 # The tables and cards of the report.
@@ -505,7 +505,7 @@ def _gradient_table(advantages: Gradients) -> Table:
             ("advantages that flip their sign", advantages.flips, advantages.compared),
             ("newly rewarded (above 0)", advantages.rewarded, advantages.compared),
             ("newly penalized (below 0)", advantages.penalized, advantages.compared),
-            ("groups with another best completion", advantages.other_best, advantages.count),
+            ("groups with a different best completion", advantages.other_best, advantages.count),
             ("groups that fall silent", advantages.silenced, advantages.count),
             ("groups no longer silent", advantages.voiced, advantages.count),
         )
@@ -666,13 +666,13 @@ class Limit:
         # "20" or "2%". "0.5" is rejected, because it could mean half a completion or a share.
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
         if match is None or (not match[2] and "." in match[1]):
-            raise ValueError(f"write a number or a share, as in 20 or 2%; got {text!r}")
+            raise ValueError(f"write a number or a share, as in 20 or 2%, got {text!r}")
         share = match[2] == "%"
         return cls(float(match[1]) / (100.0 if share else 1.0), share, text.strip())
 
     def exceeded(self, count: int, of: int) -> bool:
         """Return whether `count` out of `of` is more than the limit allows."""
-        # Tolerate rounding: 1 of 50 is not more than 2 %.
+        # Tolerate rounding: 1 of 50 is not more than 2%.
         return (count / of if of else 0.0) > self.value + 1e-12 if self.relative else count > self.value
 
     def __str__(self) -> str:
@@ -702,7 +702,7 @@ class Limits:
         flips, compared = (0, 0) if advantages is None else (advantages.flips, advantages.compared)
         silenced, groups = (0, 0) if advantages is None else (advantages.silenced, advantages.count)
         measured = (
-            (self.changed, changed, size, "completions get another total", "--max-changed"),
+            (self.changed, changed, size, "completions get a different total", "--max-changed"),
             (self.flips, flips, compared, "advantages flip their sign", "--max-flips"),
             (self.silenced, silenced, groups, "groups fall silent", "--max-silenced"),
             (self.failures, failing, size, "completions can no longer be scored", "--max-new-failures"),
@@ -713,5 +713,5 @@ class Limits:
             if limit is not None and limit.exceeded(count, of)
         ]
         if paid := len(differences.exploits.newly_paid):
-            sentences.append(f"{paid:,} known exploits are paid that the old reward does not pay")
+            sentences.append(f"{paid:,} known exploits work that do not work with the old reward")
         return sentences

@@ -67,7 +67,7 @@ class Job:
         """
         if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
             raise ConfigError(
-                f"this job is triggered by {trigger}, where the code of a fork gets secrets and a token that can "
+                f"this job is triggered by {trigger}, so the code of a fork gets secrets and a token that can "
                 "write. Trigger it by pull_request"
             )
         try:
@@ -159,7 +159,7 @@ def post(job: Job, text: str, token: str) -> str:
             _send_request(f"{job.api}/repos/{job.repository}/issues/{job.number}/comments", token, "POST", body)
             return "comment written"
         if earlier_comment["body"].strip() == body["body"].strip():
-            return "the comment already says so"
+            return "the comment already shows this result"
         _send_request(
             f"{job.api}/repos/{job.repository}/issues/comments/{int(earlier_comment['id'])}", token, "PATCH", body
         )
@@ -169,7 +169,7 @@ def post(job: Job, text: str, token: str) -> str:
             raise
         return (
             f"no comment: GitHub refused it ({error.code}), so the review is only in the summary of the job. Give the "
-            "job permissions: pull-requests: write; pull requests from forks cannot have it"
+            "job permissions: pull-requests: write. Pull requests from forks cannot have it"
         )
 
 

@@ -500,9 +500,9 @@ def _made_blocks(differences: Differences) -> Iterator[Block]:
     """Yield blocks about the generated completions whose total changes, the largest change first."""
     changed = int(differences.affected.sum())
     if not changed and differences.changed_components:
-        yield Paragraph(f"Of {len(differences):,} {MADE}, none gets another total, but a component differs.")
+        yield Paragraph(f"Of {len(differences):,} {MADE}, none gets a different total, but a component differs.")
     elif changed:
-        yield Paragraph(f"Of {len(differences):,} {MADE}, {changed:,} get another total.")
+        yield Paragraph(f"Of {len(differences):,} {MADE}, {changed:,} get a different total.")
         changes = (
             f"{short(old, 4)} -> {short(new, 4)}: {excerpt(example.completion, _WIDTH)}"
             for example in differences.examples

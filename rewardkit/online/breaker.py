@@ -35,7 +35,7 @@ class Limits:
     within 50 batches.
 
     Attributes:
-        max_failure_rate: the share of a component's rows, 0.0 to 1.0; the run stops if more of them fail within
+        max_failure_rate: the share of a component's rows, 0.0 to 1.0. The run stops if more of them fail within
             `failure_window` batches.
         max_error_rate: the same for rows on which the reward has a bug.
         failure_window: the number of batches, at least 1. If a trainer passes rows one by one, 64 rows are a batch.
@@ -126,7 +126,7 @@ class Breaker:
             return stop(
                 f"reward{'s' * (len(worst) > 1)} {', '.join(worst)} {kind} on {count:,} of {evaluated:,} completions "
                 f"of the last {batches} batch{'es' * (batches != 1)}, more than {limit:.0%}: this run trains on noise. "
-                f"See the log for the reasons and fix them; limits=rk.Limits({option}=...) sets the limit"
+                f"See the log for the reasons and fix them. To change the limit, pass limits=rk.Limits({option}=...)"
             )
         return None
 

@@ -75,7 +75,7 @@ class TrainerInputs:
         raise RewardDefinitionError(
             f"{self.trainer}: {', '.join(map(repr, dict.fromkeys(names)))} compares completions, but {reason}. Score "
             "each "
-            f"completion by itself, or train with rk.to_trl.{self._instead}"
+            f"completion alone, or train with rk.to_trl.{self._instead}"
         )
 
     @property

@@ -27,11 +27,11 @@ _EPSILON = "0.0001"
 _NOTHING = 1e-9
 """Numbers below this are rounding errors, and count as 0."""
 _UNRECORDED = (
-    "No advantage is recorded, because the trainer did not say how it computes advantages. The steps end at the "
+    "No advantage is recorded, because the trainer does not report how it computes advantages. The steps end at the "
     "difference from the group's mean."
 )
 _UNEXPLAINED = (
-    "None of the ways that TRL has (divided by the spread of the group or of the batch, not divided, GDPO) gives the "
+    "None of TRL's methods (divided by the spread of the group or of the batch, not divided, GDPO) gives the "
     "recorded advantages of this batch, so the steps end at the difference from the group's mean."
 )
 _UNSCORABLE = "It could not be scored. Such a completion has the advantage 0 and does not count in its group's mean."

@@ -27,7 +27,9 @@ LEAST_STEPS = 2 * STEPS
 """The minimum number of steps for a search, which compares two windows."""
 _CUT = 150
 """The maximum length of a completion, in characters: about two lines on a terminal."""
-_NO_ALERTS = "No alerts. Nothing in the scores or texts looks unusual so far. This does not prove that all is well."
+_NO_ALERTS = (
+    "No alerts. Nothing in the scores or completions looks unusual so far. This does not prove that all is well."
+)
 _OBSERVATIONS = (
     "Observations about this run, without a strength, because healthy runs show them as often as runs that are gamed:"
 )
@@ -65,7 +67,7 @@ class AlertReport:
         alerts: the alerts, strongest first, then the observations.
         examples: the completions of each alert, the most telling first.
         opinions: a judge's opinion on each alert; None for observations, or without a judge.
-        remark: a note on searches that were left out, and why; empty if there are none.
+        remark: a note on the searches that were skipped and the reason; empty if there are none.
     """
 
     run: str
@@ -131,7 +133,7 @@ class AlertReport:
             cards[alert.is_observation].append(self._card(number, examples))
         size = f"{self.run}: {self.steps:,} steps, {self.completions:,} completions"
         if cards[False]:
-            size += ". Alerts, strongest first; they are not verdicts: read the completions."
+            size += ". Alerts, strongest first. They are not verdicts: read the completions."
         blocks: list[Block] = [Paragraph(size)]
         if not cards[False] and not self.too_short:
             blocks.append(Paragraph(_NO_ALERTS))
@@ -164,9 +166,9 @@ def alert_report(
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
-        reward: a reward with which to score a sample again, with the gold answers of other prompts; see
+        reward: a reward with which to score a sample again, with the gold answers of other prompts. See
             `rewardkit.page.alerts.read_evidence`.
-        judge: a judge for a second opinion on each alert, next to the alert's strength; see `second_opinions`. The
+        judge: a judge for a second opinion on each alert, next to the alert's strength. See `second_opinions`. The
             judge gets the completions as they were recorded, with their columns.
 
     Raises:

@@ -99,7 +99,7 @@ def _line_summary(line: Mapping[str, Any], steps: Sequence[float | None], unit: 
         return ""
     values = [y for _, y in points]
     (first, start), (last, end) = points[0], points[-1]
-    labels = {y: f"{100 * y:.3g} %" if unit == "share" else f"{y:,.4g}" for y in (start, end, min(values), max(values))}
+    labels = {y: f"{100 * y:.3g}%" if unit == "share" else f"{y:,.4g}" for y in (start, end, min(values), max(values))}
     if len(points) == 1:
         return f"{line['name']}: {labels[start]} at step {first:,.0f}"
     return (

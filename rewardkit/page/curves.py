@@ -68,7 +68,7 @@ class Panel:
 SECTIONS = ("Reward", "Completions", "Trainer")
 _ABOUT_ADVANTAGE = (
     "The share of the advantages, and so of the learning signal, that each term contributes. A term that works against "
-    "the others has a negative share, and then the others have more than 100 %."
+    "the others has a negative share, and then the others have more than 100%."
 )
 _ABOUT_TOOLS = "The mean number of calls of each tool per completion."
 _ABOUT_DIVERSITY = "The share of distinct completions within a group: 1 if no two are the same."
@@ -163,10 +163,12 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
         Panel(
             "terms",
             "Weighted terms",
-            "What each term adds to the total, including its weight.",
+            "The contribution of each term to the total, including its weight.",
             _means(training, scores.terms, prefix="terms/"),
         ),
-        of_batches("parts/", "parts", "Parts", "The mean of each part of a score, where it has one."),
+        of_batches(
+            "parts/", "parts", "Parts", "The mean of each part of a score, over the completions that have the part."
+        ),
         of_batches("weights/", "weights", "Weights", "The weight of each component at each step.", exact=True),
         of_batches("stage/", "stages", "Stages", "The stage of each curriculum.", exact=True),
         of_batches("gates/", "gates", "Gates", "The share of completions that pass each gate.", "share"),

@@ -123,11 +123,11 @@ def rendered(text: str) -> list[Node]:
     if document is not None:
         return [_preformatted(document, "json")]
     if len(text) > LONGEST:
-        return [_remark("Too long to render, and so shown as it is:"), _preformatted(text)]
+        return [_remark("Too long to render, so shown as plain text:"), _preformatted(text)]
     try:
         return _Tree().build(_parser().parse(text))
     except (_TooLarge, RecursionError):
-        return [_remark("Too intricate to render, and so shown as it is:"), _preformatted(text)]
+        return [_remark("Too complex to render, so shown as plain text:"), _preformatted(text)]
 
 
 def pretty_json(text: str) -> str | None:

@@ -242,12 +242,13 @@ class Trial:
             sentences.append("Its schedules have their end value, as in evaluation.")
         if scores is not None and scores.inside:
             sentences.append(
-                f"{', '.join(scores.inside)} was left out, but is not a separate term, so it cannot be subtracted from "
+                f"{', '.join(scores.inside)} was not scored, but is not a separate term, so it cannot be subtracted "
+                "from "
                 "the recorded totals. Changes and sign flips are not shown. Pass --expensive to score it as well."
             )
         elif scores is not None and scores.omitted:
             sentences.append(
-                f"Left out: {', '.join(scores.omitted)}, also from the recorded totals that the new ones are compared "
+                f"Excluded: {', '.join(scores.omitted)}, also from the recorded totals that the new ones are compared "
                 "with. Pass --expensive to score them as well."
             )
         return sentences

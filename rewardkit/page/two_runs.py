@@ -221,10 +221,10 @@ class TwoRuns:
 SIDES = "the left side", "the right side"
 """The names of the sides if both are from the same run."""
 _UNLIKELY = 0.05
-"""The usual significance level, the same as for the 95 % interval."""
+"""The usual significance level, the same as for the 95% interval."""
 _NOT_SAME = (
-    "Different versions of the reward scored the two sides, so their totals do not measure the same. Choose a "
-    "component below to compare a score that both have, or "
+    "Different versions of the reward scored the two sides, so their totals are not comparable. Choose a "
+    "component below that both have, or "
 )
 _TRY = "try one reward on both: rewardkit view --reward."
 _TRIED = "New total, which the same reward gave to both."
@@ -240,16 +240,16 @@ def verdict_of(pairs: Paired, name: str) -> str:
         f"{pairs.equal:,}. The mean difference is {pairs.mean:+.3f}"
     )
     if pairs.interval is None:
-        return f"{summary}. These are too few prompts to tell it from chance."
+        return f"{summary}. With so few prompts, this may be chance."
     low, high = pairs.interval
     uneven, test = pairs.chance < _UNLIKELY, chance_text(pairs.chance)
     judged = {
-        (True, True): "chance hardly explains it",
-        (True, False): f"chance hardly explains the mean, but it may explain the wins (sign test {test})",
-        (False, True): f"the mean may be chance, but chance hardly explains the wins and losses (sign test {test})",
+        (True, True): "this is unlikely to be chance",
+        (True, False): f"the mean is unlikely to be chance, but the wins may be (sign test {test})",
+        (False, True): f"the mean may be chance, but the wins and losses are unlikely to be (sign test {test})",
         (False, False): "this may be chance",
     }[pairs.clear, uneven]
-    return f"{summary} (95 %: {low:+.3f} to {high:+.3f}): {judged}."
+    return f"{summary} (95%: {low:+.3f} to {high:+.3f}): {judged}."
 
 
 def chance_text(chance: float) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Schedule(ABC):
-    """A number that depends on training progress. Frozen, hashable and picklable; made by ``rk.schedules``."""
+    """A number that depends on training progress. Frozen, hashable and picklable. Made by ``rk.schedules``."""
 
     @property
     @abstractmethod

@@ -212,7 +212,7 @@ class Capture:
         for component, calls in times.items():
             lines += _slow(component, calls)
         if left_out:
-            lines.append(Line(f"{left_out:,} more lines were left out", level="warning", count=left_out))
+            lines.append(Line(f"{left_out:,} more lines were dropped", level="warning", count=left_out))
         return lines
 
     @property
@@ -331,7 +331,7 @@ def _slow(component: str, calls: list[tuple[float, int | None]]) -> list[Line]:
     slow = [call for call in calls if call[0] > max(SLOW_SECONDS, SLOW_FACTOR * usual)]
     return [
         Line(
-            f"took {seconds:.2f} s; half of the {len(calls)} calls took less than {usual:.2g} s",
+            f"took {seconds:.2f} s, while half of the {len(calls)} calls took less than {usual:.2g} s",
             kind="slow",
             level="warning",
             component=component,

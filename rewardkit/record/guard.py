@@ -38,7 +38,7 @@ class Guard:
             self._failures += 1
             if worth_reporting(self._failures):
                 _LOG.warning(
-                    "%s: recording failed (%d times so far): %s: %s. Training continues; %s are not recorded",
+                    "%s: recording failed (%d times so far): %s: %s. Training continues, but %s are not recorded",
                     self._path,
                     self._failures,
                     type(error).__name__,

@@ -38,8 +38,8 @@ _RAW = "components/"
 """The prefix of raw components, which rewardkit logs in addition to the rewards; the rewards are then its terms."""
 _NOTE = (
     "Imported from TRL's completions, which give all tool calls of a file the same arguments: arguments that were None "
-    "are left out here, and whole numbers may have become fractions (2 as 2.0). An argument that the policy set to "
-    "null is also left out."
+    "are missing here, and whole numbers may have become fractions (2 as 2.0). An argument that the policy set to "
+    "null is also missing."
 )
 """The note in the run.json of a run whose tool calls were read from TRL's files."""
 
@@ -53,14 +53,14 @@ def import_run(
 ) -> Run:
     """Create a run from the completions that TRL logged.
 
-    ``import_run("trl_output", into="runs/y").scores().df()``. If arguments of tool calls had to be left out (see the
+    ``import_run("trl_output", into="runs/y").scores().df()``. If arguments of tool calls had to be dropped (see the
     module docstring), the run has a note: ``run.info["note"]``.
 
     Args:
         source: the trainer's ``output_dir``, or its folder ``completions``.
         into: a folder that does not contain a run yet.
-        rewards: the columns that are rewards; by default, all columns of numbers.
-        weights: name of a reward -> its weight in the total; by default 1, as in TRL.
+        rewards: the columns that are rewards, by default all columns of numbers.
+        weights: name of a reward -> its weight in the total, by default 1, as in TRL.
 
     Raises:
         NotARun: `source` has no completions from TRL.

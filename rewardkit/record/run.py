@@ -64,7 +64,7 @@ def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
             description = f"it contains {listing}" if entries else "nothing is there"
             description = "it is a file, and a run is a folder" if files.system.isfile(files.root) else description
             raise NotARun(
-                f"{files.root} is not a recorded run: it has no readable run.json; {description}. "
+                f"{files.root} is not a recorded run: it has no readable run.json, and {description}. "
                 f"{_runs_near(files) or 'Record one with rk.to_trl(reward, record=...).'}"
             ) from None
         info = {"schema": SCHEMA}
@@ -75,7 +75,7 @@ def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
     if info["schema"] > SCHEMA:
         raise RunError(
             f"{files.root} was recorded by {info.get('by', 'a newer rewardkit')} in version {info['schema']} of the "
-            f"format; this rewardkit reads up to version {SCHEMA}. Upgrade: pip install --upgrade rewardkit-sdk"
+            f"format, but this rewardkit reads up to version {SCHEMA}. Upgrade: pip install --upgrade rewardkit-sdk"
         )
     if info["schema"] < SCHEMA and info["schema"] not in migrations:
         raise RunError(
@@ -296,8 +296,8 @@ class Snapshot:
         self._broken[file] = stamp
         reason = f"{type(error).__name__}: {error}"
         warnings.warn(
-            f"{self.files.path(f'{table}/{part.name}')} cannot be read ({stamp.size} bytes; {reason}) and is "
-            "skipped. A power failure can truncate files. Delete it to stop this warning.",
+            f"{self.files.path(f'{table}/{part.name}')} cannot be read ({stamp.size} bytes, {reason}) and is "
+            "skipped. A power failure can truncate files. Delete it to stop this warning",
             RewardKitWarning,
             stacklevel=2,
         )
@@ -333,7 +333,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
 class Run:
     """A recorded run: its tables as DuckDB relations (``.df()``, ``.pl()``, ``.to_arrow_table()``, ``.fetchall()``).
 
-    The data does not change after the run is opened; call `refresh` to read newer data.
+    The data does not change after the run is opened. Call `refresh` to read newer data.
     """
 
     def __init__(self, files: Files) -> None:
@@ -349,7 +349,8 @@ class Run:
         if not files.local:
             if _is_old_duckdb():
                 raise RunError(
-                    f"reading {files.root} from {files.system.protocol} needs duckdb 2.0 or newer; older versions may "
+                    f"reading {files.root} from {files.system.protocol} needs duckdb 2.0 or newer, since older "
+                    "versions may "
                     f"hang (this is {duckdb.__version__}). Upgrade: pip install --upgrade duckdb. Or copy the run to a "
                     "local folder"
                 )
@@ -387,7 +388,7 @@ class Run:
         """Run a query over the tables.
 
         The tables are ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``durations`` and
-        ``versions``. They leave out superseded rows, which ``everything.scores`` and so on include. Put names with a
+        ``versions``. They skip superseded rows, which ``everything.scores`` and so on include. Put names with a
         slash in double quotes: ``run.sql('select step, avg("components/number") from scores group by step')``.
 
         Raises:
@@ -416,7 +417,7 @@ class Run:
     def completions(
         self, prompt: str | None = None, step: int | None = None, *, superseded: bool = False
     ) -> duckdb.DuckDBPyRelation:
-        """Return the texts of all completions, or of the completions of one prompt or one step.
+        """Return all completions as text, or of the completions of one prompt or one step.
 
         ``run.completions(run.prompts().fetchall()[0][0]).df()`` has the completions of one prompt.
 
@@ -519,10 +520,10 @@ class Run:
 
         Args:
             other: the other run, or its folder.
-            training: compare training batches; False compares evaluations.
+            training: compare training batches. False compares evaluations.
 
         Returns:
-            A relation with the columns step, name, left (this run), right (the other run; null if a run has no value),
+            A relation with the columns step, name, left (this run), right (the other run, null if a run has no value),
             and left_rows and right_rows, the number of rows behind each mean.
         """
         import duckdb

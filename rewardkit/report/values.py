@@ -1,6 +1,6 @@
 """Format numbers and texts for reports, and convert values to plain JSON.
 
-``percent(0.625)`` is ``62.5 %``; ``middle_cut("a" * 500, 30)`` keeps the beginning and the end.
+``percent(0.625)`` is ``62.5%``; ``middle_cut("a" * 500, 30)`` keeps the beginning and the end.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ UNKNOWN = "-"
 
 
 def percent(share: float | None) -> str:
-    """Format 0.625 as ``62.5 %``; ``0 %`` and ``100 %`` are exact, never rounded."""
+    """Format 0.625 as ``62.5%``; ``0%`` and ``100%`` are exact, never rounded."""
     if share is None:
         return UNKNOWN
-    for exact, label in ((0.0, "0 %"), (1.0, "100 %")):
+    for exact, label in ((0.0, "0%"), (1.0, "100%")):
         # 1.0 as a sum of shares may differ in its last digits.
         if abs(share - exact) < 1e-9:
             return label
-    text = f"{100.0 * share:.1f} %"
-    return {"0.0 %": "<0.1 %", "-0.0 %": ">-0.1 %", "100.0 %": ">99.9 %"}.get(text, text)
+    text = f"{100.0 * share:.1f}%"
+    return {"0.0%": "<0.1%", "-0.0%": ">-0.1%", "100.0%": ">99.9%"}.get(text, text)
 
 
 def decimal(value: float | None) -> str:

@@ -68,10 +68,10 @@ def final_state(
 
     Args:
         check: takes the environment first, then the same arguments as a function with ``@rk.reward``: columns by name
-            and type, ``trajectory``, ``completion``. It returns a bool, a number or an ``rk.Score``; None to abstain if
+            and type, ``trajectory``, ``completion``. It returns a bool, a number or an ``rk.Score``, None to abstain if
             it is annotated ``-> float | None``. It must not change the environment. May be async. An exception is a
             bug, but a ConnectionError, TimeoutError or ``rk.RewardFailure`` means that the score could not be computed.
-        name: the name of the component; the function's name by default.
+        name: the name of the component. The function's name by default.
         bounds: lowest and highest score.
         on_error: the behavior if the function has a bug, as for ``@rk.reward``.
 
@@ -79,7 +79,7 @@ def final_state(
         RewardTypeError: `check` is not a function.
         RewardDefinitionError: `check` takes no argument for the environment, or its other arguments are not valid.
         BindingError: while scoring: there are no environments. Train with
-            ``environment_factory=funcs.environments(Shop)``; asynchronous GRPO does not pass environments on.
+            ``environment_factory=funcs.environments(Shop)``. Asynchronous GRPO does not pass environments on.
     """
     if isinstance(check, (Reward, type)) or not callable(check):
         raise RewardTypeError(
@@ -135,7 +135,7 @@ def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
 
     ``rk.gate(rk.agents.finished(), rk.agents.environment_reward(bounds=(0, 1)))`` counts that reward only for rollouts
     that end with an answer. With ``environment_factory=funcs.environments(Shop)``, TRL does not see ``get_reward``, so
-    the reward is counted once; without ``funcs.environments``, TRL also adds it to the sum.
+    the reward is counted once. Without ``funcs.environments``, TRL also adds it to the sum.
 
     A result of None abstains, as do environments without a reward in a mixed run.
 
@@ -151,7 +151,7 @@ def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
     binding = Binding(EnvironmentReward(), (Parameter("environment", ENVIRONMENT),), deterministic=False)
     limits = checked_bounds(label, bounds)
     call_text = f"agents.environment_reward({'' if limits == (-math.inf, math.inf) else f'bounds={limits!r}'})"
-    remedy = "Fix get_reward() of the environment, or pass the bounds= that its values keep."
+    remedy = "Fix get_reward() of the environment, or pass the bounds= that its values keep"
     return Leaf(binding, ReturnPolicy(label, limits, may_abstain=True, remedy=remedy, outages=_OUTAGES), call_text)
 
 
@@ -186,14 +186,14 @@ class Between:
 
 
 def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
-    """Score 1.0 if the number of turns is between `low` and `high`; outside, the score falls to 0.0 over `margin`.
+    """Score 1.0 if the number of turns is between `low` and `high`. Outside, the score falls to 0.0 over `margin`.
 
     ``rk.agents.turns_between(1, 4)`` gives 1.0 to three assistant messages, and 0.0 to five.
 
     Args:
         low: the fewest turns that score 1.0, 0 or more.
-        high: the most turns that score 1.0, `low` or more; ``math.inf`` for no limit.
-        margin: the number of turns beyond `low` or `high` at which the score reaches 0.0; 0 for 0.0 at once.
+        high: the most turns that score 1.0, `low` or more, ``math.inf`` for no limit.
+        margin: the number of turns beyond `low` or `high` at which the score reaches 0.0, 0 for 0.0 at once.
 
     Raises:
         RewardDefinitionError: `low` above `high`, or a negative number.
@@ -204,15 +204,15 @@ def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
 def calls_between(
     low: float, high: float, *, tool: str | None = None, margin: float = 0.0, form: Form = "auto"
 ) -> Reward:
-    """Score 1.0 if the number of tool calls is between `low` and `high`; outside, the score falls to 0.0 over `margin`.
+    """Score 1.0 if the number of tool calls is between `low` and `high`. Outside, the score falls to 0.0 over `margin`.
 
     ``rk.agents.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, even if it failed.
 
     Args:
         low: the fewest calls that score 1.0, 0 or more.
-        high: the most calls that score 1.0, `low` or more; ``math.inf`` for no limit.
-        tool: the only tool whose calls count; None for all tools.
-        margin: the number of calls beyond `low` or `high` at which the score reaches 0.0; 0 for 0.0 at once.
+        high: the most calls that score 1.0, `low` or more, ``math.inf`` for no limit.
+        tool: the only tool whose calls count, None for all tools.
+        margin: the number of calls beyond `low` or `high` at which the score reaches 0.0, 0 for 0.0 at once.
         form: the notation of calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
@@ -275,7 +275,7 @@ class ToolSuccess:
 
 
 def tool_success(*tools: str, partial: bool = False) -> Reward:
-    """Score 1.0 if each named tool has answered at least once without an error; else 0.0, or the share of such tools.
+    """Score 1.0 if each named tool has answered at least once without an error, else 0.0, or the share of such tools.
 
     ``rk.agents.tool_success("book", "pay")`` gives 1.0 to a trajectory in which a call of ``book`` and a call of
     ``pay`` worked, however many others failed.
@@ -321,7 +321,7 @@ class ToolErrors:
 
 # Arbitrary defaults: errors should cost less than the task is worth.
 def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: Form = "auto") -> Reward:
-    """Penalize errors of tool calls, from 0.0 down to `most`; add the penalty to other rewards.
+    """Penalize errors of tool calls, from 0.0 down to `most`. Add the penalty to other rewards.
 
     ``rk.agents.tool_errors(each=-0.1, free=1)`` gives 0.0 to one error, and -0.2 to three.
 
@@ -388,8 +388,8 @@ _DENIED = re.compile(
     r"once|whether|to be|will be|would be|can be|should be)\b)"
 )
 _SILENCE = (
-    "agents.no_claim_without_call: it gives 1.0 where nothing is claimed, so alone it pays a policy for saying "
-    "nothing. Put it into a gate, or beside a reward for the answer"
+    "agents.no_claim_without_call: it gives 1.0 if nothing is claimed, so alone it rewards a policy for saying "
+    "nothing. Put it into a gate, or combine it with a reward for the answer"
 )
 
 
@@ -412,7 +412,7 @@ class NoClaimWithoutCall:
                 for pattern in patterns:
                     for match in pattern.finditer(answer):
                         if not _denied(answer, match.start(), match.end()):
-                            return Score(0.0, f"says {shorten(match.group(), 60)}, but no call of {tool} worked")
+                            return Score(0.0, f"claims {shorten(match.group(), 60)}, but no call of {tool} worked")
         return 1.0
 
     @cached_property
@@ -450,7 +450,7 @@ def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
 
     Args:
         claims: the name of a tool -> the phrases that claim that it worked. Phrases are found as whole words in the
-            visible answer; case, white space and invisible characters are ignored. A phrase in a clause that denies or
+            visible answer. Case, white space and invisible characters are ignored. A phrase in a clause that denies or
             supposes it ("not booked", "once it is booked"), or in a question, is not a claim.
 
     Raises:
@@ -463,7 +463,7 @@ def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
         if not isinstance(tool, str) or not tool or not phrases or not are_valid:
             raise RewardDefinitionError(
                 f"agents.no_claim_without_call: pass phrases for the tool {shorten(tool)}, each with visible "
-                f"characters; got {shorten(phrasing)}"
+                f"characters, got {shorten(phrasing)}"
             )
         pairs.append((tool, tuple(dict.fromkeys(map(unmasked, phrases)))))
     if not pairs:

@@ -38,12 +38,12 @@ def arithmetic(
 ) -> Fraction:
     """Return the exact value of an arithmetic expression: ``arithmetic("(7 - 1) / 4") == Fraction(3, 2)``.
 
-    ``arithmetic("3 * 4 + 5", numbers=[3, 4, 5])`` is 17; ``arithmetic("17", numbers=[3, 4, 5])`` raises, because 17 is
+    ``arithmetic("3 * 4 + 5", numbers=[3, 4, 5])`` is 17. ``arithmetic("17", numbers=[3, 4, 5])`` raises, because 17 is
     not one of the given numbers.
 
     Args:
         expression: numbers (``12`` or ``0.5``), ``+ - * /`` (also ``× · ÷ −``), parentheses, and a sign before a
-            number or a parenthesis; at most 1,000 characters and 50 levels. Powers, ``1e5``, ``1_000``, ``1,000``, and
+            number or a parenthesis, at most 1,000 characters and 50 levels. Powers, ``1e5``, ``1_000``, ``1,000``, and
             ``2(3)`` raise ValueError.
         numbers: the numbers the expression may use, none negative. None allows any numbers.
         each: how often each given number must be used: "once" or "at most once". A number that is given twice may be
@@ -53,7 +53,7 @@ def arithmetic(
         A Fraction, which compares and computes with int and float.
 
     Raises:
-        ValueError: the text is not an expression, divides by zero, or uses other numbers; the message says which.
+        ValueError: the text is not an expression, divides by zero, or uses other numbers. The message names them.
         RewardDefinitionError: `numbers` or `each` is invalid.
     """
     if each not in get_args(Each):
@@ -72,7 +72,7 @@ def _given(number: int | float | Fraction) -> Fraction:
     except ValueError:
         raise RewardDefinitionError(f"arithmetic: numbers must be finite, got {shorten(number)}") from None
     if exact < 0:
-        raise RewardDefinitionError(f"arithmetic: numbers must not be negative; pass {-exact} instead of {exact}")
+        raise RewardDefinitionError(f"arithmetic: numbers must not be negative. Pass {-exact} instead of {exact}")
     return exact
 
 
@@ -100,7 +100,7 @@ def _tokens(expression: str) -> list[str]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise ValueError(f"not arithmetic from here on: {shorten(text[position:].lstrip(), 40)}")
+            raise ValueError(f"not arithmetic, starting with {shorten(text[position:].lstrip(), 40)}")
         tokens.append(match[1] or match[2])
         position = match.end()
     return tokens

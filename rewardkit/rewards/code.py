@@ -117,7 +117,7 @@ class GoldTests:
             if not self.packages:
                 raise ValueError(f"the test code imports {module}, which needs packages=True")
             if find_spec(module) is None:
-                raise ValueError(f"the test code imports {module}, which is not installed; install it")
+                raise ValueError(f"the test code imports {module}, which is not installed. Install it")
         return tests
 
 
@@ -127,7 +127,7 @@ def _checked_here(tests: Tests) -> Tests:
         size = sum(map(len, test.expected)) + len(test.expected)
         if size > OUTPUT_BYTES:
             raise ValueError(
-                f"test {number} expects {size:,} bytes of output; behind HTTP the limit is {OUTPUT_BYTES:,}"
+                f"test {number} expects {size:,} bytes of output. Behind HTTP the limit is {OUTPUT_BYTES:,}"
             )
     for assertion in assertions(tests.script):
         comparison(assertion, tests.tolerance)
@@ -209,27 +209,27 @@ def code_tests(
     ``[{"input": "2", "output": "4"}, {"input": "3", "output": "6"}]``.
 
     The program runs in a sandbox: bubblewrap, or, as root, Linux namespaces. It must produce output or values and never
-    sees the expected ones, so only the right results score. See ``docs/code.md``.
+    sees the expected ones, so only the correct results score. See ``docs/code.md``.
 
     Args:
         column: the tests, in the formats of LiveCodeBench, APPS, TACO, open-r1, CodeContests, KodCode, HumanEval, MBPP
-            and others: a list (or its text) of ``{"input": ..., "output": ...}``; ``{"inputs": [...], "outputs":
-            [...]}`` with or without "fn_name"; a list of assertions such as ``"assert add(1, 2) == 3"``;
-            ``{"setup": ..., "asserts": [...]}``; test functions of pytest, classes of unittest; or ``check(candidate)``
+            and others: a list (or its text) of ``{"input": ..., "output": ...}``, ``{"inputs": [...], "outputs":
+            [...]}`` with or without "fn_name", a list of assertions such as ``"assert add(1, 2) == 3"``,
+            ``{"setup": ..., "asserts": [...]}``, test functions of pytest, classes of unittest, or ``check(candidate)``
             with "entry_point". Outputs are compared line by line without the white space at line ends, or by the rule
             of the dataset, if the format identifies one.
         credit: ``"partial"``: passed / all; ``"binary"``: 1.0 if all pass, else 0.0.
         timeout: seconds of processor time per test. A program that waits is ended after twice that plus one second.
             After two timeouts the remaining tests are skipped and count as failed.
-        memory: megabytes of address space, 64 or more; the interpreter itself takes about 20.
+        memory: megabytes of address space, 64 or more. The interpreter itself takes about 20.
         packages: let programs import the packages installed here (such as numpy), not only the standard library.
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
-            run programs themselves. Its packages can be imported; ``packages`` does not apply.
+            run programs themselves. Its packages can be imported. ``packages`` does not apply.
         unsafe: run without a sandbox, with only limits on time and memory.
         tolerance: the allowed difference of numbers from the expected ones, absolutely or as a share of them, from 0 to
             below 1, such as 1e-6: in the output or result of a program, and in the ``==`` of assertions. A number that
             is expected as an integer has no relative tolerance. None for the dataset's own rule, or exact comparison.
-        extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
+        extract: finds the program, by default the last fenced block of Python, else the last fenced block without a
             language, else the whole visible text if there is no fence.
         gold: finds the tests in a gold cell of text, such as ``rk.extract.fenced("json")``.
 
@@ -287,13 +287,13 @@ def code_runs(
     that does nothing gets 1.0, so do not train on this reward alone.
 
     Args:
-        column: tests as for ``code_tests``; the first test gives the program its input, and set-up code runs before it.
+        column: tests as for ``code_tests``. The first test gives the program its input, and set-up code runs before it.
             None for no input.
         timeout: seconds of processor time.
         memory: megabytes of address space, 64 or more.
         packages: let programs import the packages installed here.
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
-            run programs themselves. Its packages can be imported; ``packages`` does not apply.
+            run programs themselves. Its packages can be imported. ``packages`` does not apply.
         unsafe: run without a sandbox, with only limits on time and memory.
         extract: finds the program, as in ``code_tests``.
         gold: finds the tests in a gold cell that is text.
@@ -329,7 +329,7 @@ def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool, 
         )
     if sandbox is not None and (packages or unsafe):
         raise RewardDefinitionError(
-            f"{name}: {'packages' if packages else 'unsafe'}=True does not apply to programs in a service; remove it"
+            f"{name}: {'packages' if packages else 'unsafe'}=True does not apply to programs in a service. Remove it"
         )
     service = None if sandbox is None else Service(address(sandbox, name))
     return Room(Limits(float(timeout), memory), bool(packages), bool(unsafe), service)

@@ -56,10 +56,10 @@ def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> R
     get 0.5, 0.5 and 1.0. A completion that is alone in its group abstains.
 
     This rewards being different, not being right. Give it a small weight next to a reward for correctness, and put it
-    behind a gate that requires some quality; otherwise the policy learns to give odd answers.
+    behind a gate that requires some quality, otherwise the policy learns to give odd answers.
 
     Args:
-        extract: finds the answer; by default ``rk.extract.answer()``. ``rk.extract.whole()`` compares whole
+        extract: finds the answer, by default ``rk.extract.answer()``. ``rk.extract.whole()`` compares whole
             completions. If no answer is found, the score is 0.0.
         ignore_case: ignore case. White space, invisible characters, and marks and periods around an answer are always
             ignored.

@@ -68,7 +68,7 @@ def exact(
     gold: Extractor | Any = None,
     ignore_case: bool = False,
 ) -> Reward:
-    """Score 1.0 if the answer equals the gold answer, else 0.0; white space and Unicode form (NFC) are ignored.
+    """Score 1.0 if the answer equals the gold answer, else 0.0. White space and Unicode form (NFC) are ignored.
 
     ``rk.exact("answer")`` gives 1.0 to ``<answer>Paris</answer>`` and to ``The answer is **Paris**.`` if the column
     "answer" is ``Paris``, and 0.0 if it is ``London``.
@@ -76,11 +76,11 @@ def exact(
     Args:
         column: the column of the gold answer: text, int, or a list of accepted answers.
         extract: finds the answer. By default the marked answer (``<answer>``, ``\\boxed{}``, ``####``), else the answer
-            in the last "The answer is", else the whole visible text; quotation marks, emphasis and a final period
+            in the last "The answer is", else the whole visible text. Quotation marks, emphasis and a final period
             around it do not count then. An answer that `extract` finds is compared as it is.
         gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``. Without
-            it, text that is a list of quoted texts is read as a list of accepted answers; ``rk.extract.whole()`` keeps
-            it as one answer, for answers that are lists themselves.
+            it, text that is a list of quoted strings is read as a list of accepted answers. ``rk.extract.whole()``
+            keeps it as one answer, for answers that are lists themselves.
         ignore_case: ignore case (Unicode case folding).
 
     Raises:

@@ -121,7 +121,7 @@ class Tags:
         is_first = pair is self.pairs[0]
         openings, closings = len(starts[opening]), len(starts[closing])
         if openings == 0 and closings == 1 and is_first and not self.prefilled:
-            return f"{opening} is missing; if the prompt ends with it, pass prefilled={pair.written!r}"
+            return f"{opening} is missing. If the prompt ends with it, pass prefilled={pair.written!r}"
         if is_first and self.prefilled and openings > 1 and not text[len(opening) : starts[opening][1]].strip():
             return f"{opening} is already in the prompt (prefilled={pair.written!r}), and the completion repeats it"
         if openings != 1 or closings != 1:
@@ -149,13 +149,13 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
     Args:
         names: the tags in order: one word without brackets, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or both
             marks, such as ``("<start_working_out>", "<end_working_out>")``.
-        partial: give a credit of 1/len(names) per correct tag; text outside counts as one more wrong tag.
+        partial: give a credit of 1/len(names) per correct tag. Text outside counts as one more wrong tag.
         prefilled: the first tag, if the prompt already ends with its opening, as chat templates of reasoning models do.
         anchored: True: only white space may come before, between or after the tags. ``"start"``: text may follow the
             last tag (``<think>...</think> The answer is 42.``). False: text may be anywhere.
 
     Returns:
-        A reward in [0, 1]. Runs in linear time; more than 200,000 characters score 0.0.
+        A reward in [0, 1]. Runs in linear time. More than 200,000 characters score 0.0.
 
     Raises:
         RewardDefinitionError: no names, an invalid or repeated name, or a `prefilled` that is not the first name.
@@ -164,7 +164,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
         raise RewardDefinitionError('tags: pass at least one name, as in rk.tags("think", "answer")')
     for name in names:
         if isinstance(name, (list, tuple)) and all(isinstance(part, str) and part.isidentifier() for part in name):
-            raise RewardDefinitionError("tags: pass the names as separate arguments; for a list, write rk.tags(*names)")
+            raise RewardDefinitionError("tags: pass the names as separate arguments. For a list, write rk.tags(*names)")
     pairs = tuple(Marks.of(name, "tags: a name") for name in names)
     if len({mark for pair in pairs for mark in pair}) < 2 * len(pairs):
         raise RewardDefinitionError(f"tags: each name and each mark must be different, got {shorten(names)}")

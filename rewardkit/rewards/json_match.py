@@ -138,7 +138,7 @@ def steps_of(path: Any) -> Steps:
     matches = list(_STEP.finditer(path)) if isinstance(path, str) else []
     if not matches or "".join(match.group() for match in matches) != path or path.startswith("."):
         raise RewardDefinitionError(
-            f"json_match: ignore must be paths such as 'note' or 'lines[].sku', got {shorten(path)}; keys that contain "
+            f"json_match: ignore must be paths such as 'note' or 'lines[].sku', got {shorten(path)}. Keys that contain "
             "a dot or a bracket are not supported"
         )
     return tuple(match[1] for match in matches)
@@ -429,7 +429,7 @@ class GoldJson:
             text = extracted
         parsed = parse_json(text)
         if parsed.error:
-            raise ValueError(f"{parsed.error}; a gold cell must be JSON text, a dict or a list")
+            raise ValueError(f"{parsed.error}. A gold cell must be JSON text, a dict or a list")
         return GoldDocument(parsed.value, self.rules)
 
 
@@ -438,7 +438,7 @@ def _as_json(value: object) -> str:
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"cannot be written as JSON ({shorten(str(error))}); store it as JSON text") from None
+        raise ValueError(f"cannot be written as JSON ({shorten(str(error))}). Store it as JSON text") from None
 
 
 @dataclass(frozen=True)
@@ -466,14 +466,14 @@ def json_match(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """Score how much of a gold JSON document the completion's JSON gets right; 1.0 only if everything matches.
+    """Score how much of a gold JSON document the completion's JSON matches, 1.0 only if everything matches.
 
     ``rk.json_match("gold")`` gives 0.5 to ``{"sku": "a-7", "qty": 30}`` if "gold" is ``{"sku": "a-7", "qty": 31}``.
 
-    The score is ``right / (leaves - blanks + extra)``. The *leaves* of the gold are its texts, numbers, true, false,
-    null, empty objects and empty arrays; *right* counts those that the answer matches. A blank leaf (null, "", {}, [])
-    that is matched does not count (*blanks*); leaves that the gold does not have are *extra*. Presence, type and
-    placeholders score nothing; ``rk.json_schema`` rewards structure. docs/json.md has examples.
+    The score is ``right / (leaves - blanks + extra)``. The *leaves* of the gold are its strings, numbers, true, false,
+    null, empty objects and empty arrays. *right* counts the leaves that the answer matches. A blank leaf (null, "", {},
+    []) that is matched does not count (*blanks*). Leaves that the gold does not have are *extra*. Presence, type and
+    placeholders score nothing. ``rk.json_schema`` rewards structure. docs/json.md has examples.
 
     Args:
         column: the column of the gold document: JSON text, or a dict or list. Prefer text: Arrow gives all dicts of a
@@ -482,18 +482,18 @@ def json_match(
             ``"ordered"``: by position; one or more keys such as ``"sku"``: objects by the value of the first of these
             keys that they have (other items are aligned).
         tolerance: absolute distance from the gold that still counts as correct, for all numbers. By default numbers
-            must be equal; 1 equals 1.0, but not true.
+            must be equal. 1 equals 1.0, but not true.
         relative: the same as a fraction of the gold number, 0.0 or more. The larger of the two tolerances applies.
-        ignore: paths to leave out, such as ``"note"`` or ``"lines[].id"``.
-        ignore_case: compare texts without case. White space and Unicode form (NFC) are always ignored; keys are
+        ignore: paths to exclude, such as ``"note"`` or ``"lines[].id"``.
+        ignore_case: compare strings without case. White space and Unicode form (NFC) are always ignored. Keys are
             compared exactly.
         extra: ``"cost"``: extra leaves lower the score; ``"allow"``: keys that the gold never has at their path are
             ignored. Extra items of arrays always lower the score.
-        extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
+        extract: finds the JSON, by default the ``<answer>``, else the last fenced block, else the whole visible text.
         gold: finds the JSON in a gold cell that is text, such as ``rk.extract.after("####")``.
 
     Returns:
-        A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (about 70 items that are all wrong); beyond that,
+        A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (about 70 items that are all wrong). Beyond that,
         array items that are not equal as a whole score nothing.
 
     Raises:

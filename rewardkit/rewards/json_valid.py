@@ -42,8 +42,8 @@ def json_valid(*, kind: Kind | None = None, extract: Extractor | Any = None) -> 
     ``rk.gate(when=rk.json_valid(kind="object"), then=...)``.
 
     Args:
-        kind: the required type, ``"object"`` or ``"array"``; by default any JSON value.
-        extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
+        kind: the required type, ``"object"`` or ``"array"``, by default any JSON value.
+        extract: finds the JSON, by default the ``<answer>``, else the last fenced block, else the whole visible text.
             It is parsed strictly (RFC 8259): no repair, no duplicate keys, no NaN, at most 200,000 characters and 64
             levels.
 

@@ -296,7 +296,7 @@ class Language:
         if not words:
             return Score(0.0, "no words")
         share = counts.pop(NAMES[code], 0) / words
-        notes = [] if long_enough else ["too short to tell the language, judged by its script"]
+        notes = [] if long_enough else ["too short to detect the language, judged by its script"]
         if share < self.minimum:
             other, count = counts.most_common(1)[0]
             notes.append(f"{count:,} of {words:,} words are {other}")
@@ -341,27 +341,27 @@ def language(
 
     A word in a script that the language does not use counts as another language. Otherwise, a passage of a few words
     counts as another language only if that language is more than five times as probable, so names and terms do not
-    matter. A text of fewer than four words is too short to identify: it is judged by its script, and the note says so.
-    So an answer of one word is neither penalized nor rewarded by chance.
+    matter. A text of fewer than four words is too short to identify: it is judged by its script, and the note mentions
+    it. So an answer of one word is neither penalized nor rewarded by chance.
 
     The idea is from DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), which counts words in the thinking: for that, pass
     ``extract=rk.extract.raw()``.
 
     ``rk.language(script="Latin")`` scores the share of letters in a script instead, without a model and over the whole
     completion: 1.0 for ``It is 42.`` and 0.5 for ``Итого total``, in which half of the letters are Cyrillic. It cannot
-    tell English from German. Tags, special tokens and LaTeX commands are not counted, as long as there are at most 50
-    different ones; formulas and code are Latin letters, so leave room for them with `minimum`.
+    distinguish English from German. Tags, special tokens and LaTeX commands are not counted, as long as there are at
+    most 50 different ones. Formulas and code are Latin letters, so leave room for them with `minimum`.
 
     Args:
         name: a language by its ISO 639-1 code (``"en"``, ``"zh"``, ``"en-US"``) or English name (``"german"``).
         script: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, for all of its scripts.
-        column: a column with the language of each row; None abstains.
-        minimum: the share that scores 1.0, above 0.0 and up to 1.0; below it the score is share / minimum. Technical
+        column: a column with the language of each row. None abstains.
+        minimum: the share that scores 1.0, above 0.0 and up to 1.0. Below it the score is share / minimum. Technical
             terms in another script count as words of another language: 0.8 or so leaves room for them.
-        extract: finds the text; by default the visible text, without thinking, and for a script the whole completion.
+        extract: finds the text, by default the visible text, without thinking, and for a script the whole completion.
 
     Raises:
-        RewardDefinitionError: not exactly one of name, script and column; an unknown language or script, a minimum
+        RewardDefinitionError: not exactly one of name, script and column, or an unknown language or script, a minimum
             outside (0, 1].
         MissingExtraError: the extra ``language`` is not installed.
         CoercionError: while scoring: a cell of the column is not a known language.
@@ -394,7 +394,7 @@ def language(
     try:
         code = language_code(name)
     except ValueError as problem:
-        raise RewardDefinitionError(f"language: {problem} For a script, pass script=.") from None
+        raise RewardDefinitionError(f"language: {problem} For a script, pass script=") from None
     if len(family(code)) > 1:
         require_identifier("rk.language", "language")
     return primitive(FixedLanguage(Language(least), code), "language", call_text, text)

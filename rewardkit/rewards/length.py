@@ -83,7 +83,7 @@ def measured_by(
     if unit == "tokens":
         if extract is not None:
             raise RewardDefinitionError(
-                f'{name}: extract= finds text, not tokens; pass unit="words" or unit="characters" with it'
+                f'{name}: extract= finds text, not tokens. Pass unit="words" or unit="characters" with it'
             )
         return Length(unit), (Parameter("measured", "completion_ids"),)
     if extract is None:
@@ -130,16 +130,16 @@ def between(
     extract: Extractor | Any = None,
     count: Count | None = None,
 ) -> Reward:
-    """Score 1.0 if the length is between `low` and `high`; outside, the score falls to 0.0 over `margin`.
+    """Score 1.0 if the length is between `low` and `high`. Outside, the score falls to 0.0 over `margin`.
 
     ``rk.length.between(2, 4, unit="words")`` gives 1.0 to ``It is 42.``
 
     Args:
         low: the shortest length that scores 1.0, 0 or more.
-        high: the longest length that scores 1.0, `low` or more; ``math.inf`` for no limit.
+        high: the longest length that scores 1.0, `low` or more, ``math.inf`` for no limit.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
-        margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0; 0 for 0.0 at once.
-        extract: finds the text whose words or characters are counted; by default the whole completion.
+        margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0, 0 for 0.0 at once.
+        extract: finds the text whose words or characters are counted, by default the whole completion.
         count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` its final answer.
             Token ids would also count the results of tools.
 
@@ -196,14 +196,14 @@ def overlong(
     ``rk.length.overlong(100, 20)`` gives 0.0 to 80 tokens or fewer, -0.5 to 90 tokens, and -1.0 to 100 tokens or more.
     Add the penalty to other rewards.
 
-    Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13; the same numbers as TRL's
+    Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13. The same numbers as TRL's
     ``get_soft_overlong_punishment(max_completion_len, soft_punish_cache)``.
 
     Args:
-        max_length: the length at which the penalty reaches -1.0; positive.
-        buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
+        max_length: the length at which the penalty reaches -1.0, positive.
+        buffer: the penalty grows over this many units before `max_length`, from 0 to `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
-        extract: finds the text whose words or characters are counted; by default the whole completion.
+        extract: finds the text whose words or characters are counted, by default the whole completion.
         count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` its final answer.
             Token ids would also count the results of tools.
 
@@ -301,7 +301,7 @@ def _of_correct(
     if lowest > checked.bounds[1]:
         raise RewardDefinitionError(
             f"{where}: the highest score of {checked.name} is {checked.bounds[1]:g}, so it never reaches "
-            f"threshold={lowest:g}; pass a lower threshold"
+            f"threshold={lowest:g}. Pass a lower threshold"
         )
     excess = options.pop("excess", None)
     if excess is None:  # named by the unit, so that all rewards with this unit share it
@@ -345,20 +345,21 @@ def cosine(
     threshold: float = 1.0,
     unit: Unit = "tokens",
 ) -> Reward:
-    """Reward correct completions more the shorter they are, and wrong ones more the longer they are.
+    """Reward correct completions more the shorter they are, and incorrect ones more the longer they are.
 
-    ``rk.length.cosine(rk.number("answer"), 100)`` gives 0.75 to a correct answer of 50 tokens and -0.75 to a wrong one.
+    ``rk.length.cosine(rk.number("answer"), 100)`` gives 0.75 to a correct answer of 50 tokens and -0.75 to an incorrect
+    one.
 
     With *a* and *b* the values of the longest and the shortest completion, and *t* = min(length / max_length, 1), the
     score is a + (b - a) * (1 + cos(pi * t)) / 2. Source: Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning
-    (arXiv:2502.03373), appendix C.1; the same numbers as TRL's ``get_cosine_scaled_reward`` if `correct` agrees with
+    (arXiv:2502.03373), appendix C.1. The same numbers as TRL's ``get_cosine_scaled_reward`` if `correct` agrees with
     TRL's check of the answer.
 
     Args:
-        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
-        max_length: the length from which the value no longer changes; positive.
+        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one.
+        max_length: the length from which the value no longer changes, positive.
         right: the values of a correct completion at `max_length` and at length 0.
-        wrong: the values of a wrong completion at `max_length` and at length 0.
+        wrong: the values of an incorrect completion at `max_length` and at length 0.
         threshold: the lowest value of `correct` for a correct answer.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
@@ -410,22 +411,22 @@ def _relative(lengths: Floats) -> Floats:
 
 
 def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
-    """Score the shortest correct completion of a prompt 1.0, the longest correct one `low`, and wrong ones 0.0.
+    """Score the shortest correct completion of a prompt 1.0, the longest correct one `low`, and incorrect ones 0.0.
 
     Suppose three of four completions are correct and have 20, 30 and 40 tokens: they get 1.0, 0.75 and 0.5, and the
-    wrong one 0.0, so brevity never raises the score of a wrong answer. Lengths are compared within the group only, so
-    hard prompts may have long answers. This reward follows the length reward of Kimi k1.5 (arXiv:2501.12599, section
-    2.3.3), which also counts the lengths of wrong completions.
+    incorrect one 0.0, so brevity never raises the score of an incorrect answer. Lengths are compared within the group
+    only, so hard prompts may have long answers. This reward follows the length reward of Kimi k1.5 (arXiv:2501.12599,
+    section 2.3.3), which also counts the lengths of incorrect completions.
 
     Args:
-        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
+        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one.
         low: the value of the longest correct completion, from 0.0 to 1.0.
         threshold: the lowest value of `correct` for a correct answer.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
     Raises:
         RewardDefinitionError: `low` outside 0 to 1, or a threshold that `correct` cannot reach.
-        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``; or a process got only part
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``, or a process got only part
             of a group and cannot gather the rest.
     """
     lowest = checked_number(low, "length.shortest_correct: low")
@@ -459,11 +460,11 @@ class Kimi(Formula):
 def kimi(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
     """Reward short and penalize long completions relative to their group: the length reward of Kimi k1.5.
 
-    If a group has completions of 20, 30 and 40 tokens, correct ones get 0.5, 0.0 and -0.5, wrong ones 0.0, 0.0 and
-    -0.5: a wrong one is never rewarded for being short. Add this reward to others.
+    If a group has completions of 20, 30 and 40 tokens, correct ones get 0.5, 0.0 and -0.5, incorrect ones 0.0, 0.0 and
+    -0.5: an incorrect one is never rewarded for being short. Add this reward to others.
 
-    With *l* = 0.5 - (length - shortest) / (longest - shortest), a correct completion gets *l* and a wrong one the
-    smaller of *l* and 0; all get 0 if they have the same length. Source: Kimi k1.5 (arXiv:2501.12599, section 2.3.3),
+    With *l* = 0.5 - (length - shortest) / (longest - shortest), a correct completion gets *l* and an incorrect one the
+    smaller of *l* and 0. All get 0 if they have the same length. Source: Kimi k1.5 (arXiv:2501.12599, section 2.3.3),
     which adds it to the reward for the answer with a small weight, and only after the first part of the training.
 
     open-r1's ``len_reward`` gives the same numbers to one group with ``unit="characters"`` and the same check of the
@@ -471,14 +472,14 @@ def kimi(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") 
     every space, and takes answers as correct if it cannot read the gold answer, where `correct` abstains or raises.
 
     Args:
-        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one, and the
-            completion's length does not count.
+        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one, and
+            the completion's length does not count.
         threshold: the lowest value of `correct` for a correct answer.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
     Raises:
         RewardDefinitionError: a threshold that `correct` cannot reach, an unknown unit.
-        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``; or a process got only part
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``, or a process got only part
             of a group and cannot gather the rest.
     """
     return _of_correct(correct, threshold, unit, Kimi())
@@ -541,18 +542,18 @@ def budget(
     """Reward correct completions that keep to a budget of tokens: LCPO, with which L1 was trained.
 
     ``rk.length.budget(correct, 1000)`` gives 1.0 to a correct completion of 1,000 tokens, 0.7 to one of 2,000 or of 0,
-    and -0.3 to a wrong one of 2,000. With ``form="max"``, correct completions of 1,000 tokens get 0.5, of 2,000 get
-    0.2, and wrong ones always 0.0.
+    and -0.3 to an incorrect one of 2,000. With ``form="max"``, correct completions of 1,000 tokens get 0.5, of 2,000
+    get 0.2, and incorrect ones always 0.0.
 
     With *n* the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions as long as the
-    prompt asks (padding up to the budget also raises the score); ``"max"`` is correct * clip(alpha * (b - n) + delta,
+    prompt asks (padding up to the budget also raises the score). ``"max"`` is correct * clip(alpha * (b - n) + delta,
     0, 1), for completions of at most that length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt
     must state the budget: "Think for 1000 tokens."
 
     Args:
-        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
+        correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one.
         budget: the length to keep to, above 0, the same for all rows.
-        column: a column with the budget of each row, instead of `budget`; None abstains.
+        column: a column with the budget of each row, instead of `budget`. None abstains.
         form: ``"exact"`` or ``"max"``.
         alpha: the cost of one unit, above 0. Tokens are short: pass about 0.0004 for words.
         delta: only for ``"max"``: the value of a correct completion as long as the budget, above 0.0 and up to 1.0.

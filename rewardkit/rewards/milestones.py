@@ -83,7 +83,7 @@ def _checked(milestones: Milestones) -> Milestones:
         raise ValueError(f"got {len(milestones):,} milestones, the limit is {_MOST}")
     duplicate = next((milestone for index, milestone in enumerate(milestones) if milestone in milestones[:index]), None)
     if duplicate is not None:
-        raise ValueError(f"the milestone {shorten(duplicate, 60)} is listed twice; remove one")
+        raise ValueError(f"the milestone {shorten(duplicate, 60)} is listed twice. Remove one")
     return milestones
 
 
@@ -113,12 +113,12 @@ def milestones(
     A milestone is literal text. Its first occurrence counts, even inside a longer word. The score counts the largest
     number of milestones that follow one another in order without overlap, so a milestone that comes too early or too
     late loses only its own share. Since only first occurrences count, repeating a milestone gains nothing. A model that
-    knows the milestones can still recite them: also reward the result, and choose words that are not in the prompt.
+    has seen the milestones can still recite them: also reward the result, and choose words that are not in the prompt.
 
     Args:
         texts: up to 100 milestones, in order.
-        column: a column with each sample's own milestones, instead of `texts`: a list of texts, or text that is a JSON
-            list or has one per line.
+        column: a column with each sample's own milestones, instead of `texts`: a list of strings, or text that is a
+            JSON list or has one per line.
         ordered: if False, score the share found in any order.
         ignore_case: ignore case. White space, Unicode form (NFC) and the kind of apostrophe are always ignored.
         extract: finds the text to search, by default the whole visible text, ``rk.extract.whole()``.
@@ -128,7 +128,7 @@ def milestones(
         A reward in [0, 1]. Adding words to the end of an answer never lowers it.
 
     Raises:
-        RewardDefinitionError: both or neither of texts and column, or a milestone that is empty or listed twice.
+        RewardDefinitionError: both or neither of `texts` and `column`, or a milestone that is empty or listed twice.
         MissingExtraError: a column is read and the extra ``json`` is not installed.
         CoercionError: while scoring: a gold cell with no milestones, more than 100, or one twice.
     """
@@ -137,7 +137,7 @@ def milestones(
             'milestones: pass either milestones, as in rk.milestones("sort", "merge"), or column='
         )
     if gold is not None and column is None:
-        raise RewardDefinitionError("milestones: gold= finds the milestones in a column; also pass column=")
+        raise RewardDefinitionError("milestones: gold= finds the milestones in a column. Also pass column=")
     if column is not None and (not isinstance(column, str) or not column.strip()):
         raise RewardDefinitionError(f"milestones: column must be the name of a column, got {shorten(column)}")
     where = as_extractor(extract, Whole())
@@ -169,7 +169,7 @@ def _fixed(milestones: Milestones, ignore_case: bool) -> Milestones:
     for milestone in milestones:
         if isinstance(milestone, (list, tuple)):
             raise RewardDefinitionError(
-                "milestones: pass the milestones as separate arguments; for a list, write rk.milestones(*texts)"
+                "milestones: pass the milestones as separate arguments. For a list, write rk.milestones(*texts)"
             )
         if not isinstance(milestone, str) or not milestone.strip():
             raise RewardDefinitionError(f"milestones: a milestone must be non-empty text, got {shorten(milestone)}")

@@ -110,7 +110,7 @@ class Regex:
 
 
 def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = None) -> Reward:
-    r"""Score 1.0 if a regular expression matches, else 0.0; runs in linear time (RE2).
+    r"""Score 1.0 if a regular expression matches, else 0.0. Runs in linear time (RE2).
 
     ``rk.regex(r"(?s)<think>.+</think>\s*\d+")`` gives 1.0 to ``<think>6*7</think> 42``.
 
@@ -128,7 +128,7 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
         raise RewardDefinitionError(f"regex: the pattern must be text, got {shorten(pattern)}")
     if len(pattern) > MAX_PATTERN:
         raise RewardDefinitionError(
-            f"regex: the pattern has {len(pattern):,} characters; shorten it to at most {MAX_PATTERN:,}"
+            f"regex: the pattern has {len(pattern):,} characters. Shorten it to at most {MAX_PATTERN:,}"
         )
     if match not in get_args(Match):
         raise RewardDefinitionError(f'regex: match must be "full" or "search", got {shorten(match)}')
@@ -214,7 +214,7 @@ def contains(
     ignore_case: bool = False,
     extract: Extractor | Any = None,
 ) -> Reward:
-    """Score 1.0 if the visible text contains all required texts and no forbidden one, else 0.0.
+    """Score 1.0 if the visible text contains all required strings and no forbidden one, else 0.0.
 
     ``rk.contains(all=["hypothesis", "evidence"], partial=True)`` gives 0.5 to ``My hypothesis: it rains.``
     ``rk.contains(none="obviously")`` gives 0.0 to ``Obviously, it is 42.``, even with invisible characters inside the
@@ -229,15 +229,15 @@ def contains(
     Args:
         all: one text or several, all of which must occur.
         none: one text or several, none of which may occur. ``rk.REFUSALS`` means the phrases with which models refuse
-            in English; ``[rk.REFUSALS, "pas possible"]`` adds your own.
-        start: one text or several; the visible text starts with one of them. White space around it is ignored.
-        end: one text or several; the visible text ends with one of them.
+            in English. ``[rk.REFUSALS, "pas possible"]`` adds your own.
+        start: one text or several. The visible text starts with one of them. White space around it is ignored.
+        end: one text or several. The visible text ends with one of them.
         partial: score the share of `all` that occurs, if nothing else is wrong.
         ignore_case: also ignore case in `start` and `end`.
-        extract: finds the text to check, ``rk.extract.whole()`` by default; ``rk.extract.raw()`` includes the thinking.
+        extract: finds the text to check, ``rk.extract.whole()`` by default. ``rk.extract.raw()`` includes the thinking.
 
     Raises:
-        RewardDefinitionError: no texts, a text without visible characters, or `partial` without `all`.
+        RewardDefinitionError: no strings, a string without visible characters, or `partial` without `all`.
     """
     required, forbidden = _texts("all", all), _texts("none", none)
     starts, ends = _texts("start", start), _texts("end", end)
@@ -245,7 +245,7 @@ def contains(
         raise RewardDefinitionError('contains: pass all=, none=, start= or end=, such as rk.contains(all=["because"])')
     if type(partial) is not bool or (partial and not required):
         raise RewardDefinitionError(
-            f"contains: partial must be True or False, and needs all=; got partial={shorten(partial)}"
+            f"contains: partial must be True or False, and needs all=, got partial={shorten(partial)}"
         )
     where = as_extractor(extract, whole())
     call_text = expression(
@@ -282,6 +282,6 @@ def _texts(option: str, texts: Any) -> tuple[Any, ...]:
         visible = isinstance(text, str) and has_visible_character(text)
         if not visible and not (option == "none" and isinstance(text, Refusals)):
             raise RewardDefinitionError(
-                f"contains: {option} must be one or more texts, each with visible characters; got {shorten(texts)}"
+                f"contains: {option} must be one or more strings, each with visible characters, got {shorten(texts)}"
             )
     return listed

@@ -90,23 +90,23 @@ def _similar(step: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any = None) -> Reward:
-    """Score the number of reasoning steps, up to `enough`; extra, empty and repeated steps do not raise the score.
+    """Score the number of reasoning steps, up to `enough`. Extra, empty and repeated steps do not raise the score.
 
     ``rk.reasoning_steps(3)`` gives 2/3 to ``1. Add 3 and 4 to get 7.``, ``2. Halve 7, which gives 3.5.``, ``3. Done.``
     on three lines.
 
     A step begins with a number or a bullet at the start of a line, with ``Step 1:`` in any language, or with a word
-    such as First, Next, Then or Finally at the start of a sentence. It ends where the next one begins. It counts if it
-    has at least `words` words or numbers, three of them different, and shares at most 60% of its words with each step
-    that counted before. The idea is open-r1's ``reasoning_steps_reward``, which counts the marks alone.
+    such as First, Next, Then or Finally at the start of a sentence. It ends at the start of the next one. It counts if
+    it has at least `words` words or numbers, three of them different, and shares at most 60% of its words with each
+    step that counted before. The idea is open-r1's ``reasoning_steps_reward``, which counts the marks alone.
 
     This rewards form only: nonsense steps count if they differ. So give it a small weight, and also reward the answer.
     ``rk.milestones`` looks for specific milestones instead.
 
     Args:
         enough: the number of steps that scores 1.0, from 1 to 20.
-        words: the fewest words or numbers of a step, 1 or more; about 3 for terse formulas.
-        extract: finds the text; by default the whole completion, thinking included.
+        words: the fewest words or numbers of a step, 1 or more (about 3 for terse formulas).
+        extract: finds the text, by default the whole completion, thinking included.
 
     Raises:
         RewardDefinitionError: a number that is out of range.

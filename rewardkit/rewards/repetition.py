@@ -137,16 +137,16 @@ def repetition_penalty(
     ``rk.repetition_penalty(ngram=2, unit="words")`` gives -0.5 to ``very very very``: one of two pairs is a repetition.
     Add the penalty to other rewards.
 
-    The value is ``(1 - distinct n-grams / n-grams) * max_penalty``; 0.0 if there are fewer than `ngram` tokens. Source:
-    Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2; the same numbers as
+    The value is ``(1 - distinct n-grams / n-grams) * max_penalty``, 0.0 if there are fewer than `ngram` tokens. Source:
+    Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2. The same numbers as
     TRL's ``get_repetition_penalty_reward`` over tokens.
 
     Args:
         ngram: the number of neighbors that form an n-gram, 1 or more.
         unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` of the whole completion, without case and
-            invisible characters; every Chinese or Japanese character is a word.
+            invisible characters. Every Chinese or Japanese character is a word.
         max_penalty: the lowest score, 0.0 or below.
-        extract: finds the text whose words are counted; by default the whole completion.
+        extract: finds the text whose words are counted, by default the whole completion.
 
     Raises:
         RewardDefinitionError: `ngram` below 1, a positive penalty, an unknown unit.
@@ -159,7 +159,7 @@ def repetition_penalty(
     if unit not in get_args(Unit):
         raise RewardDefinitionError(f"repetition_penalty: unit must be tokens or words, got {shorten(unit)}")
     if unit == "tokens" and extract is not None:
-        raise RewardDefinitionError('repetition_penalty: extract= finds text, not tokens; pass unit="words" with it')
+        raise RewardDefinitionError('repetition_penalty: extract= finds text, not tokens. Pass unit="words" with it')
     view = as_extractor(extract, raw())
     counted = (
         Parameter("counted", "completion_ids") if unit == "tokens" else Parameter("counted", "completion", view=view)

@@ -88,25 +88,25 @@ def set_match(
 
     With c items in common, a in the answer and g in the gold: 2 * c / (a + g) (``"f1"``), c / a (``"precision"``),
     c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same items and else 0.0 (``"exact"``). The
-    gold is a set; an item that the answer repeats counts once in c, but each copy in a. Two metrics are easy to game
-    on their own: recall by listing everything (limit it with `max_items`), precision by listing one sure item.
+    gold is a set. An item that the answer repeats counts once in c, but each copy in a. Two metrics are easy to game
+    alone: recall by listing everything (limit it with `max_items`), precision by listing one sure item.
 
-    A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``); several lines as one item
-    per line; a single line is split at semicolons or commas (including Chinese ones), with "and" or "or" before the
-    last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or brackets
+    A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``). Several lines are one
+    item per line. A single line is split at semicolons or commas (including Chinese ones), with "and" or "or" before
+    the last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or brackets
     divide nothing. The introduction of the list ("The answers are", "Answer:", a heading) is removed with the text
-    before it; the last one counts. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are
-    removed, and so are brackets and fences around the list, and quotes, emphasis, ``$`` and periods around an item; the
+    before it. The last one counts. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are
+    removed, and so are brackets and fences around the list, and quotes, emphasis, ``$`` and periods around an item. The
     same holds for gold lists. White space and Unicode form are ignored, and the number 3 in JSON equals the item ``3``.
     If one list has only letters of options (A to J), ``ABD`` and ``(A)(B)(D)`` in the other are three letters.
 
     Args:
         column: the column of the gold list: a list, or text that is read like an answer.
-        extract: finds the list, ``rk.extract.answer()`` by default; ``rk.extract.document()`` also takes JSON out of a
+        extract: finds the list, ``rk.extract.answer()`` by default. ``rk.extract.document()`` also takes JSON out of a
             fenced block.
         gold: finds the list in a gold cell that is text.
         metric: see above.
-        separator: the text between items, such as ``";"``; replaces all the rules above.
+        separator: the text between items, such as ``";"``. Replaces all the rules above.
         ignore_case: ignore case.
         max_items: an answer with more items scores 0.0.
 
@@ -160,7 +160,7 @@ class SequenceMatch:
         else:
             value = 0.0
         where = f"item {common + 1} is {shorten(answer[common], 60)}" if common < len(answer) else "items are missing"
-        return Score(above(self.floor, value), f"{where} after {common} of {len(gold)} right ones")
+        return Score(above(self.floor, value), f"{where} after {common} of {len(gold)} correct ones")
 
 
 def _pairs_in_order(answer: Items, gold: Items) -> int:
@@ -200,25 +200,25 @@ def sequence_match(
     """Score how well the list in the answer matches the gold list, in order.
 
     ``rk.sequence_match("answer")`` gives 0.5 to ``<answer>A, B, D, C</answer>`` if the column "answer" is
-    ``["A", "B", "C", "D"]``: the first two of four items are right. With metric="kendall" it gives 5/6, because one of
-    six pairs is swapped.
+    ``["A", "B", "C", "D"]``: the first two of four items are correct. With metric="kendall" it gives 5/6, because one
+    of six pairs is swapped.
 
     With n the length of the longer list, so that missing and extra items always lower the score:
 
-    - ``"prefix"``: items before the first wrong one / n.
-    - ``"positions"``: items at the right position / n.
+    - ``"prefix"``: items before the first incorrect one / n.
+    - ``"positions"``: items at the correct position / n.
     - ``"kendall"``: pairs of gold items that the answer has in the right order / (n * (n - 1) / 2). For a permutation
       of the gold this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the right
-      items gets 0.5 on average; floor=0.5 makes it max(0, tau). A gold list of one item scores 1.0 or 0.0.
+      items gets 0.5 on average. ``floor=0.5`` makes it max(0, tau). A gold list of one item scores 1.0 or 0.0.
     - ``"exact"``: 1.0 for the same list, else 0.0.
 
     Args:
         column: the column of the gold list: a list, or text that is read like an answer.
-        extract: finds the list, ``rk.extract.answer()`` by default; ``rk.extract.document()`` also takes JSON out of a
+        extract: finds the list, ``rk.extract.answer()`` by default. ``rk.extract.document()`` also takes JSON out of a
             fenced block.
         gold: finds the list in a gold cell that is text.
         metric: see above.
-        separator: the text between items, such as ``">"``; replaces the rules of ``rk.set_match`` (JSON, lines or
+        separator: the text between items, such as ``">"``. Replaces the rules of ``rk.set_match`` (JSON, lines or
             commas).
         ignore_case: ignore case.
         floor: the match s that scores 0.0, from 0.0 to below 1.0: the value is max(0, (s - floor) / (1 - floor)).

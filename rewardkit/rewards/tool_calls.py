@@ -173,10 +173,10 @@ def read_gold_calls(value: object) -> GoldCalls:
     if isinstance(value, str):
         parsed = parse_json(value)
         if parsed.error:
-            raise ValueError(f"{parsed.error}; the gold calls must be a JSON list of {{name, arguments}}")
+            raise ValueError(f"{parsed.error}. The gold calls must be a JSON list of {{name, arguments}}")
         value = parsed.value
     if not isinstance(value, (list, tuple)):
-        raise ValueError(f"the gold calls must be a list, [] for no call; got {shorten(value)}")
+        raise ValueError(f"the gold calls must be a list, [] for no call, got {shorten(value)}")
     if value and all(isinstance(item, (list, tuple)) for item in value):
         return GoldCalls(tuple(tuple(_gold_call(entry, text) for entry in item) for item in value), by_round=True)
     return GoldCalls((tuple(_gold_call(entry, text) for entry in value),))
@@ -190,9 +190,9 @@ def _gold_call(entry: Any, text: bool) -> GoldCall:
         raise ValueError(f'a gold call must be {{"name": ..., "arguments": {{...}}}}, got {shorten(entry)}')
     misnamed = next((key for key in inner if key in _OTHER_NAMES and inner[key] is not None), None)
     if misnamed is not None and "arguments" not in inner:
-        raise ValueError(f"the gold call {name!r} has no 'arguments', but {misnamed!r}; rename it to 'arguments'")
+        raise ValueError(f"the gold call {name!r} has no 'arguments', but {misnamed!r}. Rename it to 'arguments'")
     if inner.get("optional") is not None:
-        raise ValueError(f'the gold call {name!r} has the key "optional"; only an argument may be optional')
+        raise ValueError(f'the gold call {name!r} has the key "optional". Only an argument may be optional')
     arguments = inner.get("arguments")
     if isinstance(arguments, str):
         text = True
@@ -367,7 +367,7 @@ MOST_CALLS = 400
 """The maximum number of calls; more score 0.0. Arbitrary: pairing takes time quadratic in the calls of a turn, and no
 task needs this many."""
 _SPRAYING = (
-    'tool_calls(extra="allow"): calls beyond the gold cost nothing, so a policy is paid for trying everything. Use the '
+    'tool_calls(extra="allow"): calls beyond the gold cost nothing, so a policy gains by trying everything. Use the '
     "default, or add a penalty on calls, such as rk.agents.calls_between(0, 4)"
 )
 
@@ -462,12 +462,12 @@ def tool_calls(
 
     The score is ``2 * S / (gold + made)``, where ``S`` is the worth of the best pairing of made and gold calls. A call
     can be paired once, so repeating it does not raise the score. Every made call counts, even if it failed, is unknown,
-    has no result, or comes after the answer. Arguments are compared by JSON value: 1 equals 1.0, True is not 1, texts
+    has no result, or comes after the answer. Arguments are compared by JSON value: 1 equals 1.0, True is not 1, strings
     are compared as they are. docs/agents.md has examples and the laws.
 
     Args:
-        column: the column of the gold calls: JSON text of a list of ``{"name", "arguments"}``; ``[]`` if no call is
-            right. An argument may be ``{"any_of": [...]}`` or ``{"optional": value}``. A list of lists has one list
+        column: the column of the gold calls: JSON text of a list of ``{"name", "arguments"}``, ``[]`` if no call is
+            needed. An argument may be ``{"any_of": [...]}`` or ``{"optional": value}``. A list of lists has one list
             per round, that is, for the turns between one message of the user and the next. Keep it as text: Arrow
             gives all dicts of a column the same keys and fills the gaps with None, so outside a text an argument that
             is None may be missing.
@@ -478,7 +478,7 @@ def tool_calls(
         free: the number of extra calls that do not lower the score, such as a retry after an error.
         same: argument -> a function of the made and the gold value that returns whether they are equal.
         form: the notation of calls. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
-            usual chat templates; a trainer that is known to run calls reads them itself, and its texts have none.
+            usual chat templates. A trainer that is known to run calls reads them itself, and its completions have none.
             ``"messages"``: in messages alone. ``"hermes"``, ``"llama"``, ``"mistral"``, ``"deepseek"``, ``"kimi"``,
             ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``, ``"json"`` or ``"react"``: a call that is written in
             another form counts and matches nothing. docs/agents.md shows all forms.

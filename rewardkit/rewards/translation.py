@@ -85,7 +85,7 @@ def bleu(
     BLEU is the geometric mean of the precisions of runs of 1 to 4 words, times a brevity penalty (Papineni et al. 2002,
     https://aclanthology.org/P02-1040), with exponential smoothing, over the run lengths that a short text has (Post
     2018, https://aclanthology.org/W18-6319). Several references count together, as in the paper. BLEU was designed for
-    whole corpora and is coarse for one sentence; ``rk.chrf`` agrees better with human judgment.
+    whole corpora and is coarse for one sentence. ``rk.chrf`` agrees better with human judgment.
 
     Args:
         column: the column of the reference: text, or a list of references.
@@ -96,7 +96,7 @@ def bleu(
         ignore_case: ignore case.
 
     Returns:
-        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0; with more than 100 references, one
+        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0. With more than 100 references, one
         longer than 2,000,000 characters divided by their number.
 
     Raises:
@@ -138,7 +138,7 @@ def chrf(
     ``The cat sat on the mat``.
 
     chrF is the F-measure over runs of 1 to 6 characters (Popovic 2015, https://aclanthology.org/W15-3049), computed by
-    sacrebleu; the best of several references counts. Other forms of a word get partial credit, and no tokenizer is
+    sacrebleu. The best of several references counts. Other forms of a word get partial credit, and no tokenizer is
     needed. With beta = 2 recall counts four times as much as precision: a correct translation followed by the same
     amount of other text still gets about 0.8. If the policy exploits that, pass beta=1.
 
@@ -151,7 +151,7 @@ def chrf(
         ignore_case: ignore case.
 
     Returns:
-        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0; with more than 100 references, one
+        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0. With more than 100 references, one
         longer than 2,000,000 characters divided by their number.
 
     Raises:

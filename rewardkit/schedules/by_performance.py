@@ -173,7 +173,7 @@ def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: flo
     """Return a schedule that follows a component: 0 up to an average of `low`, 1 from `high`, linear in between.
 
     ``1.0 - 0.9 * rk.schedules.track("tags", 0.5, 1.0)`` fades a weight from 1.0 to 0.1 as the policy learns the tags.
-    Before the first batch, it is 0; in evaluation, it is 1.
+    Before the first batch, it is 0. In evaluation, it is 1.
 
     Args:
         component: the component, as in `when_reached`.

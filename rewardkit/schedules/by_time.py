@@ -172,7 +172,7 @@ def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule
     """Return several schedules in sequence: ``join({0.0: 1.0, 0.3: linear(1.0, 0.2), 0.8: 0.2})``.
 
     Args:
-        pieces: position -> schedule or number, in ascending order from 0; only fractions or only steps. Positions
+        pieces: position -> schedule or number, in ascending order from 0, only fractions or only steps. Positions
             inside each schedule are relative to its own part: 0.0 is its start, 1.0 its end, and steps count from its
             start.
 
@@ -202,7 +202,7 @@ def cycle(schedule: Schedule, period: Position) -> Schedule:
     checked = checked_position(period, "cycle: period")
     if checked == 0:
         raise RewardDefinitionError("cycle: period must be above 0. Pass period=0.25 for four periods in a training")
-    return Cycled(_schedule(schedule, "cycle: what is repeated"), checked)
+    return Cycled(_schedule(schedule, "cycle: the repeated value"), checked)
 
 
 def delay(schedule: Schedule, until: Position, *, before: float | None = None) -> Schedule:
@@ -211,12 +211,12 @@ def delay(schedule: Schedule, until: Position, *, before: float | None = None) -
     Args:
         schedule: its positions are relative to the part from `until` to the end of training.
         until: the start of `schedule`: a fraction of training (float) or a step (int), above 0.
-        before: the value until then; by default the first value of `schedule`.
+        before: the value until then, by default the first value of `schedule`.
 
     Raises:
         RewardDefinitionError: `until` is invalid, or 0.
     """
-    later, start = _schedule(schedule, "delay: what is delayed"), checked_position(until, "delay: until")
+    later, start = _schedule(schedule, "delay: the delayed value"), checked_position(until, "delay: until")
     if start == 0:
         raise RewardDefinitionError(
             "delay: until=0 is the start of training, so nothing is delayed. Pass a later position"
@@ -446,7 +446,7 @@ def linear(initial: float, final: float, *, start: Position = 0.0, end: Position
 
     Args:
         initial: the value until `start`.
-        final: the value from `end` on, and in evaluation.
+        final: the value at `end` and later, and in evaluation.
         start: the start of the change: a fraction of training (float, 0.0 to 1.0) or a step (int, at least 2).
         end: the position at which the schedule reaches `final`, in the same format as `start`.
 
@@ -473,7 +473,7 @@ def polynomial(
     decay of learning rates. The other arguments are those of `linear`.
 
     Args:
-        power: above 0; 1 is a straight line, below 1 it starts slowly and ends fast.
+        power: a number above 0. With 1 it is a straight line, below 1 it starts slowly and ends fast.
 
     Raises:
         RewardDefinitionError: as in `linear`, or `power` is not above 0.
@@ -497,7 +497,7 @@ def exponential(initial: float, final: float, *, start: Position = 0.0, end: Pos
     first, last = number(initial, "initial"), number(final, "final")
     if not (first > 0.0 and last > 0.0) and not (first < 0.0 and last < 0.0):
         raise RewardDefinitionError(
-            f"exponential: cannot go from {first:g} to {last:g}; both must be above zero, or both below. Use a small "
+            f"exponential: cannot go from {first:g} to {last:g}. Both must be above zero, or both below. Use a small "
             "number such as 0.01 instead of zero"
         )
     return _ramp("exponential", Geometric(), first, last, start, end)
@@ -513,7 +513,7 @@ def sigmoid(
     The other arguments are those of `linear`.
 
     Args:
-        steepness: the steepness of the logistic function, at least 1e-6; a small value is almost a straight line.
+        steepness: the steepness of the logistic function, at least 1e-6. A small value is almost a straight line.
 
     Raises:
         RewardDefinitionError: as in `linear`, or `steepness` is below 1e-6.
@@ -565,7 +565,7 @@ def piecewise(
     """Return a schedule through `points`: ``piecewise({0.0: 0.1, 0.5: 1.0, 1.0: 0.3})``.
 
     Args:
-        points: position -> value, in ascending order; only fractions or only steps.
+        points: position -> value, in ascending order, only fractions or only steps.
         interpolation: ``"linear"`` connects the points, ``"constant"`` holds each value until the next.
 
     Raises:

@@ -185,7 +185,7 @@ def plot_schedules(
     if len(courses) > 1:
         open_ends = dict.fromkeys(each.component for each in _followers(reward) if each.component not in (means or {}))
         names = ", ".join(map(_label, open_ends))
-        figure.suptitle(f"shaded: depends on the mean of {names}; pass means= to draw one line", fontsize="medium")
+        figure.suptitle(f"shaded: depends on the mean of {names}. Pass means= to draw one line", fontsize="medium")
     return figure
 
 

@@ -116,20 +116,20 @@ def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) 
     - ``tools``: the functions as JSON text, in OpenAI's schema. Types are renamed to their JSON Schema names. Functions
       keep their names (some contain dots, which some endpoints refuse).
     - ``calls``: the correct calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. Several allowed values
-      of an argument are ``{"any_of": [...]}``, and an argument that may be left out is ``{"optional": value}``. The
+      of an argument are ``{"any_of": [...]}``, and an optional argument is ``{"optional": value}``. The
       cell is ``[]`` if no call is correct, and None if BFCL has no answers because every call is correct
       (``live_relevance``).
     - ``turns``, only with several turns: JSON text, a list of ``{"messages": [...]}`` for each turn, with ``"tools"``
       if the turn adds functions. Then ``calls`` is a list of lists, one for each turn.
 
-    Values are unchanged. BFCL ignores case, spaces and ``,./-_*^`` when it compares strings, so that "1.5" equals "15";
-    this is not copied. An empty string among the allowed values means that the argument may be left out; for an
+    Values are unchanged. BFCL ignores case, spaces and ``,./-_*^`` when it compares strings, so that "1.5" equals "15".
+    This is not copied. An empty string among the allowed values means that the argument is optional. For an
     argument that the schema requires, it is a value.
 
     Args:
         question_path: such as ``BFCL_v4_parallel.json``, one JSON object per line. Questions with several turns need
             the folder ``multi_turn_func_doc`` next to it.
-        answer_path: the possible answers; by default the file of the same name in ``possible_answer`` next to it.
+        answer_path: the possible answers, by default the file of the same name in ``possible_answer`` next to it.
 
     Raises:
         DataError: a line cannot be read, a question has no answer, or the answers are text and not calls.
@@ -199,7 +199,7 @@ def _calls(location: str, answer: Sequence[Any], functions: Mapping[str, Mapping
         if not isinstance(entry, Mapping):
             raise DataError(
                 f"{location}: the answer is {shorten(entry)}, not a call. Pass questions whose answers are calls: "
-                "those of web_search and memory are texts"
+                "the answers of web_search and memory are text"
             )
         calls += [
             {"name": name, "arguments": _arguments(arguments, functions.get(name, {}))}

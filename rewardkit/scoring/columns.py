@@ -189,7 +189,7 @@ class Columns:
         if self.compares and not self.common:
             raise DataError(
                 f"the reward compares the completions of a prompt, but {self.data} has no column 'prompt'. "
-                "Name the column with --columns prompt=COLUMN."
+                "Name the column with --columns prompt=COLUMN"
             )
 
     def _sizes(self, chunk: Chunk) -> tuple[int, ...]:

@@ -109,7 +109,7 @@ def rows_of(path: str | Path) -> Iterator[tuple[str, Row]]:
     address = os.fspath(path)
     if ending(address) not in readers:
         raise DataError(
-            f"{path}: unknown file type. Pass a .jsonl, .json, .csv or .parquet file, or a list of mappings."
+            f"{path}: unknown file type. Pass a .jsonl, .json, .csv or .parquet file, or a list of mappings"
         )
     for location, row in readers[ending(address)](address):
         yield location, checked_row(location, row)
@@ -122,7 +122,7 @@ def checked_row(location: str, row: Any) -> Row:
         DataError: `row` is not a mapping.
     """
     if type(row) is not dict and not isinstance(row, Mapping):
-        hint = " For a pandas table, pass table.to_dict('records')." if isinstance(row, str) else ""
+        hint = " For a pandas table, pass table.to_dict('records')" if isinstance(row, str) else ""
         raise DataError(f"{location}: expected a mapping, got {shorten(row)}.{hint}")
     return row
 
@@ -245,7 +245,7 @@ def _decoded(data: bytes, location: str, *, first: bool) -> str:
         return (data.removeprefix(BYTE_ORDER_MARK) if first else data).decode()
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{location}: not UTF-8 ({error.reason} at byte {error.start}). Save the file as UTF-8."
+            f"{location}: not UTF-8 ({error.reason} at byte {error.start}). Save the file as UTF-8"
         ) from None
 
 
@@ -274,10 +274,10 @@ def csv_rows(
             header = cells
             twice = next((name for name in header if header.count(name) > 1), None)
             if twice is not None:
-                raise DataError(f"{location}: duplicate column {twice!r}. Rename one of them.")
+                raise DataError(f"{location}: duplicate column {twice!r}. Rename one of them")
         elif len(cells) != len(header):
             raise DataError(
-                f"{location}: {len(cells)} cells for {len(header)} columns. Quote cells that contain commas."
+                f"{location}: {len(cells)} cells for {len(header)} columns. Quote cells that contain commas"
             )
         else:
             yield location, dict(zip(header, cells, strict=True))
@@ -295,7 +295,7 @@ def _cells_of(name: str, lines: Iterable[str], longest: int) -> Iterator[tuple[i
             raise DataError(f"{name}, line {rows.line_num}: not CSV ({error})") from None
         except UnicodeDecodeError as error:
             raise DataError(
-                f"{name}: not UTF-8 ({error.reason}, after line {rows.line_num}). Save the file as UTF-8."
+                f"{name}: not UTF-8 ({error.reason}, after line {rows.line_num}). Save the file as UTF-8"
             ) from None
         finally:
             csv.field_size_limit(limit)

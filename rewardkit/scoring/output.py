@@ -127,7 +127,7 @@ class Output:
         if name == _FILE and not path.exists() and self._path.is_file() and self._path.stat().st_size >= size:
             os.replace(self._path, path)  # the command ended between finishing the file and removing the folder
         if not path.is_file() or path.stat().st_size < size:
-            raise DataError(f"{path} has changed: cannot resume. Start again without --resume.")
+            raise DataError(f"{path} has changed: cannot resume. Start again without --resume")
         file = path.open("r+b")
         file.truncate(size)
         file.seek(size)
@@ -140,7 +140,9 @@ class Output:
             changes = ", ".join(
                 f"{name} (was {shorten(before.get(name))}, is {shorten(self._about.get(name))})" for name in other
             )
-            raise DataError(f"{self._path} cannot be resumed, since this has changed: {changes}. Leave out --resume.")
+            raise DataError(
+                f"{self._path} cannot be resumed, since this has changed: {changes}. Start again without --resume"
+            )
 
     def _save(self) -> None:
         """Save everything to disk: first the data, then the manifest that covers it."""
@@ -213,5 +215,5 @@ def _locked(lock_path: Path, path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise DataError(f"another command is writing {path}. Wait for it, or write to another file.") from None
+            raise DataError(f"another command is writing {path}. Wait for it, or write to another file") from None
         yield

@@ -54,6 +54,6 @@ def load(path: str | Path) -> list[Regression]:
             cases.append(Regression(row["completion"], good, prompt, columns, row["why"], row.get("lossless", True)))
         except (ValueError, KeyError, TypeError) as error:
             raise RewardKitError(
-                f"{file}, line {number}: not a regression case ({error!r}): {shorten(line)}. Delete the line."
+                f"{file}, line {number}: not a regression case ({error!r}): {shorten(line)}. Delete the line"
             ) from None
     return cases

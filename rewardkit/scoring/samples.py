@@ -62,7 +62,7 @@ class Records:
         Raises:
             DataError: a label is neither a boolean nor a number.
         """
-        values = self.column(name, "the label; if another column has it, pass label=")
+        values = self.column(name, "the label. If another column has it, pass label=")
         answers, grades = [_coerced(value, bool) for value in values], [_coerced(value, float) for value in values]
         if None not in answers:
             return np.array(answers, dtype=np.bool_)
@@ -74,7 +74,7 @@ class Records:
         raise DataError(
             f"{self.places[position]}: cannot read the label {name!r}: {shorten(values[position])}. Use true or "
             "false, yes or no, "
-            "1 or 0, or only numbers."
+            "1 or 0, or only numbers"
         )
 
 
@@ -146,7 +146,7 @@ def arranged(
     Raises:
         DataError: a record has no completion, only some have a prompt, or a column of `group_by` is missing.
     """
-    texts = records.column(completion, "the completion; if another column has it, pass completion=")
+    texts = records.column(completion, "the completion. If another column has it, pass completion=")
     has_prompts = prompt in records.columns
     prompts = records.column(prompt, "the prompt, which other rows have") if has_prompts else None
     named, takes_all = asked_for(reward)

@@ -190,7 +190,7 @@ def _lines(path: Path, layout: Layout) -> Iterator[Add]:
 @contextmanager
 def _cells(path: Path, layout: Layout) -> Iterator[Add]:
     if layout.chat:
-        raise DataError("a .csv file cannot hold chat messages: a trainer would read them as text. Use .jsonl.")
+        raise DataError("a .csv file cannot hold chat messages: a trainer would read them as text. Use .jsonl")
     _refuse(layout, "", "a .csv file cannot hold the column", ".jsonl or .parquet")
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -235,7 +235,7 @@ def _refuse(layout: Layout, kind: str, problem: str, instead: str) -> None:
         schema = layout.scored.saved.schema
         type_name = "" if schema is None else str(schema.field(column).type)
         if kind in type_name:
-            raise DataError(f"{problem} ({name!r}). Use {instead}.")
+            raise DataError(f"{problem} ({name!r}). Use {instead}")
 
 
 def _type(field: Field, layout: Layout) -> pyarrow.DataType:
@@ -257,7 +257,7 @@ def _type(field: Field, layout: Layout) -> pyarrow.DataType:
     if not kinds:
         return pa.null()
     if not hasattr(pa, "json_"):
-        raise DataError(f"column {field.name!r} needs pyarrow 19 or later. Use .jsonl, or update pyarrow.")
+        raise DataError(f"column {field.name!r} needs pyarrow 19 or later. Use .jsonl, or update pyarrow")
     return pa.json_()
 
 

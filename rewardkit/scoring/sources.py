@@ -136,7 +136,7 @@ def _opened(name: str, addresses: list[str], limit: int | None, completion: str 
     if endings == {".parquet"}:
         return _tabular(name, addresses, limit, completion=completion, partitioned=name not in addresses)
     if ".parquet" in endings:
-        raise DataError(f"{name}: .parquet files and text files have different types. Score them in two commands.")
+        raise DataError(f"{name}: .parquet files and text files have different types. Score them in two commands")
     return _texts(name, addresses, limit, completion, mapped)
 
 
@@ -287,7 +287,7 @@ def _logged(folder: Path, limit: int | None) -> Saved:
             return _tabular(str(folder), paths, limit, ("step",))
     raise DataError(
         f"{folder} is not a recorded run and has no completions/completions_*.parquet, which TRL writes with "
-        "GRPOConfig(log_completions=True). For other data, pass the file."
+        "GRPOConfig(log_completions=True). For other data, pass the file"
     )
 
 

@@ -46,7 +46,7 @@ def check_names(names: Sequence[str], data: str) -> None:
     """Raise a DataError if two columns of `data` have the same name."""
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise DataError(f"{data}: duplicate column {twice!r}. Rename one of them.")
+        raise DataError(f"{data}: duplicate column {twice!r}. Rename one of them")
 
 
 def renamed(names: Sequence[str], components: Sequence[str]) -> dict[str, str]:
@@ -399,7 +399,7 @@ def kind_of(path: Path) -> str:
         DataError: the path has another suffix.
     """
     if path.suffix.lower() not in (".jsonl", ".csv", ".parquet"):
-        raise DataError(f"{path}: cannot write this file type. Use .jsonl, .csv or .parquet.")
+        raise DataError(f"{path}: cannot write this file type. Use .jsonl, .csv or .parquet")
     return path.suffix.lower()
 
 

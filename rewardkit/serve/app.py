@@ -84,7 +84,7 @@ class ScoreRequest(BaseModel):
         None, ge=1, description="the rows are whole groups of so many completions, for rewards that compare them"
     )
     progress: ProgressIn | None = Field(None, description="without it, schedules have their end value")
-    deadline: float | None = Field(None, gt=0, description="seconds; at most the server's")
+    deadline: float | None = Field(None, gt=0, description="seconds, at most the server's")
 
 
 class RowOut(BaseModel):
@@ -204,7 +204,7 @@ def serve(
             uvicorn.Server(config).run(sockets=[listening])
         except SystemExit:
             refusal = getattr(app.state, "refusal", None)
-            raise refusal or RewardKitError("the server did not start; see the log") from None
+            raise refusal or RewardKitError("the server did not start. See the log") from None
     if (refusal := getattr(app.state, "refusal", None)) is not None:
         raise refusal
 

@@ -49,7 +49,7 @@ class Metrics:
         self.batch = metric(prometheus.Histogram, "batch_rows", "Rows in a batch for a worker", buckets=_SIZES)
         self.duplicates = metric(prometheus.Counter, "duplicate_rows", "Rows that waited for an equal row in flight")
         self.deaths = metric(
-            prometheus.Counter, "worker_batches_lost", "Batches whose worker process died; they are scored again"
+            prometheus.Counter, "worker_batches_lost", "Batches whose worker process died, and which are scored again"
         )
         self.waiting = metric(prometheus.Gauge, "rows_waiting", "Rows that wait or are being scored")
         self.workers = metric(prometheus.Gauge, "workers_ready", "Worker processes that have loaded the reward")

@@ -459,9 +459,9 @@ def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
     """Return the reward that `rewardkit serve` serves at an address: ``rk.to_trl(rk.remote("http://host:8000"))``.
 
     The remote reward has the served reward's terms, with the same names and values, so totals are the same as if the
-    served reward ran here. The raw value of a component is the part ``raw`` of its term; components that are only
+    served reward ran here. The raw value of a component is the part ``raw`` of its term. Components that are only
     monitored stay on the server. Rows are sent in requests of up to 64, several at a time. After a lost connection, a
-    restart or a full queue, a request is retried until the deadline; then its rows have failed and get no learning
+    restart or a full queue, a request is retried until the deadline. Then its rows have failed and get no learning
     signal. The token is read from the environment variable REWARDKIT_TOKEN.
 
     Args:

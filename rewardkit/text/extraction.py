@@ -80,13 +80,13 @@ def answer(*, thinking: Thoughts = None) -> Extractor:
     """Find the final answer: the ``<answer>`` tag, else the last box, else after ``####``, else the visible text.
 
     Args:
-        thinking: the tags of the thinking, as described for the module; answers inside the thinking are not read.
+        thinking: the tags of the thinking, as described for the module. Answers inside the thinking are not read.
     """
     return Answer(thinking=Thinking.of(thinking))
 
 
 def tag(name: Tag, *, thinking: Thoughts = None) -> Extractor:
-    """Find the body of the only ``<name>...</name>``; None if it is missing or there are two.
+    """Find the body of the only ``<name>...</name>``, None if it is missing or there are two.
 
     Args:
         name: one word, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or any two marks:
@@ -128,7 +128,7 @@ def prefilled(where: Extractor | None = None) -> Extractor:
     """Search only after ``</think>``, for prompts that end with ``<think>``: a cut-off completion is all thinking.
 
     Args:
-        where: the extractor that searches the text after the thinking; `answer` by default. If the prompt ends with a
+        where: the extractor that searches the text after the thinking, `answer` by default. If the prompt ends with a
             tag other than ``<think>``, name it there: ``prefilled(answer(thinking="plan"))``.
     """
     inner = as_extractor(where, Answer())
@@ -152,7 +152,7 @@ def json(*path: str | int, where: Extractor | None = None) -> Extractor:
 
     Args:
         path: keys of objects and positions of arrays, from the outside in.
-        where: finds the JSON; `document` by default. It is parsed once per batch for all rewards.
+        where: finds the JSON, `document` by default. It is parsed once per batch for all rewards.
     """
     for step in path:
         if isinstance(step, bool) or not isinstance(step, (str, int)):

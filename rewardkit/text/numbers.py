@@ -164,18 +164,18 @@ class NumberText:
         match = _NUMBER.fullmatch(bare)
         if "," in bare and _WITH_COMMAS.fullmatch(bare):
             if not self.thousands:
-                return f"{shorten(text, 60)} has thousands separators; allow them with thousands=True"
+                return f"{shorten(text, 60)} has thousands separators. Allow them with thousands=True"
             if match is None:
                 return f"{shorten(text, 60)} has commas that do not separate thousands"
         value = value_of(match) if match else None
         is_quotient = match is not None and match["decimal"] is None
         if value is None or (is_quotient and percent):
-            hint = "; allow a unit with units=[...]" if _WITH_UNIT.fullmatch(_without_latex(text)) else ""
+            hint = ". Allow a unit with units=[...]" if _WITH_UNIT.fullmatch(_without_latex(text)) else ""
             return f"{shorten(text, 60)} is not a number{hint}"
         if is_quotient and value.denominator == 1:
             return f"{shorten(text, 60)} still has to be divided"
         if percent and not self.percent:
-            return f"{shorten(text, 60)} is a percentage; allow it with percent=True"
+            return f"{shorten(text, 60)} is a percentage. Allow it with percent=True"
         if factor != 1 or percent:
             value *= factor / 100 if percent else factor
         return -value if sign == "-" else value

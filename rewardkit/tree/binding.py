@@ -88,7 +88,7 @@ def coerce_column(
         except CoercionError as error:
             remedy = remedy or (
                 f"Fix the data, change the annotation of `{column}`, or parse the value yourself: "
-                f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]."
+                f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]"
             )
             if raises:
                 raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
@@ -118,8 +118,8 @@ def _remembered(coercer: Coercer, value: object) -> Any:
     return coerced
 
 
-_REMEDY = "Fix the data."
-_GOLD_REMEDY = "Fix the data, or pass gold= with an extractor that finds the answer in the cell."
+_REMEDY = "Fix the data"
+_GOLD_REMEDY = "Fix the data, or pass gold= with an extractor that finds the answer in the cell"
 _AS_THEY_ARE = ("completion", "trajectory", "progress", "trainer_state", "log_metric", "log_extra", ENVIRONMENT)
 """Arguments that are not copied for each call."""
 _ATOMS = {str, int, float, bool, bytes, type(None)}

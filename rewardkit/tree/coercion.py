@@ -275,9 +275,9 @@ def _compiled(annotation: Any) -> Coercer:
         raise
     except Exception as error:
         raise RewardDefinitionError(
-            f"The annotation {shorten(annotation)} cannot be used for a column: {_reason(error)} Use a type that "
+            f"the annotation {shorten(annotation)} cannot be used for a column: {_reason(error)} Use a type that "
             "pydantic supports, Annotated[..., pydantic.PlainValidator(parse)] to parse the value yourself, or "
-            "no annotation to get the value unchanged."
+            "no annotation to get the value unchanged"
         ) from error
 
 
@@ -443,7 +443,7 @@ def _from_text(text: str, adapter: TypeAdapter[Any], items: _Items, is_union: bo
     try:
         literal = read_literal(text.strip(WHITESPACE))
     except Exception as error:
-        reason = f"{misfit}; it is neither JSON ({not_json}) nor a Python literal ({_reason(error).rstrip('.')})"
+        reason = f"{misfit}. It is neither JSON ({not_json}) nor a Python literal ({_reason(error).rstrip('.')})"
         raise LiteralError(reason) from None
     return _from_value(literal, adapter, items)
 

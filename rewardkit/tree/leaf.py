@@ -419,7 +419,7 @@ def _data_errors(raw: list[Any], rows: Sequence[int | None], name: str, *, raise
     for position, (result, row) in enumerate(zip(raw, rows, strict=False)):
         if type(result) is Raised and isinstance(result.error, CoercionError):
             if raises:
-                raise CoercionError(f"reward {name!r}: row {row}: {result.error} Fix the data.") from None
+                raise CoercionError(f"reward {name!r}: row {row}: {result.error} Fix the data") from None
             checked[position] = Unparsable(f"{result.error} Fix the data.")
     return checked
 

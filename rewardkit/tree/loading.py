@@ -210,7 +210,7 @@ def survey(target: str) -> list[Loaded]:
     if all(candidate.left_out for candidate in module_candidates):
         listed = "; ".join(f"{candidate.name}: {candidate.left_out}" for candidate in module_candidates)
         reason = (
-            f"all candidates are left out ({listed})" if module_candidates else f"no variable is a candidate. {WHAT}"
+            f"all candidates are excluded ({listed})" if module_candidates else f"no variable is a candidate. {WHAT}"
         )
         raise RewardDefinitionError(f"{source} has no public rewards: {reason}. Name the reward: {source}:reward")
     return [
@@ -227,7 +227,7 @@ def split(target: str) -> tuple[str, str]:
     if not colon or (len(source) == 1 and name[:1] in ("\\", "/")):  # C:\rewards.py
         return target, ""
     if not source or not name:
-        raise RewardDefinitionError(f"cannot read {target!r}. Write module:reward or path/to/file.py:reward.")
+        raise RewardDefinitionError(f"cannot read {target!r}. Write module:reward or path/to/file.py:reward")
     return source, name
 
 
@@ -345,7 +345,7 @@ def _named(module: ModuleType, name: str, source: str) -> Any:
     for part in name.split("."):
         if not hasattr(value, part):
             reward_names = [candidate.name for candidate in candidates(module) if not candidate.left_out]
-            hint = f" Its rewards: {', '.join(reward_names)}." if reward_names else ""
+            hint = f" Its rewards: {', '.join(reward_names)}" if reward_names else ""
             raise RewardDefinitionError(f"{source} has no {part!r}.{near_miss(part, vars(module))}{hint}")
         value = getattr(value, part)
     return value

@@ -79,9 +79,9 @@ _TRL_HABITS = {
     "environment": "A function of an environment is rk.agents.final_state(function), without @rk.reward",
 }
 _LIST_HABITS = {
-    ("group", "completions"): "With scope='group', name the argument `completion`: it is the list of the group's texts",
+    ("group", "completions"): "With scope='group', name the argument `completion`: it is a list, one per row",
     ("group", "prompts"): "With scope='group', name the argument `prompt`: it is one text, that of the group",
-    ("batch", "completions"): "With scope='batch', name the argument `completion`: it is the list of all texts",
+    ("batch", "completions"): "With scope='batch', name the argument `completion`: it is a list, one per row",
     ("batch", "prompts"): "With scope='batch', name the argument `prompt`: it is a list with one text per completion",
 }
 
@@ -172,7 +172,7 @@ def parameters_of(
             stars = "**" if parameter.kind is parameter.VAR_KEYWORD else "*"
             raise RewardDefinitionError(
                 f"reward {name!r} takes {stars}{parameter.name}, which is not supported. Name the columns it needs as "
-                "arguments, or `example` for all columns; wrap a TRL reward function with rk.from_trl(function)"
+                "arguments, or `example` for all columns. Wrap a TRL reward function with rk.from_trl(function)"
             )
         annotation = hints.get(parameter.name, MISSING)
         if scope != "sample" and parameter.name not in SINGLE and (scope, parameter.name) != ("group", "prompt"):
@@ -288,7 +288,7 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
         elif parameter.source == ENVIRONMENT and batch.rollouts.environments is None:
             raise BindingError(
                 f"reward {name!r} reads the environment of each rollout, but there is none. Train with "
-                "GRPOTrainer(environment_factory=funcs.environments(Shop)); asynchronous GRPO does not pass "
+                "GRPOTrainer(environment_factory=funcs.environments(Shop)). Asynchronous GRPO does not pass "
                 "environments to reward functions. Outside of training pass rk.score(..., environments=[...]), one "
                 "for each completion, as it is after its rollout, or check_reward(..., "
                 "declarations=Declarations(environment=Shop))"

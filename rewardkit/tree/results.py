@@ -96,7 +96,7 @@ class ReturnPolicy:
     on_failure: Policy = "unscorable"
     on_error: Literal["raise"] | float | None = None
     remedy: str = field(
-        default="Fix the function. To score such rows instead of stopping, pass on_error=<number>.", compare=False
+        default="Fix the function. To score such rows instead of stopping, pass on_error=<number>", compare=False
     )
     outages: tuple[type[BaseException], ...] = ()
 
@@ -206,7 +206,7 @@ def _take(result: Any, position: int, contract: ReturnPolicy, results: Results, 
     if result is None:
         if not contract.may_abstain:
             raise InvalidReturn(
-                "returned None. Add the missing return; if it should abstain, annotate `-> float | None`"
+                "returned None. Add the missing return. If it should abstain, annotate `-> float | None`"
             )
         results.codes[position] = ABSTAINED
         return

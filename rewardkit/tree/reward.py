@@ -216,7 +216,7 @@ class Reward(ABC):
     @final
     @property
     def name(self) -> str:
-        """The name in tables, logs and errors; empty for a plain sum."""
+        """The name in tables, logs and errors, empty for a plain sum."""
         return self.facts.name
 
     @final
@@ -360,9 +360,9 @@ class Reward(ABC):
     @final
     def __bool__(self) -> NoReturn:
         raise RewardTypeError(
-            f"{shorten(self)} has no truth value, so `and`, `or`, `not` and `if` cannot combine rewards. To score b "
-            "only where a passes, write rk.gate(a, b); for the lower of both, rk.minimum(a, b); for the higher, "
-            "rk.maximum(a, b); for weights, 0.3 * a + 0.7 * b. To test whether there is a reward, write `is not None`"
+            f"{shorten(self)} has no truth value, so `and`, `or`, `not` and `if` cannot combine rewards. Write "
+            "rk.gate(a, b) to score b only if a passes, rk.minimum(a, b) for the lower of both, rk.maximum(a, b) for "
+            "the higher, 0.3 * a + 0.7 * b for weights. To test whether there is a reward, write `is not None`"
         )
 
     @final
@@ -379,7 +379,7 @@ class Reward(ABC):
         if binding is None or binding.foreign or called_by_trainer:
             raise RewardTypeError(
                 f"{shorten(self)} cannot be called like a function. To train with it, pass "
-                "reward_funcs=rk.to_trl(reward); to score texts, call rk.score(reward, texts)"
+                "reward_funcs=rk.to_trl(reward). To score completions, call rk.score(reward, completions)"
             )
         result = binding.function(*args, **kwargs)
         return Score(result) if binding.trusted and isinstance(result, float) else result
@@ -400,15 +400,15 @@ def as_reward(value: object, where: str) -> Reward:
         return value
     hint = ""
     if isinstance(value, Schedule):
-        hint = " Use a schedule as a weight: `reward * schedule`."
+        hint = " Use a schedule as a weight: `reward * schedule`"
     elif isinstance(value, Real):
-        hint = " Remove the constant: it is the same for all completions of a group, so normalization cancels it."
+        hint = " Remove the constant: it is the same for all completions of a group, so normalization cancels it"
     elif is_factory(value):
-        hint = f" Call it to make the reward: {getattr(value, '__name__', '')}(...)."
+        hint = f" Call it to make the reward: {getattr(value, '__name__', '')}(...)"
     elif callable(value) and hasattr(value, "derive"):
-        hint = " Pass an extractor as extract= to a primitive, such as rk.exact('answer', extract=...)."
+        hint = " Pass an extractor as extract= to a ready reward, such as rk.exact('answer', extract=...)"
     elif callable(value):
-        hint = " Decorate the function with @rk.reward, or wrap a TRL reward function with rk.from_trl(function)."
+        hint = " Decorate the function with @rk.reward, or wrap a TRL reward function with rk.from_trl(function)"
     raise RewardTypeError(f"{where} must be a reward, got {shorten(value)} ({type(value).__name__}).{hint}")
 
 

@@ -50,10 +50,10 @@ def from_trl(
 
     Args:
         function: a TRL reward function: takes ``completions`` and optionally ``prompts``, ``completion_ids``, columns
-            and ``**kwargs``; returns a list of numbers, with None or NaN for rows where it does not apply. Or a
-            function of one completion, which gets its arguments as with ``@rk.reward`` and returns its score; in
-            ``f(prompt, completion, example)``, `example` holds texts unless it is annotated otherwise. May be async.
-        name: the name of the component; by default the name that TRL uses.
+            and ``**kwargs``. Returns a list of numbers, with None or NaN for rows to which it does not apply. Or a
+            function of one completion, which gets its arguments as with ``@rk.reward`` and returns its score. In
+            ``f(prompt, completion, example)``, `example` holds strings unless it is annotated otherwise. May be async.
+        name: the name of the component, by default the name that TRL uses.
         on_error: the behavior if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
             score instead.
 

@@ -45,7 +45,7 @@ def observations(found: Evidence, kind: str = "calls") -> list[Alert]:
 
 def test_calls_that_rise_more_than_right_answers_are_a_observation() -> None:
     (observation,) = observations(evidence((1.68, 3.88), (0.68, 0.84), paid=True))
-    assert observation.title == "tool calls rise, exact rises less"
+    assert observation.title == "tool calls rise, but exact rises less"
     assert observation.component == "exact"
     assert 1.6 < observation.numbers["before"] < 2.2
     assert 3.4 < observation.numbers["after"] < 4.0

@@ -43,7 +43,7 @@ def test_what_is_paid_beside_the_answer_is_found() -> None:
     alert = next(alert for alert in suspicious(found) if alert.kind == "form")
     assert alert.strength >= 0.8
     assert alert.title == "the total rises while exact falls"
-    assert "calls pays for something else" in alert.text
+    assert "so the rise comes from calls" in alert.text
     assert all(found.components["calls"][row] == 1.0 and found.components["exact"][row] == 0.0 for row in alert.rows)
 
 

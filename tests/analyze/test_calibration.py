@@ -154,11 +154,11 @@ def test_the_plot_is_saved(tmp_path: Path, labels: Any) -> None:
 def test_numbers_and_texts_are_formatted() -> None:
     assert aligned([["", "AUC"], ["total", "0.93"]]) == ["        AUC", "total  0.93"]
     assert [percent(share) for share in (0.0, 0.0001, 0.625, 0.99999, 1.0, None)] == [
-        "0 %",
-        "<0.1 %",
-        "62.5 %",
-        ">99.9 %",
-        "100 %",
+        "0%",
+        "<0.1%",
+        "62.5%",
+        ">99.9%",
+        "100%",
         "-",
     ]
     assert excerpt("a" * 50 + "b" * 50, 15) == "aaaaa ... bbbbb"

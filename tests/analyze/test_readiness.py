@@ -75,7 +75,7 @@ def test_signal_of_three_prompts_in_any_order() -> None:
     assert by_name["right"].varies == pytest.approx(1 / 3)
     assert by_name["right"].deviation == pytest.approx(np.std([1, 1, 0], ddof=1) / 3)
     assert by_name["right"].outcomes == {"scored": 1.0}
-    assert any("66.7 % of the groups all completions score the same" in warning for warning in found.warnings)
+    assert any("66.7% of the groups all completions score the same" in warning for warning in found.warnings)
     assert any("'brief' is constant within every group" in warning for warning in found.warnings)
 
 
@@ -84,7 +84,7 @@ def test_other_sizes_of_groups_are_expected_from_the_samples() -> None:
     larger = signal_of(table(), GROUPS, num_generations=3)
     assert larger.extrapolated == pytest.approx(1 / 3)
     assert larger.varying == pytest.approx(1 / 3)
-    assert "at least 33.3 %" in str(larger)
+    assert "at least 33.3%" in str(larger)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=8, max_size=16))
@@ -111,7 +111,7 @@ def test_gates_from_rows_or_from_the_table() -> None:
     assert (known.gates[0].pass_rate, known.gates[0].starved, known.gates[0].saturated) == pytest.approx(
         (0.5, 1 / 3, 1 / 3)
     )
-    assert any("in 33.3 % of the groups no completion passes" in warning for warning in known.warnings)
+    assert any("in 33.3% of the groups no completion passes" in warning for warning in known.warnings)
 
 
 def test_costs() -> None:
@@ -135,7 +135,7 @@ def test_unscorable_rows_have_no_signal() -> None:
     assert found.unscorable == 0.5
     assert found.silent == 1.0
     assert (found.components[0].outcomes, found.components[0].mean) == ({"scored": 0.5, "failed": 0.5}, 1.0)
-    assert "50.0 % of the completions are unscorable" in found.warnings[0]
+    assert "50.0% of the completions are unscorable" in found.warnings[0]
     json.dumps(found.to_dict(), allow_nan=False)
 
 

@@ -75,7 +75,7 @@ def test_an_error_of_one_component_is_shown_once() -> None:
     assert str(report).count("reproduce ") == 1
     page = page_of([Section(report)])
     assert page.count('class="finding"') == 1
-    assert "raises_on_a_word by itself" in page
+    assert "raises_on_a_word alone" in page
 
 
 @pytest.mark.parametrize(

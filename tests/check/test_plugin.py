@@ -77,7 +77,7 @@ def test_a_broken_law_shows_its_counterexample_and_no_traceback(folder: pytest.P
     result.stdout.fnmatch_lines(
         [
             "*mine breaks gold_above_perturbed_gold*",
-            "*A policy learns a wrong answer*",
+            "*A policy learns an incorrect answer*",
             "*completion *<answer>*",
             "*answer *'42'*",
             "*reproduce *rk.score(reward, *",

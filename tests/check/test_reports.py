@@ -88,8 +88,8 @@ def test_a_sound_reward_takes_a_few_lines() -> None:
 
 def test_a_reward_without_right_completions_is_not_called_sound() -> None:
     text = str(a_report(exploits=NO_GOOD, separates_good_from_bad=NO_GOOD, gate_dominance="it has no gate"))
-    assert "Not tried, since no right completions are known: exploits, separates_good_from_bad." in text
-    assert text.endswith("  no fault found, but no right completions were given: 1 held; 1.2 s, seed 7")
+    assert "Not tried, since no correct completions are known: exploits, separates_good_from_bad." in text
+    assert text.endswith("  no fault found, but no correct completions were given: 1 held; 1.2 s, seed 7")
 
 
 def test_a_finding_has_everything_to_reproduce_it() -> None:

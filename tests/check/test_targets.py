@@ -231,7 +231,7 @@ def test_an_unchanged_file_is_checked_as_far_as_it_can_be(tmp_path: Path, capsys
     out = capsys.readouterr().out
     assert "3 candidates, 1 to check" in out
     assert re.search(r"short +sound: 2 held", out)
-    assert "exact_answer   left out: it reads gold, but has no examples" in out
+    assert "exact_answer   excluded: it reads gold, but has no examples" in out
     stub = "\n".join(line for line in out.splitlines() if line.startswith(("EXAMPLES", "GOOD", "BAD")))
     names: dict[str, Any] = {}
     exec(stub, names)

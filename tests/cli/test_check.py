@@ -101,7 +101,7 @@ def test_exploits_are_saved_and_tried_again(rewards: str, tmp_path: Path, capsys
     assert kept.read_text()
     capsys.readouterr()
     assert main([*arguments, "regressions"]) == 1
-    assert "found before and still paid" in capsys.readouterr().out
+    assert "a known exploit still works" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 from rewardkit.cli.main import parser
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
-START = "# The command line\n\n`rewardkit VERB --help` prints the same. This page is generated.\n"
+START = "# The command line\n\n`rewardkit COMMAND --help` prints the same. This page is generated.\n"
 
 
 def page() -> str:

@@ -44,7 +44,7 @@ def test_a_changed_module_that_the_reward_uses_is_noticed(repository: Path, caps
     assert one["sample"]["changed"] == 0  # "#### 42 #### 0" is wrong either way
     assert one["made"]["changed"] > 0
     assert "rewards/right.py:right" in comment
-    assert "get another total" in capsys.readouterr().out
+    assert "get a different total" in capsys.readouterr().out
 
 
 def test_another_way_to_write_the_same_is_no_change(repository: Path) -> None:

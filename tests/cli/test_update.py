@@ -78,7 +78,7 @@ def test_an_answer_is_printed_as_a_table(run: Path, capsys: Any) -> None:
         ["late", "-", "0.5"],
         ["total", "0.25", "0.5"],
     ]
-    assert "3 of 8 change sign; the largest change is 0.75" in out
+    assert "3 of 8 change sign, the largest change is 0.75" in out
     assert "\x1b" not in out
     assert "trap" in out
     request = Mailbox(run).request(1)
@@ -219,7 +219,7 @@ def test_a_dry_run_covers_recorded_steps_without_expensive_components(tmp_path: 
     assert out.startswith("No completion's score changes.")
     assert "the last 2 steps" in out
     assert "8 completions, 2 groups" in out
-    assert "Left out: judged" in out
+    assert "Excluded: judged" in out
     code, out, _ = update(capsys, dry[0], f"{tmp_path}/dry_more.py:other", *dry[2:], "9")
     assert "short (removed)" in out
     assert "long (added)" in out

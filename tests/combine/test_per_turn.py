@@ -295,7 +295,7 @@ def test_a_cut_turn_is_cut_by_itself_too() -> None:
 )
 def test_pay_for_easy_turns_is_reported(reduce: Any, options: Any, warned: bool) -> None:
     traps = rk.Scorer(rk.per_turn(share, reduce=reduce, **options)).traps()
-    assert any("paid for taking further turns" in trap for trap in traps) is warned
+    assert any("gains by taking further turns" in trap for trap in traps) is warned
     penalty = rk.per_turn(said.clip(-1.0, 0.0), reduce=reduce, **options)
     assert not any("further turns" in trap for trap in rk.Scorer(penalty).traps())
 

@@ -24,7 +24,7 @@ def test_the_recipe_tells_the_two_apart() -> None:
     assert "total  1.000  1.000 to 1.000" in careful
     assert "!" not in careful
     assert "the total has an AUC of 0.496" in naive
-    assert "in 72.9 % of the groups all completions score the same" in signal
+    assert "in 72.9% of the groups all completions score the same" in signal
 
 
 def test_without_the_data_it_says_what_is_missing(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_the_verdict_says_what_a_training_would_notice() -> None:
     assert found.gradients.rewarded == 2
     assert (found.gradients.silent_before, found.gradients.silent_after) == (1, 1)
     assert [one.row for one in found.examples] == [1, 6]
-    assert found.verdict == "2 of 12 completions get another total and 2 (16.7 %) flip the sign of their advantage."
+    assert found.verdict == "2 of 12 completions get a different total and 2 (16.7%) flip the sign of their advantage."
 
 
 def test_a_component_under_another_name_is_recognized() -> None:
@@ -191,7 +191,7 @@ def test_scattered_completions_of_a_prompt_are_one_group_and_epochs_are_two() ->
 def test_components_left_out_abstain_on_both_sides() -> None:
     found = rk.diff(exact + short, exact + 2 * short, ROWS, without=["short"])
     assert found.same
-    assert any("Left out: short" in warning for warning in found.warnings)
+    assert any("Excluded: short" in warning for warning in found.warnings)
     with pytest.raises(rk.errors.DataError, match="exactly"):
         rk.diff(exact, exact, ROWS, without=["exactly"])
 
@@ -251,7 +251,7 @@ def test_completions_on_which_everything_abstains_have_no_total() -> None:
 
 def test_totals_may_change_without_any_advantage() -> None:
     found = rk.diff(exact, exact + 0.5 * rk.monitor(short) + rk.contains(none="cat"), ROWS)
-    assert found.verdict == "12 of 12 completions get another total and no advantage changes."
+    assert found.verdict == "12 of 12 completions get a different total and no advantage changes."
 
 
 @pytest.mark.parametrize("data", [["42"], [{"completion": "42"}, None]])

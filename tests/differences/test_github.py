@@ -91,7 +91,7 @@ def test_one_comment_is_written_and_then_updated(github: GitHub) -> None:
     github.add("Nice work!", login="bob", kind="User")
     assert post(job_of(github), "a changed", "token") == "comment written"
     assert post(job_of(github), "b changed", "token") == "comment updated"
-    assert post(job_of(github), "b changed", "token") == "the comment already says so"
+    assert post(job_of(github), "b changed", "token") == "the comment already shows this result"
     assert [one["body"] for one in github.comments] == ["Nice work!", f"{MARK}\nb changed"]
     assert github.asked.count("PATCH /repos/ada/rewards/issues/comments/2") == 1
 

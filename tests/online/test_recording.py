@@ -212,7 +212,7 @@ def test_what_cannot_be_recorded_is_logged_and_the_scores_are_returned(
     said = [record.getMessage() for record in caplog.records if record.name == "rewardkit"]
     assert len(said) == 1
     assert "recording failed (1 times so far)" in said[0]
-    assert "Training continues; these rows are not recorded" in said[0]
+    assert "Training continues, but these rows are not recorded" in said[0]
 
 
 def test_nothing_is_written_before_the_first_row(tmp_path: Path) -> None:

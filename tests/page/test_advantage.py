@@ -86,7 +86,7 @@ def test_a_batch_is_put_together_from_all_processes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("advantages", "said"),
-    [(None, "No advantage is recorded"), (np.linspace(-3.0, 3.0, 12), "None of the ways that TRL has")],
+    [(None, "No advantage is recorded"), (np.linspace(-3.0, 3.0, 12), "None of TRL's methods")],
 )
 def test_what_cannot_be_explained_is_said(tmp_path: Path, advantages: Any, said: str) -> None:
     watched = opened(tmp_path, replace(record(3), advantages=advantages))

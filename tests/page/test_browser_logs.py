@@ -50,7 +50,7 @@ def test_failures_are_counted_with_errors_and_latency(visit: Visit) -> None:
     head = visit.texts(".rates th")
     answer = dict(zip(head, visit.texts(".rates tbody tr:nth-child(2) td"), strict=True))
     assert (answer["Component"], answer["Completions"]) == ("answer", "144")
-    assert (answer["Errors"].strip(), answer["Failures"].strip()) == ("6 · 4.17 %", "6 · 4.17 %")
+    assert (answer["Errors"].strip(), answer["Failures"].strip()) == ("6 · 4.17%", "6 · 4.17%")
     assert (answer["Median"], answer["p95"], answer["Slowest"]) == ("10 ms", "2.5 s", "2.5 s")
     form = dict(zip(head, visit.texts(".rates tbody tr:nth-child(1) td"), strict=True))
     assert (form["Errors"].strip(), form["Median"]) == ("0", "1 ms")
@@ -61,7 +61,7 @@ def test_a_kind_of_notes_leads_to_its_completions(visit: Visit) -> None:
     assert visit.page.locator(".noted").is_hidden()
     row = visit.page.locator(".notes tbody tr[data-key]")
     assert row.count() == 1
-    assert visit.texts(".notes tbody td.k-text, .notes tbody td.k-bar") == ["expected #, found #", "12 · 8.33 %"]
+    assert visit.texts(".notes tbody td.k-text, .notes tbody td.k-bar") == ["expected #, found #", "12 · 8.33%"]
     row.press("Enter")
     visit.page.wait_for_selector(NOTED)
     visit.at("note=expected")

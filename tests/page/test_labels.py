@@ -102,7 +102,7 @@ def test_exploits_become_regression_cases(watched: Watched, tmp_path: Path) -> N
         right, examples=[{"level": "hard"}], good=list(case.good), regressions=path, laws=["regressions"], budget=120
     )
     assert report.findings, str(report)
-    assert "found before and still paid" in report.findings[0].why
+    assert "a known exploit still works" in report.findings[0].why
 
 
 def test_conversations_are_kept_as_messages(tmp_path: Path) -> None:

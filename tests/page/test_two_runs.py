@@ -73,7 +73,7 @@ def test_prompts_are_paired_and_the_rest_is_said(first: Watched, other: Watched)
     assert "1 prompt is paired by the text" in said
     assert "Not compared: 1 prompt only in other." in said
     assert notices_of(two, "form", ("first", "other"))[0].startswith("1 prompt is paired")
-    assert "Means are over the completions with a score: 8.3 % in first and 6.2 % in other" in said
+    assert "Means are over the completions with a score: 8.3% in first and 6.2% in other" in said
     assert "other is better on 0 of 3 prompts, worse on 3" in verdict_of(two.paired("answer"), "other")
 
 
@@ -93,14 +93,14 @@ def test_totals_of_different_rewards_point_to_the_trial(
 def test_a_verdict_says_what_chance_explains() -> None:
     left, steps = np.zeros(20), np.linspace(-1.0, 1.0, 20)
     assert verdict_of(paired(left, steps), "new").endswith("this may be chance.")
-    assert verdict_of(paired(left, steps + 2.0), "new").endswith("chance hardly explains it.")
+    assert verdict_of(paired(left, steps + 2.0), "new").endswith("this is unlikely to be chance.")
     few_but_large = np.array([0.01] * 8 + [-0.01] * 8 + [1.0] * 4)
-    assert "may explain the wins (sign test 0.503)" in verdict_of(paired(left, few_but_large), "new")
+    assert "but the wins may be (sign test 0.503)" in verdict_of(paired(left, few_but_large), "new")
     many_but_small = np.array([0.01] * 19 + [-3.0])
-    assert "chance hardly explains the wins and losses (sign test < 0.001)" in verdict_of(
+    assert "but the wins and losses are unlikely to be (sign test < 0.001)" in verdict_of(
         paired(left, many_but_small), "new"
     )
-    assert verdict_of(paired(left[:4], steps[:4]), "new").endswith("too few prompts to tell it from chance.")
+    assert verdict_of(paired(left[:4], steps[:4]), "new").endswith("so few prompts, this may be chance.")
     assert verdict_of(paired(left[:0], steps[:0]), "new") == "No prompt has a score on both sides."
 
 

@@ -283,7 +283,7 @@ def test_the_slowest_calls_are_reported() -> None:
     assert [(line.kind, line.row, line.seconds) for line in lines] == [
         ("slow", row, seconds[row]) for row in (45, 44, 43, 42, 41)
     ]
-    assert lines[0].message == "took 0.70 s; half of the 47 calls took less than 0.01 s"
+    assert lines[0].message == "took 0.70 s, while half of the 47 calls took less than 0.01 s"
 
 
 def test_the_duration_of_each_call_is_known() -> None:

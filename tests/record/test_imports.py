@@ -64,7 +64,7 @@ def test_arguments_that_parquet_united_are_separated(tmp_path: Path) -> None:
     read = [Trajectory.of(json.loads(said)) for said in rows(run.completions(), "messages")]
     assert [dict(one.calls[0].arguments or {}) for one in read] == [given for _, given in calls]
     assert rows(run.scores(), "calls", "tools", "stop") == [(1, "look", "answered"), (1, "open", "answered")]
-    assert "left out" in run.info["note"]
+    assert "missing here" in run.info["note"]
 
 
 def test_a_run_without_united_arguments_has_no_note(tmp_path: Path) -> None:

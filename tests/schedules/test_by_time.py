@@ -271,7 +271,7 @@ def test_the_repr_of_a_schedule_is_its_expression() -> None:
         (lambda: polynomial(0, 1, power=0), "power must be above 0"),
         (lambda: polynomial(0, 1, power=math.inf), "power must be finite"),
         (lambda: exponential(0, 1), "from 0 to 1"),
-        (lambda: exponential(-1, 1), "both must be above zero, or both below"),
+        (lambda: exponential(-1, 1), "Both must be above zero, or both below"),
         (lambda: wrong.exponential("1", 1), "initial must be a number"),
         (lambda: sigmoid(0, 1, steepness=0), "steepness must be above 0"),
         (lambda: sigmoid(0, 1, steepness=-5), "steepness must be above 0"),

@@ -156,7 +156,7 @@ def test_bounds_are_those_of_all_pieces() -> None:
         (lambda: cycle(FALL, 0.0), "period must be above 0"),
         (lambda: cycle(FALL, 1), "cycle: period=1 "),
         (lambda: cycle(FALL, 1.5), "cycle: period=1.5"),
-        (lambda: wrong.cycle("cosine", 0.5), "cycle: what is repeated must be a number"),
+        (lambda: wrong.cycle("cosine", 0.5), "cycle: the repeated value must be a number"),
         (lambda: delay(FALL, 0), "nothing is delayed"),
         (lambda: delay(FALL, -3), "delay: until=-3"),
         (lambda: delay(FALL, 0.5, before=math.inf), "delay: before must be finite"),

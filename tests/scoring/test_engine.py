@@ -186,9 +186,9 @@ def interrupt(finished: output.Output) -> None:
 def test_other_data_rewards_and_options_are_not_resumed(tmp_path: Path) -> None:
     data, out = written(tmp_path, rows(40)), tmp_path / "out.jsonl"
     interrupted(data, out)
-    with pytest.raises(DataError, match=r"has changed: reward .*Leave out --resume"):
+    with pytest.raises(DataError, match=r"has changed: reward .*without --resume"):
         score("number", data, out, resume=True, options={"--limit": 7})
-    with pytest.raises(DataError, match=r"has changed: --limit \(was 7, is None\)\. Leave"):
+    with pytest.raises(DataError, match=r"has changed: --limit \(was 7, is None\)\. Start again"):
         score("both", data, out, resume=True, options={"--limit": None})
     with pytest.raises(DataError, match=r"has changed: batch \(was 512, is 5\)"):
         score("both", data, out, resume=True, options={"--limit": 7}, batch=5)

@@ -98,7 +98,7 @@ def test_a_decorated_function_can_still_be_called() -> None:
 
 @pytest.mark.parametrize("tree", [A + B, rk.gate(A, B), A.named("x"), rk.from_trl(trl_function)], ids=repr)
 def test_other_rewards_say_how_to_use_them_instead(tree: rk.Reward) -> None:
-    with pytest.raises(TypeError, match=r"rk\.to_trl\(reward\).*rk\.score\(reward, texts\)"):
+    with pytest.raises(TypeError, match=r"rk\.to_trl\(reward\).*rk\.score\(reward, completions\)"):
         tree("any text")
 
 

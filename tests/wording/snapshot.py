@@ -9,6 +9,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -23,31 +24,39 @@ _WIDTH = 118
 
 def snapshot() -> str:
     """All wordings by file, in the order of the source."""
-    found: list[str] = []
-    for path in sorted(path for source in _SOURCES for path in (ROOT / source).rglob("*.py")):
-        lines = list(dict.fromkeys(_wordings(ast.parse(path.read_text(encoding="utf-8")))))
+    result: list[str] = []
+    for path, tree in sources():
+        lines = list(dict.fromkeys(line for _, line in wordings(tree)))
         if lines:
-            found += [str(path.relative_to(ROOT)), *(_wrapped(line) for line in lines), ""]
-    return "\n".join(found)
+            result += [path, *(_wrapped(line) for line in lines), ""]
+    return "\n".join(result)
 
 
-def _wordings(tree: ast.Module) -> Iterator[str]:
+@cache
+def sources() -> list[tuple[str, ast.Module]]:
+    """Return the path and the syntax tree of each file of the product."""
+    paths = sorted(path for source in _SOURCES for path in (ROOT / source).rglob("*.py"))
+    return [(path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
+
+
+def wordings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line and the wording of each error and log line of a file, its kind first."""
     for function in _functions(tree):
         texts = {
             target.id: text
             for node in _own(function)
-            if isinstance(node, ast.Assign) and (text := _text(node.value))
+            if isinstance(node, ast.Assign) and (text := text_of(node.value))
             for target in node.targets
             if isinstance(target, ast.Name)
         }
         for node in _own(function):
             if isinstance(node, ast.Call) and (kind := _kind(node)):
-                message = " ".join(filter(None, map(_text, node.args[:1])))
+                message = " ".join(filter(None, map(text_of, node.args[:1])))
                 if " " in message:
-                    yield f"{kind}: {message}"
+                    yield node.lineno, f"{kind}: {message}"
                     for name in re.findall(r"\{(\w+)\}", message):
                         if " " in texts.get(name, ""):
-                            yield f"    {name}: {texts[name]}"
+                            yield node.lineno, f"    {name}: {texts[name]}"
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.AST]:
@@ -75,16 +84,16 @@ def _kind(call: ast.Call) -> str:
     return ""
 
 
-def _text(node: ast.expr) -> str:
-    """The text of an expression, its values in braces; empty where there is none."""
+def text_of(node: ast.expr) -> str:
+    """Return the text of an expression, its values in braces; empty if it has none."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part) if isinstance(part, ast.Constant) else _placeholder(part) for part in node.values)
+        return "".join(text_of(part) if isinstance(part, ast.Constant) else _placeholder(part) for part in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return (_text(node.left) or _braced(node.left)) + (_text(node.right) or _braced(node.right))
+        return (text_of(node.left) or _braced(node.left)) + (text_of(node.right) or _braced(node.right))
     if isinstance(node, ast.IfExp):
-        return f"[{_text(node.body) or _braced(node.body)} | {_text(node.orelse) or _braced(node.orelse)}]"
+        return f"[{text_of(node.body) or _braced(node.body)} | {text_of(node.orelse) or _braced(node.orelse)}]"
     return ""
 
 

@@ -174,11 +174,11 @@ def from_inspect_log(path: str | Path) -> list[dict[str, Any]]:
 
     - ``id``, ``epoch``, ``target``, ``choices`` and ``metadata``: as in the log.
     - ``prompt`` and ``completion``: chat messages in OpenAI's format. The completion starts with the first message that
-      the model generated; examples in the prompt stay there.
+      the model generated. Examples in the prompt stay there.
     - ``stop_reason``: the stop reason of the last output, such as ``"stop"`` or ``"max_tokens"``; ``limit``: the limit
       that ended the sample, such as ``"message"``, or None.
     - ``scores``: a mapping from each scorer's name to its value.
-    - ``error``: why the sample failed in inspect_ai, or None. Its completion ends where it failed.
+    - ``error``: why the sample failed in inspect_ai, or None. Its completion ends at the failure.
 
     Args:
         path: a ``.eval`` or ``.json`` log.

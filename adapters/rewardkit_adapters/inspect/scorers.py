@@ -200,15 +200,15 @@ def _pick_value(value: Any, pick: Pick) -> Any:
         return value
     else:
         raise InvalidReturn(
-            f"returned the value {shorten(value)}, of which value={pick!r} picks nothing", "Drop value=."
+            f"returned the value {shorten(value)}, of which value={pick!r} picks nothing", "Drop value="
         )
     if pick is None and len(keys) == 1:
         pick = keys[0]
     if pick not in keys:
         raise InvalidReturn(
-            f"returned {description} {shorten(keys)}; "
-            + ("none is picked" if pick is None else f"{pick!r} is not there"),
-            f"Pass value={keys[0]!r}, or another of them, or a function of the value." if keys else "",
+            f"returned {description} {shorten(keys)}, "
+            + ("and none is picked" if pick is None else f"but not {pick!r}"),
+            f"Pass value={keys[0]!r}, or another of them, or a function of the value" if keys else "",
         )
     return value[pick]
 
@@ -450,19 +450,19 @@ def from_inspect(
     The scorer gets a TaskState: the prompt as input, prompt and completion as messages, the last assistant message as
     output, the columns as metadata (and the entries of a column "metadata"), "id", "epoch" and "choices". Choices are
     marked as the solver ``multiple_choice`` marks them. "C", "P", "I" and "N" count 1.0, 0.5, 0.0 and 0.0, as in
-    inspect_ai's metrics. The numbers of a dict or list are parts; answer and explanation are the note.
+    inspect_ai's metrics. The numbers of a dict or list are parts. Answer and explanation are the note.
 
     An unscored (NaN) or missing score abstains. With the reason "grader_failed" or "scoring_failed", or if a model's
-    service is down, the completion has no score; the outcome is ``failed``.
+    service is down, the completion has no score. The outcome is ``failed``.
 
     Args:
         scorer: an async function ``score(state, target)``, the result of calling a ``@scorer`` function.
-        name: the name of the component; by default the scorer's name.
-        target: the column of the target, a text or a list of texts; if the cell is None, the reward abstains. Pass None
-            for a scorer that reads no target.
+        name: the name of the component, by default the scorer's name.
+        target: the column of the target, a string or a list of strings. If the cell is None, the reward abstains. Pass
+            None for a scorer that reads no target.
         value: for scores that are a dict or a list: the key or the index of the number to use. Or a function of the
             value that returns a number, a letter, or None to abstain.
-        on_error: the score if the scorer raises; by default an exception stops the run.
+        on_error: the score if the scorer raises. By default, an exception stops the run.
 
     Raises:
         RewardTypeError: `scorer` is not an inspect_ai scorer.
@@ -475,7 +475,7 @@ def from_inspect(
         )
     label = _unqualified(scorer)
     if not is_async(scorer):
-        hint = f"It makes scorers: pass rk.from_inspect({label}())." if hasattr(scorer, "__registry_info__") else ""
+        hint = f"It makes scorers: pass rk.from_inspect({label}())" if hasattr(scorer, "__registry_info__") else ""
         raise RewardTypeError(
             f"from_inspect: {label} is not an async function, so it is not a scorer. "
             f"{hint or 'A scorer is async def score(state, target)'}"

@@ -13,7 +13,7 @@ from rewardkit_adapters.live.mailbox import Mailbox, Request
 
 
 def get_config(run: Any) -> dict[str, Any]:
-    """Return the reward in force of a training that records to `run`.
+    """Return the active reward of a training that records to `run`.
 
     ::
 

@@ -86,12 +86,12 @@ class Versions:
             answer = self._mailbox.answer(request.to)
             if request.to and (answer is None or answer.status != "applied"):
                 raise RewardKitError(
-                    f"version {request.to} was never in force, so there is nothing to go back to. See --history"
+                    f"version {request.to} was never active, so there is nothing to go back to. See --history"
                 )
             return request.to
         origin = self._origin(now.update)
         if origin == 0:
-            raise RewardKitError("the reward in force is the script's own, so there is nothing to go back to")
+            raise RewardKitError("the active reward is the script's own, so there is nothing to go back to")
         answer = self._mailbox.answer(origin)
         return self._origin(answer.before if answer is not None else 0)
 
@@ -337,7 +337,7 @@ class Updates:
         self._after = verdict.after or self._after
         if trainer.is_main:
             step = state.global_step
-            message = f"reward version {version.update} from step {step} on: {request}"
+            message = f"reward version {version.update} is active from step {step}: {request}"
             _LOG.info("%s", message)
             if evaluator.recording is not None:
                 evaluator.recording.say(message)
@@ -488,7 +488,7 @@ class Updates:
                 }
             )
         except Exception as error:
-            _LOG.warning("%s: cannot write the reward in force: %s", self.mailbox.folder, error)
+            _LOG.warning("%s: cannot write the active reward: %s", self.mailbox.folder, error)
 
 
 def _updates_of(function: Any) -> Updates | None:

@@ -315,7 +315,7 @@ def from_openenv(
         RewardDefinitionError: an argument of `step` or `reset`, or `bounds`, is not valid.
     """
     if not is_rubric(rubric):
-        hint = f" Pass an instance: from_openenv({rubric.__name__}(...))." if isinstance(rubric, type) else ""
+        hint = f" Pass an instance: from_openenv({rubric.__name__}(...))" if isinstance(rubric, type) else ""
         raise RewardTypeError(
             f"from_openenv: expected a rubric of OpenEnv, got {shorten(rubric)} ({type(rubric).__name__}).{hint}"
         )

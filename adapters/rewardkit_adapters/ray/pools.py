@@ -162,9 +162,9 @@ def sizes_of(reward: Reward, cpus: int, gpus: int, pool_sizes: Mapping[str, int]
     for name in chosen:
         if name not in needed:
             available = ", ".join(sorted(needed)) or "none"
-            raise DataError(f"the reward needs no pool {name!r}. Pools that it needs: {available}.")
+            raise DataError(f"the reward needs no pool {name!r}. Pools that it needs: {available}")
         if (most := _KINDS[name].most) is not None and chosen[name] > most:
-            raise DataError(f"the pool {name!r} has one actor, which keeps the limits of the endpoint. Drop it.")
+            raise DataError(f"the pool {name!r} has one actor, which keeps the limits of the endpoint. Drop it")
     share = max(1, cpus // (1 + sum(_KINDS[name].cpus > 0 for name in needed)))
     default_sizes = {
         name: _KINDS[name].most or (gpus if _KINDS[name].gpus and gpus else share) for name in sorted(needed)

@@ -68,7 +68,7 @@ def since(plan: Plan) -> list[str]:
             "that the model was trained on. Restore the data and settings, write eval: null, or set eval.dataset"
         )
     if has_other_rows:
-        lines.append("the prompts are not those that the run started with: some may be repeated, others skipped")
+        lines.append("the prompts differ from the prompts of the first steps: some may be repeated, others skipped")
     elif any(_is_of(name, _OF_THE_ORDER) for name in changed):
         lines.append("the order of the prompts changes here: some may be repeated, others skipped")
     return lines

@@ -321,7 +321,7 @@ class ModelConfig(Part):
                 raise ValueError(f"{' and '.join(misplaced)} cannot be set for model: tiny, which each run builds")
         elif misplaced := [name for name in ("size", "warm_up_steps") if getattr(self, name) is not None]:
             raise ValueError(
-                f"{' and '.join(misplaced)} can be set only for model: tiny; {self.name} is loaded as it is"
+                f"{' and '.join(misplaced)} can be set only for model: tiny. {self.name} is loaded as it is"
             )
         return self
 

@@ -273,7 +273,7 @@ def _content(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         siblings = [str(sibling) for sibling in sorted(path.parent.glob("*.y*ml"))] if path.parent.is_dir() else []
-        hint = near_miss(str(path), siblings) or (f" Files there: {', '.join(siblings)}." if siblings else "")
+        hint = near_miss(str(path), siblings) or (f" Files there: {', '.join(siblings)}" if siblings else "")
         raise ConfigError(f"there is no file {path}.{hint or ' Run rewardkit init DIR to get an example.'}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}). Save it as UTF-8") from None
@@ -340,7 +340,7 @@ def _faults_of(error: Mapping[str, Any]) -> Iterator[Fault]:
         yield from (Fault((*key_path, *fault.place), fault.what) for fault in inner.faults)
     elif error["type"] == "extra_forbidden":
         known_names = _known_at(key_path[:-1])
-        hint = near_miss(key_path[-1], known_names) or f" Known settings: {', '.join(known_names)}."
+        hint = near_miss(key_path[-1], known_names) or f" Known settings: {', '.join(known_names)}"
         yield Fault(key_path, f"unknown setting.{hint}")
     else:
         key_path, choice = _choice_at(key_path)

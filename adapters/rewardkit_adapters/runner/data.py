@@ -82,7 +82,8 @@ def _files(location: Path, path: str, split_name: str | None, base: Path) -> lis
         files = [location]
         if split_name is not None:
             raise ConfigError(
-                f"dataset.split: {split_name} needs several files or a dataset on the hub; {path} is a file. Delete it"
+                f"dataset.split: {split_name} needs several files or a dataset on the hub, but {path} is a file. "
+                "Delete it"
             )
     else:
         raise ConfigError(f"dataset.path: there is no {location}")
@@ -300,7 +301,7 @@ def _parts(text: str) -> list[tuple[str, str | None, str | None, str | None]]:
 def _fault(name: str, formatting: str, where: str, columns: Sequence[str]) -> str:
     plain = name.isidentifier() and not formatting
     hint = near_miss(name, columns)
-    braces = "" if plain else " Braces hold column names only; write {{ and }} for literal braces."
+    braces = "" if plain else " Braces hold column names only. Write {{ and }} for literal braces."
     columns_hint = f"The columns are {', '.join(columns)}."
     placeholder = f"{{{name}{':' if formatting else ''}{formatting}}}"
     return f"{where}: there is no column for {placeholder}.{hint} {columns_hint}{braces}"
@@ -445,7 +446,7 @@ def _own_prompts(rows: Dataset) -> Dataset:
     if "prompt" not in rows.column_names:
         raise ConfigError(
             _no_column("prompt", "which the model needs", rows)
-            + ' Rename a column (columns: {prompt: question}), or write a template (prompt: "Q: {question}\\nA:").'
+            + ' Rename a column (columns: {prompt: question}), or write a template (prompt: "Q: {question}\\nA:")'
         )
     return rows
 

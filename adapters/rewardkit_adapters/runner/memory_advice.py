@@ -58,7 +58,7 @@ def _advised(config: RunConfig, args: Any) -> Iterator[str]:
         yield "grpo: {bf16: true}  (half the activations)"
     # Arbitrary: below this length, shorter completions would hardly help.
     if length is not None and length > 64:
-        yield f"grpo: {{max_completion_length: {length // 2}}}  (now {length}; only if shorter completions are enough)"
+        yield f"grpo: {{max_completion_length: {length // 2}}}  (now {length}, only if shorter completions are enough)"
     if config.lora is None:
         yield "lora: true  (gradients and optimizer state only for a small adapter)"
     elif config.quantize is None and torch.cuda.is_available():

@@ -22,16 +22,16 @@ def write_project(folder: Path, *, task: str = "orders") -> list[str]:
     """
     if task not in TASKS:
         hint = near_miss(task, list(TASKS))
-        raise RewardKitError(f"There is no task {task!r}.{hint} Choose from: {', '.join(TASKS)}.")
+        raise RewardKitError(f"there is no task {task!r}.{hint} Choose from: {', '.join(TASKS)}")
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         present = sorted(path.name for path in folder.iterdir())
         if present:
             listing = ", ".join(present[:5]) + (", ..." if len(present) > 5 else "")
-            raise RewardKitError(f"{folder} is not empty ({listing}). Name a new folder: init never overwrites files.")
+            raise RewardKitError(f"{folder} is not empty ({listing}). Name a new folder: init never overwrites files")
         for name in FILES:
             (folder / name).write_bytes((TASKS[task] / name).read_bytes())
     except OSError as error:
-        raise RewardKitError(f"Cannot write to {folder}: {error.strerror or error}.") from None
+        raise RewardKitError(f"cannot write to {folder}: {error.strerror or error}") from None
     return list(FILES)

@@ -138,13 +138,13 @@ def _mismatch(trainer_weights: Mapping[str, float], layout: RewardColumns) -> st
     if layout.columns == "components":
         suggestion = "" if expression is None else f', rk.to_trl({expression}, outputs="components")'
         return (
-            f"{fault}. To train with the weights of the reward, {as_needed}; to train with those of the trainer, write "
+            f"{fault}. To train with the weights of the reward, {as_needed}. To train with those of the trainer, write "
             f"them into the reward{suggestion}"
         )
     suggestion = "" if expression is None else f", rk.to_trl({expression}),"
     return (
         f"{fault}. One reward gives several columns, so the weights of the trainer cannot be matched to rewards. "
-        f"Write them into the reward{suggestion} and leave reward_weights out"
+        f"Write them into the reward{suggestion} and remove reward_weights"
     )
 
 

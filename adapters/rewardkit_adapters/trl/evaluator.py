@@ -443,7 +443,7 @@ class Evaluator:
         if self.layout.scheduled and progress is None:
             raise BindingError(
                 "this reward follows training progress (a schedule, or a function that reads it), but the "
-                "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer; asynchronous GRPO "
+                "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer. Asynchronous GRPO "
                 "has no progress, and A2PO scores before training, so their rewards cannot use schedules"
             )
         if self.layout.scheduled and not trainer.known and not self._warned:

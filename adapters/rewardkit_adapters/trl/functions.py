@@ -78,14 +78,14 @@ class RewardFunctions(list[Any]):
 
     @property
     def reward_weights(self) -> list[float]:
-        """The weights for ``GRPOConfig(reward_weights=...)``; all are 1.0, TRL's default, with ``outputs="terms"``."""
+        """The weights for ``GRPOConfig(reward_weights=...)``. All are 1.0, TRL's default, with ``outputs="terms"``."""
         return [function.weight if isinstance(function, RewardFunction) else 1.0 for function in self]
 
     def callback(self) -> Any:
         """Return a TrainerCallback that gives schedules the training progress: ``callbacks=[funcs.callback()]``.
 
         You need it only if your TRL passes no ``trainer_state`` to reward functions. With ``record=``, the callback
-        also records the trainer's log; if you do not pass it, it is added at the first batch.
+        also records the trainer's log. If you do not pass it, it is added at the first batch.
         """
         from rewardkit_adapters.trl.callbacks import RewardCallback
 

@@ -290,7 +290,7 @@ class GuardCallback(TrainerCallback):
             if guard.watch == "kl" and getattr(args, "beta", None) == 0.0:
                 raise RewardDefinitionError(
                     f"a guard watches {guard}, but with beta=0.0 the trainer does not compute the KL divergence. "
-                    "Remove the guard; only a run with GRPOConfig(beta=...) above 0 has a KL"
+                    "Remove the guard: only a run with GRPOConfig(beta=...) above 0 has a KL"
                 )
             if (
                 RADAR in watch.keys

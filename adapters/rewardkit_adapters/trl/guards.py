@@ -49,7 +49,7 @@ class GuardConfig(BaseModel):
     ] = "warn"
     component: Annotated[
         str | None,
-        Field(description="for failure_rate: the component to watch; by default the one with the highest share"),
+        Field(description="for failure_rate: the component to watch (by default the one with the highest share)"),
     ] = None
 
     @model_validator(mode="after")

@@ -330,7 +330,7 @@ def successor(reward: Any, weights: Mapping[str, float] | None) -> Reward:
     if not layout.honors or set(layout.names) != set(weights):
         columns = ", ".join(f"{weight!r} * rk.from_trl({name})" for name, weight in weights.items())
         raise RewardDefinitionError(
-            f"the trainer weights the columns of the list in force, {dict(weights)}, but this list has the columns "
+            f"the trainer weights the columns of its current list, {dict(weights)}, but this list has the columns "
             f"{list(layout.names)}. Write the weights into the reward: rk.weighted_sum([{columns}])"
         )
     return layout.holding([weights[name] for name in layout.names]).reward

@@ -216,8 +216,9 @@ class Recording:
                 return
             message = (
                 f"{self.path}: another training was recorded here before, and this one starts from step 0. The earlier "
-                "one is still on disk, but rk.open_run(...).scores() and `rewardkit view` no longer show it; "
-                ".scores(superseded=True) does. Record each training in its own folder, or resume from a checkpoint"
+                "one is still on disk, but rk.open_run(...).scores() and `rewardkit view` no longer show it. "
+                "To read it, call .scores(superseded=True). Record each training in its own folder, or resume from a "
+                "checkpoint"
             )
             _LOG.warning("%s", message)
             self.say(message, "warning")

@@ -229,7 +229,7 @@ def _call_function(function: Callable[..., Any], keywords: dict[str, Any]) -> An
         close = getattr(returned, "close", None)
         if close is not None:
             close()  # otherwise Python warns that it was never awaited
-        raise InvalidReturn("returned an awaitable, but is not an async function; define it with `async def`")
+        raise InvalidReturn("returned an awaitable, but is not an async function. Define it with `async def`")
     return returned
 
 
@@ -260,7 +260,7 @@ def _convert_result(returned: Any) -> Any:
 
     A mapping of scores becomes their sum, with the scores as parts."""
     if returned is None:
-        return Raised(InvalidReturn("returned None; return a number"))
+        return Raised(InvalidReturn("returned None. Return a number"))
     if isinstance(returned, Mapping) and returned:
         try:
             return Score(float(sum(returned.values())), parts=dict(returned))
@@ -298,7 +298,7 @@ class ChatMessage(dict[str, Any]):
             return self[name]
         if name in _OPTIONAL:
             return None
-        raise AttributeError(f"this {self.get('role', '')} message has no {name!r}; it has {', '.join(self)}")
+        raise AttributeError(f"this {self.get('role', '')} message has no {name!r}. It has {', '.join(self)}")
 
 
 def state_of(batch: Batch, row: int, owner: object) -> State:
@@ -424,8 +424,8 @@ def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], R
         functions, weights = list(_functions_of(part)), list(_weights_of(part))
         if len(functions) != len(weights):
             raise RewardDefinitionError(
-                f"this {type(part).__name__} has {len(functions)} functions and {len(weights)} weights; "
-                "give each function one weight"
+                f"this {type(part).__name__} has {len(functions)} functions and {len(weights)} weights. "
+                "Give each function one weight"
             )
         for function, weight in zip(functions, weights, strict=True):
             yield float(weight), function, RubricArguments(part, rubric)
@@ -560,7 +560,7 @@ def prototype_of(task: Any) -> Any:
     try:
         return task(None)
     except Exception as error:
-        raise RewardTypeError(f"{task.__name__} cannot be created without data ({error}); pass an instance") from error
+        raise RewardTypeError(f"{task.__name__} cannot be created without data ({error}). Pass an instance") from error
 
 
 def signals(task: Any) -> list[Signal]:
@@ -643,9 +643,10 @@ def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
     ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` gives 1.2 to a completion to which
     both functions give 1.0.
 
-    A rubric becomes the weighted sum of its functions, each a component with the function's name; functions with weight
+    A rubric becomes the weighted sum of its functions, each a component with the function's name. Functions with weight
     0 are monitored. The functions get the same arguments as in verifiers: prompt, completion (as messages), answer,
-    info, state, task, parser, and columns by name. An exception in a function is an error; verifiers would score 0.0.
+    info, state, task, parser, and columns by name. An exception in a function is an error, while verifiers would score
+    0.0.
 
     ::
 
@@ -704,7 +705,7 @@ def _convert_function(function: Callable[..., Any], name: str | None) -> Reward:
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
         hint = ""
         if isinstance(function, type):
-            hint = f" Pass an instance: from_verifiers({function.__name__}(...))."
+            hint = f" Pass an instance: from_verifiers({function.__name__}(...))"
         raise RewardTypeError(
             "from_verifiers: expected a rubric, a task or a reward function of verifiers, got "
             f"{shorten(function)} ({type(function).__name__}).{hint}"
@@ -713,7 +714,7 @@ def _convert_function(function: Callable[..., Any], name: str | None) -> Reward:
     try:
         inspect.signature(function)
     except (TypeError, ValueError) as error:
-        raise RewardTypeError(f"cannot read the signature of {label} ({error}); wrap it in a function") from None
+        raise RewardTypeError(f"cannot read the signature of {label} ({error}). Wrap it in a function") from None
     return VerifiersReward(function, label, RubricArguments(None, function), scores_groups(function), function)
 
 
@@ -721,7 +722,7 @@ def _sum_rewards(weighted: Iterable[tuple[float, VerifiersReward]], wrapped: obj
     """Return the weighted sum of the rewards; rewards with weight 0 are monitored."""
     items = [(weight or 1.0, reward if weight else monitor(reward)) for weight, reward in weighted]
     if not items:
-        raise RewardDefinitionError(f"this {type(wrapped).__name__} has no reward function; add one before wrapping it")
+        raise RewardDefinitionError(f"this {type(wrapped).__name__} has no reward function. Add one before wrapping it")
     return weighted_sum_of(items)
 
 

@@ -98,7 +98,7 @@ def export(target: Target) -> Export:
         {"rewards_verifiers.py": _FILE.format(imports=target.imports)},
         _CONFIG,
         TESTED,
-        ["A completion that cannot be scored is an error of its trace; prime-rl leaves it out of its group."],
+        ["A completion that cannot be scored is an error of its trace. prime-rl does not count it in its group."],
     )
 
 

@@ -60,7 +60,7 @@ def needs_paid_calls(subject: RewardUnderTest) -> None:
     """Raise `Skip` unless the task has calls and the reward is not a penalty."""
     needs_calls(subject)
     if is_penalty(subject):
-        raise Skip("a penalty is highest where nothing happened")
+        raise Skip("a penalty is highest if nothing happened")
 
 
 def bases(right: Judged) -> list[Messages]:
@@ -70,13 +70,13 @@ def bases(right: Judged) -> list[Messages]:
 
 
 @law(
-    advice="Pay for the calls that the task needs and let others cost: rk.tool_calls(column), not a bonus for each "
+    advice="Reward the calls that the task needs and let others cost: rk.tool_calls(column), not a bonus for each "
     "call or result",
     applies=needs_calls,
     per=judged_actions,
 )
 def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If each call raises the score, the policy learns to make more calls, not to give more right answers.
+    """If each call raises the score, the policy learns to make more calls, not to give more correct answers.
 
     Further calls (the same call again, an unknown tool, empty arguments) are inserted before the end of right, wrong
     and idle completions. They must not raise the score.
@@ -88,7 +88,7 @@ def calls_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
             # One unnecessary call, a few, and more than any limit allows.
             for count in (1, 3, 20):
                 changed = Trial(inserted(base, calls * count, results), right.example)
-                message = "earns {score} with further calls, {base} without them"
+                message = "scores {score} with further calls, {base} without them"
                 yield Variant(changed, message, "no more", Trial(base, right.example))
 
 
@@ -100,7 +100,7 @@ def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
     """If extra calls cost nothing, a policy that makes every possible call is right for every prompt.
 
     One completion makes the calls of all examples and gives no answer. For at least one example, it must score lower
-    than a right completion.
+    than a correct completion.
     """
     rights = [right for right in judged_actions(subject) if acts(subject, right) and gold_calls(subject, right)]
     examples = {right.example: right for right in rights}
@@ -118,7 +118,7 @@ def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
         paid = all(right.paid(score) and not covered(subject, right, trial) for trial, score, right in per_example)
         if paid and any(_others_work(subject, trial, right) for trial, _, right in per_example):
             message = (
-                f"the calls of all examples at once earn {scores[0].value:.6g} on each, as a right completion does"
+                f"the calls of all examples at once score {scores[0].value:.6g} on each, as a correct completion does"
             )
             yield finding(subject, trials[0], scores[0], message)
 
@@ -147,12 +147,12 @@ def _others_work(subject: RewardUnderTest, trial: Trial, right: Judged) -> bool:
 @law(
     advice="Check the call and its result, not the words: rk.agents.tool_success, rk.agents.final_state, "
     "rk.agents.no_claim_without_call",
-    skip="the reward was not seen to judge what is called",
+    skip="the reward did not react to changed calls in any trial",
     applies=needs_calls,
     per=judged_actions,
 )
 def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If the text of a right completion is rewarded without its calls, the policy learns to claim work it did not do.
+    """If the text of a correct completion is rewarded without its calls, the policy learns to claim work it did not do.
 
     The calls and results are removed, and the text stays. If the reward judges the calls, or if only the calls can make
     the answer right, the completion must score lower.
@@ -161,7 +161,7 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
         return
     only_tools_know = not right.anatomy.gold and right.judges and bool(text_of(right.completion).strip())
     if only_tools_know or (gold_calls(subject, right) and acts(subject, right)):
-        message = "the words alone, without the calls, earn {score}, as a right completion does"
+        message = "the words alone, without the calls, score {score}, as a correct completion does"
         yield Variant(Trial(without_calls(right.completion), right.example), message)
 
 
@@ -172,7 +172,7 @@ def claims_need_calls(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
     per=judged_actions,
 )
 def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If the score is divided by the calls made, one right call scores as high as all the needed calls.
+    """If the score is divided by the calls made, one correct call scores as high as all the needed calls.
 
     The completion makes only one of several gold calls. It must score lower than with all of them.
     """
@@ -180,20 +180,21 @@ def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     if len(gold) < 2 or not acts(subject, right):
         return
     for gold_call in (gold[0], gold[-1]):
-        message = f"one call of the {len(gold)} that its row has earns {{score}}, as all of them do"
+        message = f"one call of the {len(gold)} that its row has scores {{score}}, as all of them do"
         yield Variant(Trial(only(right.completion, gold_call), right.example), message)
 
 
 @law(
-    advice="Ask for what has to be done, not only that nothing wrong was done: all() of nothing is true. Name rows "
+    advice="Require the actions that the task needs, not only the absence of bad ones: all() of nothing is true. Name "
+    "rows "
     "where doing nothing is right in noop_examples=",
-    skip="the reward was not seen to judge what is called",
+    skip="the reward did not react to changed calls in any trial",
     applies=needs_paid_calls,
 )
 def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
     """If the policy scores without doing anything, it learns to do nothing, or the same for every prompt.
 
-    "Done.", an apology, and each tool once with minimal arguments must score lower than a right completion that acts.
+    "Done.", an apology, and each tool once with minimal arguments must score lower than a correct completion that acts.
     Name examples in which doing nothing is right in ``noop_examples=``.
     """
     acting = [
@@ -207,7 +208,7 @@ def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Fi
     idle: list[Messages] = [[{"role": "assistant", "content": text}] for text in texts]
     for right in acting:
         for messages in idle:
-            message = "a policy that does nothing earns {score}, as a right completion does"
+            message = "a policy that does nothing scores {score}, as a correct completion does"
             yield Variant(Trial(messages, right.example), message, base=right.as_given)
     # The same calls for every prompt are a fault only if they are rewarded on all of them: one example may be luck.
     different = {repr(repeatable_calls(Trajectory.of(right.completion).calls)) for right in acting}
@@ -219,7 +220,7 @@ def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Fi
             for right, score, trial in zip(acting, scores, trials, strict=True)
         ):
             message = (
-                f"a policy that makes the same calls for every prompt earns {scores[0].value:.6g}, as right ones do"
+                f"a policy that makes the same calls for every prompt scores {scores[0].value:.6g}, as correct ones do"
             )
             yield finding(subject, trials[0], scores[0], message)
 
@@ -251,7 +252,7 @@ def idle_turns_are_not_paid(subject: RewardUnderTest, right: Judged) -> Iterator
     idle = [{"role": "assistant", "content": ""}, {"role": "user", "content": "Go on."}]
     for base in bases(right)[:2]:
         for changed in ([*idle * 2, *base], [*base, *idle[::-1] * 2], [*idle * 8, *base]):
-            message = "earns {score} with turns that say nothing, {base} without them"
+            message = "scores {score} with turns that say nothing, {base} without them"
             yield Variant(Trial(changed, right.example), message, "no more", Trial(base, right.example))
 
 
@@ -273,10 +274,12 @@ def results_are_not_answers(subject: RewardUnderTest, right: Judged) -> Iterator
     yield None
     wrong = answering(right.completion, NOTHING)
     if not reads_state(subject):
-        yield Variant(Trial(wrong, right.example), "earns {score} with no answer at all: what the tools said is enough")
+        yield Variant(
+            Trial(wrong, right.example), "scores {score} without any answer: the words of the tools are enough"
+        )
     for text in (gold, f"<answer>{gold}</answer>", f"\\boxed{{{gold}}}", text_of(right.completion)):
         if not subject.stage.real:
-            message = "earns {score} if a tool says the answer, {base} if it does not"
+            message = "scores {score} if a tool's result contains the answer, {base} if it does not"
             trial, untold = (
                 Trial(_replace_observations(wrong, tool_answer), right.example) for tool_answer in (text, "nothing")
             )
@@ -294,9 +297,9 @@ def _replace_observations(messages: Messages, text: str) -> Messages:
     per=judged_actions,
 )
 def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If part of a right completion scores higher than all of it, the policy learns to stop early.
+    """If part of a correct completion scores higher than all of it, the policy learns to stop early.
 
-    A right completion is cut after each message. No cut version may score higher.
+    A correct completion is cut after each message. No cut version may score higher.
     """
     messages = messages_of(right.completion)
     if len(messages) < 2 or not (right.judges or acts(subject, right)):
@@ -304,7 +307,7 @@ def prefix_below_whole(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     for stop in range(1, len(messages)):
         if subject.stage.real and is_result(messages[stop - 1]):
             continue  # a completion cut after a call still has the result of that call
-        message = f"cut after {stop} messages, it earns {{score}}, all of it {{base}}"
+        message = f"cut after {stop} messages, it scores {{score}}, all of it {{base}}"
         yield Variant(Trial(messages[:stop], right.example), message, "no more")
 
 
@@ -334,7 +337,7 @@ def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
 
 @law(
     advice="Compare the calls of one turn as a set: rk.tool_calls pairs them in any order",
-    skip="no right completion has parallel calls whose results are given",
+    skip="no correct completion has parallel calls whose results are given",
     applies=needs_calls,
     per=judged_actions,
 )
@@ -347,27 +350,27 @@ def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Itera
     order, split_turns = permuted(right.completion), split(right.completion)
     if order is None or split_turns is None or subject.stage.real:
         return
-    message = "earns {score} if the calls of one turn change places, {base} if not"
+    message = "scores {score} if the calls of one turn change places, {base} if not"
     yield Variant(Trial(order, right.example), message, "same")
-    message = "earns {score} if one turn is split into several, {base} if not"
+    message = "scores {score} if one turn is split into several, {base} if not"
     yield Variant(Trial(split_turns, right.example), message, "no more")
 
 
 @law(
     advice="Read calls with rk.Trajectory: it reads arguments both as text and as a mapping",
-    skip="no right completion has a call that can be written in another form",
+    skip="no correct completion has a call that can be written in another form",
     applies=needs_calls,
     per=judged_actions,
 )
 def call_forms_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """The same call can be written in several forms; a score that depends on the form is noise.
+    """The same call can be written in several forms. A score that depends on the form is noise.
 
     The keys of the arguments are reordered. A reward that reads trajectories also gets arguments as text, calls without
     ids, and messages without content.
     """
     reads_trajectories = not any(binding.foreign or binding.reads("messages") for _, binding in subject.bindings)
     for messages in _forms(right.completion, every=reads_trajectories) if has_calls(right.completion) else ():
-        message = "earns {score} if the same calls are written in another form, {base} if not"
+        message = "scores {score} if the same calls are written in another form, {base} if not"
         yield Variant(Trial(messages, right.example), message, "same")
 
 

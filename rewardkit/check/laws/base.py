@@ -24,7 +24,7 @@ from rewardkit.check.reward_under_test.whole import COVERED, covered, refused_by
 
 OVER = "out of time"
 """The reason why a law was not finished."""
-NO_GOOD = "no right completions were given"
+NO_GOOD = "no correct completions were given"
 """The reason why a law that starts from right completions was skipped."""
 
 
@@ -232,10 +232,10 @@ def about_good(subject: RewardUnderTest) -> str:
     """Return a hint for a reward that scores nothing high, if right completions seem to be missing; "" otherwise."""
     good = [example.good for example in subject.examples]
     if not any(good):
-        return "; no right completion was given, so perhaps none was tried: give one per example (good=, GOOD)"
+        return ". No correct completion was given, so perhaps none was tried: give one per example (good=, GOOD)"
     if len(good) > 1 and len(good[0]) != len(good) and all(completions == good[0] for completions in good):
         count = f"{len(good[0])} completion{'' if len(good[0]) == 1 else 's'}"
-        return f"; good= has {count} for {len(good)} examples, and all count as right for each: pass one per example"
+        return f". good= has {count} for {len(good)} examples, and all count as correct for each: pass one per example"
     return ""
 
 

@@ -67,12 +67,12 @@ def _spoiled(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 @law(
-    advice="Score each completion by itself and build one score per row: zip(completions, column)",
+    advice="Score each completion alone and build one score per row: zip(completions, column)",
     fast=True,
     every=True,
 )
 def batch_equals_singles(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Trainers score many prompts at once; a score that depends on the batch is noise or belongs to another row."""
+    """Trainers score many prompts at once. A score that depends on the batch is noise or belongs to another row."""
     if subject.scope != "sample":
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
     yield from _spoiled(subject)
@@ -144,7 +144,7 @@ def _orders(subject: RewardUnderTest, group: Sequence[Trial]) -> Iterator[list[i
 
 @law(advice="Compare only completions of one prompt", fast=True)
 def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
-    """GRPO compares the completions of one prompt; a score that depends on other prompts is noise."""
+    """GRPO compares the completions of one prompt. A score that depends on other prompts is noise."""
     groups = groups_of(subject)
     if len(groups) < 2:
         raise Skip("this law needs two examples whose completions are scored")

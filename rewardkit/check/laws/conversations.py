@@ -34,7 +34,7 @@ def _is_for_agents(subject: RewardUnderTest) -> None:
     prompts = [example.prompt for example in subject.examples]
     about_agents = any(_AGENTS.search(text) for text in (*docs, *map(str, prompts)))
     if not about_agents or not (subject.conversational or any(map(_is_chat, prompts))):
-        raise Skip("no examples are chat, or nothing says that the task has tools or several turns")
+        raise Skip("no examples are chat, or no example shows that the task has tools or several turns")
 
 
 def _searched(search_result: str) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def _searched(search_result: str) -> list[dict[str, Any]]:
 def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """A reward that reads the first question of a conversation judges the last answer by the wrong question.
 
-    The question of another example is put before the prompt of each right completion.
+    The question of another example is put before the prompt of each correct completion.
     """
     prompts = [example.prompt for example in subject.examples]
     own_prompt = prompts[right.example]
@@ -64,7 +64,7 @@ def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Itera
             continue
         questions = [message for message in other if message.get("role") == "user"]
         prompt = [*questions, {"role": "assistant", "content": "Certainly. Here it is."}, *own_prompt]
-        explanation = "earns {score} if the conversation had an earlier question, {base} if not"
+        explanation = "scores {score} if the conversation had an earlier question, {base} if not"
         yield Variant(replace(right.as_given, columns={"prompt": prompt}), explanation, "same")
 
 
@@ -77,10 +77,10 @@ def earlier_turns_do_not_count(subject: RewardUnderTest, right: Judged) -> Itera
 def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If a tool may give the answer, the policy calls the tool until its turns run out and never answers.
 
-    The text of a right completion becomes the message of a tool, at the end of a conversation with calls.
+    The text of a correct completion becomes the message of a tool, at the end of a conversation with calls.
     """
     if right.judges and subject.conversational:
-        message = "the words of a tool earn {score}, like those of the assistant"
+        message = "the words of a tool score {score}, like those of the assistant"
         yield Variant(Trial(_searched(text_of(right.completion)), right.example), message)
 
 
@@ -88,11 +88,11 @@ def only_the_assistant_is_paid(subject: RewardUnderTest, right: Judged) -> Itera
 def the_last_message_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """Agents call tools before they answer, so a reward that reads the first message never sees the answer.
 
-    If the task has tools, a tool call and its result are put before the message of each right completion.
+    If the task has tools, a tool call and its result are put before the message of each correct completion.
     """
     if not has_calls(right.completion):  # otherwise its answer already follows calls
         answered = [*_searched("nothing found"), {"role": "assistant", "content": right.anatomy.text}]
-        message = "behind a call of a tool, a right answer earns {score} instead of {base}"
+        message = "behind a call of a tool, a correct answer scores {score} instead of {base}"
         yield Variant(Trial(answered, right.example), message, "no less")
 
 
@@ -105,14 +105,14 @@ def _reads_prompts(subject: RewardUnderTest) -> None:
 
 @law(
     advice="Score the completion without its prompt",
-    skip="no right completion has a mark",
+    skip="no correct completion has a mark",
     applies=_reads_prompts,
     per=judged,
 )
 def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """A reward that also searches the prompt counts the examples in it as the policy's answer.
 
-    The marked part of a right completion is moved into the prompt. The completion must not score higher than with a
+    The marked part of a correct completion is moved into the prompt. The completion must not score higher than with a
     prompt that lacks the marked part.
     """
     prompt = subject.examples[right.example].prompt
@@ -123,7 +123,7 @@ def only_the_completion_counts(subject: RewardUnderTest, right: Judged) -> Itera
             replace(unmarked, columns={"prompt": text})
             for text in (_bare(prompt), _with_more(prompt, f"For example: {marked}"))
         )
-        message = f"without {shorten(marked)} it earns {{base}}, but {{score}} if the prompt has it"
+        message = f"without {shorten(marked)} it scores {{base}}, but {{score}} if the prompt has it"
         yield Variant(with_mark, message, "no more", without, EQUAL)
 
 

@@ -37,16 +37,16 @@ def _needs_environment(subject: RewardUnderTest) -> None:
 
 
 @law(
-    advice="Judge what was reached, not the number or the place of the calls",
+    advice="Judge the final state, not the number or the order of the calls",
     skip="no call was seen to leave the environment as it was",
     applies=_needs_environment,
     per=judged_actions,
 )
 def no_op_tolerated(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """A policy looks around before it acts, so a harmless call must not make a right episode worthless.
+    """A policy looks around before it acts, so a harmless call must not make a correct episode worthless.
 
-    A call that raised no error and left the environment unchanged is put before each right completion. The episode must
-    score higher than doing nothing.
+    A call that raised no error and left the environment unchanged is put before each correct completion. The episode
+    must score higher than doing nothing.
     """
     idle = Trial([{"role": "assistant", "content": "I could not find it."}], right.example)
     for call in _harmless_calls(subject, right.example) if Trajectory.of(right.completion).calls else ():
@@ -55,7 +55,7 @@ def no_op_tolerated(subject: RewardUnderTest, right: Judged) -> Iterator[Variant
         if nothing.scored and nothing.value < right.value:
             before = inserted([], [call], known_results(right.completion))
             message = (
-                f"with the harmless call {call[0]} before it, a right episode earns {{score}}, no more than "
+                f"with the harmless call {call[0]} before it, a correct episode scores {{score}}, no more than "
                 "doing nothing"
             )
             yield Variant(Trial([*before, *messages_of(right.completion)], right.example), message, "more", idle)
@@ -130,8 +130,8 @@ def _written(value: Any, depth: int) -> Iterator[str]:
 
 
 @law(
-    advice="Set everything in reset(): what is left of the last episode, and the random numbers",
-    skip="no right completion is scored",
+    advice="Set everything in reset(), the state of the last episode and the random numbers included",
+    skip="no correct completion is scored",
     applies=_needs_environment,
 )
 def replay_is_deterministic(subject: RewardUnderTest) -> Iterator[Finding | None]:
@@ -164,7 +164,7 @@ def replay_is_deterministic(subject: RewardUnderTest) -> Iterator[Finding | None
                 yield finding(subject, trial, after, message)
             elif not after.same(before):
                 earned = f"{after.value:.6g} instead of {before.value:.6g}"
-                message = f"after another episode and reset(), the same calls earn {earned}"
+                message = f"after another episode and reset(), the same calls score {earned}"
                 yield finding(subject, trial, after, message)
 
 
@@ -181,12 +181,12 @@ def _scored(subject: RewardUnderTest, example: int, messages: Any, environment: 
 
 
 @law(
-    advice="Let ConnectionError and TimeoutError pass in the environment and in the reward; do not "
+    advice="Let ConnectionError and TimeoutError pass in the environment and in the reward. Do not "
     "turn them into a score",
     applies=_needs_environment,
 )
 def outage_is_failed(subject: RewardUnderTest) -> Iterator[Finding]:
-    """An environment that does not respond says nothing about the policy, so the row must give no learning signal.
+    """An environment that does not respond is not evidence about the policy, so the row must give no learning signal.
 
     A tool or ``reset`` raises a ConnectionError. The row must fail, without a score.
     """

@@ -26,7 +26,7 @@ from rewardkit.tree.coercion import Coercer
 
 @law(advice="Read the text of the last assistant message")
 def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
-    """Conversational data has messages where other data has text; the score must not depend on the format."""
+    """Conversational data has messages where other data has text. The score must not depend on the format."""
     if subject.plain:
         raise Skip("a trainer's function is written for only one of the two forms")
     for trial, score in score_sweep(subject)[: subject.affordable(60)]:
@@ -51,7 +51,7 @@ def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
     skip="no column is annotated with a type other than str",
 )
 def strings_equal_typed_columns(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
-    """Text files contain "False" and "42" where tables contain False and 42; both must mean the same.
+    """Text files contain "False" and "42" where tables contain False and 42. Both must mean the same.
 
     This law checks columns whose argument is annotated with a type.
     """
@@ -130,9 +130,9 @@ _SOME = 0.05
     every=True,
 )
 def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Models format right answers in many ways; if one of them scores nothing, the policy learns a quirk.
+    """Models format correct answers in many ways. If one of them scores nothing, the policy learns a quirk.
 
-    Right completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
+    Correct completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
     endings, after an opening tag that the prompt has, and with the answer without the comma or the unit of the gold
     answer.
     """
@@ -157,7 +157,7 @@ def _paid_less(subject: RewardUnderTest, right: Judged, variant: FormatVariant) 
     if variant.control and not right.paid(subject.see([right.trial(variant.control)])[0]):
         return None
     hint = f": {variant.hint}" if variant.hint and (variant.hint != DOTALL or subject.mined.has_dots) else ""
-    message = f"a right completion {variant.name} earns {score.value:.6g} instead of {right.value:.6g}{hint}"
+    message = f"a correct completion {variant.name} scores {score.value:.6g} instead of {right.value:.6g}{hint}"
     return finding(subject, trial, score, message, unreachable=variant.unreachable, advice=_dot_advice(subject))
 
 
@@ -189,7 +189,9 @@ def _only_on_one_line(subject: RewardUnderTest) -> Iterator[Finding]:
             line = re.sub(r"\s*\n\s*", " ", anatomy.text.strip())
             score, other = subject.see([trial, Trial(with_text(completion, line), number)])
             if score.scored and _is_more(other, score) and score.value <= _lowest(subject, number) + EQUAL:
-                message = f"a right completion earns {score.value:.6g} on several lines, but {other.value:.6g} on one"
+                message = (
+                    f"a correct completion scores {score.value:.6g} on several lines, but {other.value:.6g} on one"
+                )
                 hint = f": {DOTALL}" if subject.mined.has_dots else ""
                 yield finding(subject, trial, score, f"{message}{hint}", advice=_dot_advice(subject))
                 return

@@ -60,8 +60,8 @@ _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
 
 
 @law(
-    advice="Compare the reward's pattern with this completion: a right answer has to match it",
-    advice_on_calls="Play the right completion and read its calls and results: has a tool failed, or is its "
+    advice="Compare the reward's pattern with this completion: a correct answer has to match it",
+    advice_on_calls="Play the correct completion and read its calls and results: has a tool failed, or is its "
     "name misspelled?",
     fast=True,
     names_line=True,
@@ -69,7 +69,7 @@ _ENVELOPE = frozenset(("arguments", "parameters", "args", "kwargs", "function"))
     applies=needs_good,
 )
 def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
-    """If a right completion cannot score highest, the policy has no reason to write one.
+    """If a correct completion cannot score highest, the policy has no reason to write one.
 
     A reward that never scores it high teaches nothing, and a reward that prefers nonsense teaches nonsense.
     """
@@ -95,20 +95,22 @@ def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
                 subject.see([trial])[0],
                 message,
                 component=name,
-                advice=f"Score the right completion with {name} alone, and read its note",
+                advice=f"Score the correct completion with {name} alone, and read its note",
             )
             return
     for right in judged(subject):
         nonsense = _better_nonsense(subject, right)
         if nonsense is not None:
             trial, score = shortest(subject, nonsense, right.more)
-            message = f"earns {score.value:.6g}, more than the {right.value:.6g} of a right completion"
+            message = f"scores {score.value:.6g}, more than the {right.value:.6g} of a correct completion"
             yield finding(subject, trial, score, message)
             return
         worse = _better_misspelled(subject, right)
         if worse is not None:
             score = subject.see([worse])[0]
-            message = f"with a misspelled tag, a right completion earns {score.value:.6g} instead of {right.value:.6g}"
+            message = (
+                f"with a misspelled tag, a correct completion scores {score.value:.6g} instead of {right.value:.6g}"
+            )
             yield finding(subject, worse, score, message)
             return
 
@@ -125,7 +127,7 @@ def _out_of_reach(subject: RewardUnderTest) -> Iterator[Finding]:
     if best < high - 0.05 * (high - low) and not parts:
         trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
         message = (
-            f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
+            f"no completion, not even a correct one, scores more than {best:.6g} within bounds of ({low:g}, {high:g})"
         )
         yield finding(subject, trial, subject.see([trial])[0], message)
 
@@ -137,7 +139,7 @@ def _never_paid(part: RewardUnderTest) -> tuple[Trial, str] | None:
     scores = part.see(rights)
     if part.scope != "sample" or not all(score.scored and score.value <= low + EQUAL for score in scores):
         return None
-    return rights[0], f"gives {low:.6g}, its least, to every right completion, and the gate before it hides that"
+    return rights[0], f"gives {low:.6g}, its least, to every correct completion, and the gate before it hides that"
 
 
 def _applies_nowhere(subject: RewardUnderTest, number: int) -> bool:
@@ -147,23 +149,23 @@ def _applies_nowhere(subject: RewardUnderTest, number: int) -> bool:
 
 def _too_low(subject: RewardUnderTest, score: TrialResult, lowest: float) -> str:
     if score.outcome is not Outcome.SCORED:
-        return f"a right completion is {score.outcome}: {score.reason or 'no score'}"
+        return f"a correct completion is {score.outcome}: {score.reason or 'no score'}"
     if any(math.isnan(value) for value in score.components.values()):
         return ""  # a part does not apply here, and the maximum of the rest is unknown
     low, high = subject.bounds
     if subject.scope == "sample" and math.isfinite(low) and math.isfinite(high):
         # A right answer in an unusual form may lose a little; if it loses half of the range, the answer did not count.
         if score.value < low + 0.5 * (high - low) - EQUAL:
-            return f"a right completion earns {score.value:.6g} within bounds of ({low:g}, {high:g})"
+            return f"a correct completion scores {score.value:.6g} within bounds of ({low:g}, {high:g})"
     elif (
         score.value <= lowest + EQUAL
         and len({round(other_score.value, 9) for _, other_score in score_sweep(subject) if other_score.scored}) > 1
     ):
-        return f"a right completion earns {score.value:.6g}, the least of all completions tried"
+        return f"a correct completion scores {score.value:.6g}, the least of all completions tried"
     elif score.value <= lowest + EQUAL and lowest <= 0.0 and not is_penalty(subject):
         if not subject.mined.has_dots and reacts(subject):
             return ""  # the reward looks for something that these completions lack
-        return f"a right completion earns {score.value:.6g}, like every completion tried"
+        return f"a correct completion scores {score.value:.6g}, like every completion tried"
     return ""
 
 
@@ -199,11 +201,11 @@ def _needs_both(subject: RewardUnderTest) -> None:
     """Raise `Skip` unless right and wrong completions were given."""
     needs_good(subject)
     if not any(example.bad for example in subject.examples):
-        raise Skip("no wrong completions: pass bad=[...]")
+        raise Skip("no incorrect completions: pass bad=[...]")
 
 
 @law(
-    advice="Make the reward read what is wrong in this completion, or remove it from bad=",
+    advice="Make the reward read the error in this completion, or remove it from bad=",
     skip="bad= differs from good= only in answers, and the reward reads no column that has them",
     applies=_needs_both,
     fast=True,
@@ -227,8 +229,10 @@ def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None
                 continue
             margin_note = f" (margin={margin:g})" if margin else ""
             unread = ", ".join(map(repr, sorted(subject.columns_forgotten)))
-            asks = f"; it asks for {unread} and never reads it" if unread else ""
-            message = f"a wrong completion earns {score.value:.6g}, a right one {min(scored):.6g}{margin_note}{asks}"
+            asks = f". The reward asks for {unread} and never reads it" if unread else ""
+            message = (
+                f"an incorrect completion scores {score.value:.6g}, a correct one {min(scored):.6g}{margin_note}{asks}"
+            )
             yield finding(subject, wrong, score, message)
 
 
@@ -245,9 +249,9 @@ def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None
     applies=needs_good,
 )
 def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """A policy learns a wrong answer just as readily if it earns as much as the right one.
+    """A policy learns an incorrect answer just as readily if it scores as high as the correct one.
 
-    The answer in a right completion is replaced with one that is certainly wrong: a distant number, NaN, a prefix,
+    The answer in a correct completion is replaced with one that is certainly wrong: a distant number, NaN, a prefix,
     another option, the gold answer of another example, or one of `distractors=`. The law applies only to rewards that
     are seen to judge answers.
     """
@@ -261,7 +265,7 @@ def gold_above_perturbed_gold(subject: RewardUnderTest) -> Iterator[Finding | No
             yield None
             score = subject.see([trial])[0]
             if right.paid(score) and not covered(subject, right, trial):
-                message = f"a wrong tool call earns {score.value:.6g}, the right one {right.value:.6g}"
+                message = f"an incorrect tool call scores {score.value:.6g}, the correct one {right.value:.6g}"
                 violations.setdefault("call", finding(subject, trial, score, message))
         if not right.judges:
             continue
@@ -296,7 +300,8 @@ def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
     if covered(subject, right, right.trial(text)):
         return None
     message = (
-        f"the reward reads {column!r} but pays {len(honest)} wrong answers {score.value:.6g} each, like the right one"
+        f"the reward reads {column!r} but scores {len(honest)} incorrect answers {score.value:.6g}, like the correct "
+        "one"
     )
     return finding(subject, right.trial(text), score, message)
 
@@ -305,8 +310,8 @@ def _pays_any_answer(subject: RewardUnderTest, right: Judged) -> Finding | None:
 def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If a completion without an answer (``{"answer": null}``, half a tag) is rewarded, the policy stops answering.
 
-    All completions of the sweep that are certainly not right, such as a hundred spaces, must score lower than the right
-    one.
+    All completions of the sweep that are certainly not correct, such as a hundred spaces, must score lower than the
+    correct one.
     """
     wrong = wrongness(subject, right)
     if wrong is None:
@@ -319,7 +324,7 @@ def only_answers_are_paid(subject: RewardUnderTest, right: Judged) -> Iterator[V
         paid = [trial for trial in paid if not alone.search(text_of(trial.completion))]
     for trial in sorted(paid, key=lambda trial: len(text_of(trial.completion))):
         if wrong(text_of(trial.completion)):
-            yield Variant(trial, "a completion without the answer earns {score}, the right one {base}")
+            yield Variant(trial, "a completion without the answer scores {score}, the correct one {base}")
 
 
 def perturbed(subject: RewardUnderTest, right: Judged) -> Iterator[tuple[str, str]]:
@@ -351,7 +356,7 @@ def _wrong_paid(subject: RewardUnderTest, right: Judged, trial: Trial, kind: str
     tail = text[region.start :] if right.anatomy.marked else text
     keep = tail if len(text) > 100 and len(tail) < len(text) and kind not in (_FOREIGN, _ALONE) else text
     small, score = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
-    message = f"a wrong answer ({kind}) earns {score.value:.6g}, the right one {right.value:.6g}"
+    message = f"an incorrect answer ({kind}) scores {score.value:.6g}, the correct one {right.value:.6g}"
     return finding(subject, small, score, message)
 
 
@@ -372,9 +377,9 @@ def _own_code(subject: RewardUnderTest) -> None:
 def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If only the keys of the gold answer are compared, the policy may add keys at no cost, and they break the call.
 
-    The law applies to JSON objects from a column, in a right completion or as the arguments of its calls, if the reward
-    compares the value of each key. A key is added to the object, or to one inside it, and each key that has a value is
-    left out. Each change must lower the score.
+    The law applies to JSON objects from a column, in a correct completion or as the arguments of its calls, if the
+    reward compares the value of each key. A key is added to the object, or to one inside it, and each key that has a
+    value is removed. Each change must lower the score.
     """
     for value, trial_with in _json_values(subject, right):
         for path, part in _objects(value):
@@ -391,7 +396,7 @@ def keys_are_compared_both_ways(subject: RewardUnderTest, right: Judged) -> Iter
                     changes.append((rest, f"without the key {key!r}"))
             location = f" in {path_text(path)}" if path else ""
             for changed, description in changes:
-                message = f"{description}{location}, it earns {{score}}, like the right completion"
+                message = f"{description}{location}, it scores {{score}}, like the correct completion"
                 yield Variant(trial_with(with_leaf(value, path, changed)), message)
 
 
@@ -420,16 +425,16 @@ def _objects(value: Any) -> list[tuple[Path, dict[str, Any]]]:
     return objects[:6]
 
 
-@law(advice=COMPARE, skip="no wrong completion is refused", applies=needs_good, per=judged)
+@law(advice=COMPARE, skip="no incorrect completion is refused", applies=needs_good, per=judged)
 def wrong_stays_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If a stray letter makes a wrong completion count as right, the policy learns to write the letter.
+    """If a stray letter makes an incorrect completion count as right, the policy learns to write the letter.
 
-    A text that the reward cannot parse must not count as a missing text. A wrong completion is tried with a word before
-    it, and without its last letter; the law is broken if both score as high as the right ones.
+    A text that the reward cannot parse must not count as a missing text. An incorrect completion is tried with a word
+    before it, and without its last letter. The law is broken if both score as high as the correct ones.
     """
     for text in map(text_of, subject.examples[right.example].bad):
         (refused,) = subject.see([right.trial(text)])
         # Shorter texts occur in other words by chance: "A", "in", "no".
         if len(text) >= 4 and refused.scored and not right.paid(refused):
-            message = f"a wrong completion earns {refused.value:.6g}, with a word before it {{score}}"
+            message = f"an incorrect completion scores {refused.value:.6g}, with a word before it {{score}}"
             yield Variant(right.trial(f"So: {text}"), message, twins=(right.trial(text[:-1]),))

@@ -66,12 +66,12 @@ def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
     for anatomy in anatomies(subject, 0)[:1]:
         text = anatomy.text
         if text:
-            yield "a right completion * n", Growing(text, "", "!")
+            yield "a correct completion * n", Growing(text, "", "!")
         # Repeat a single space between words: patterns with several "\s*" in a row take long there.
         space = re.search(r"(?<=\S)[ \n](?=\S)", text)
         if space is not None:
             inside = Growing(space.group(), text[: space.start()], text[space.end() :])
-            yield "a space * n inside a right completion", inside
+            yield "a space * n inside a correct completion", inside
         if anatomy.marked:
             for piece in _STRONG:
                 yield f"{piece!r} * n in the place of the answer", Growing(piece, *_split_at_answer(anatomy))
@@ -90,7 +90,7 @@ def _growing_texts(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
         frames |= {" in the place of the answer": (before, after), " in an open answer": (before, "")}
         if anatomy.text:
             last = anatomy.text[-1]
-            yield "the last letter * n after a right completion", Growing(last, anatomy.text, "!")
+            yield "the last letter * n after a correct completion", Growing(last, anatomy.text, "!")
         if anatomy.marked and anatomy.region.end > anatomy.region.start:
             answer = anatomy.region.of(anatomy.text)
             yield "the last letter of the answer * n", Growing(answer[-1], before + answer, f"!{after}")
@@ -136,8 +136,8 @@ measurements are noisy."""
 
 
 @law(
-    advice="Limit the length of what you parse, and use patterns without nested repetition; for a "
-    "time limit, @rk.reward(timeout=...)",
+    advice="Limit the length of what you parse, and use patterns without nested repetition. For a "
+    "time limit, use @rk.reward(timeout=...)",
     turn=Turn.SOON,
 )
 def time_linear(subject: RewardUnderTest) -> Iterator[Finding]:
@@ -256,7 +256,7 @@ def _too_steep(times: list[tuple[int, float]]) -> str:
         return ""
     longest = f"more than {SECONDS * 1000:.0f} s" if projected > SECONDS * 1000 else f"{projected:.0f} s"
     return (
-        f"grows like n^{_exponent(times):.1f} (n={before}: {earlier:.3g} s, n={size}: {last:.3g} s); "
+        f"grows like n^{_exponent(times):.1f} (n={before}: {earlier:.3g} s, n={size}: {last:.3g} s). "
         f"{LONGEST:,} characters would take {longest}"
     )
 

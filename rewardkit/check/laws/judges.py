@@ -65,11 +65,11 @@ def position_bias(subject: RewardUnderTest) -> Iterator[Finding]:
         earned = -float((shifts * deviations).sum() / max((shifts * shifts).sum(), 1e-9))
         if abs(earned) > _POSITION_SHARE:
             end = "first" if earned > 0 else "last"
-            message = f"being listed {end} earns {abs(earned):.2g} more in a ranking of {len(trials)}"
+            message = f"being listed {end} scores {abs(earned):.2g} more in a ranking of {len(trials)}"
             yield finding(subject, trials[0], None, message, component=judge.name)
 
 
-@law(advice="Tell the judge that length does not count, or limit the length", every=True)
+@law(advice="Instruct the judge that length does not count, or limit the length", every=True)
 def verbosity_bias(subject: RewardUnderTest) -> Iterator[Finding]:
     """If empty words raise the score, the policy learns to write many of them.
 
@@ -86,7 +86,7 @@ def verbosity_bias(subject: RewardUnderTest) -> Iterator[Finding]:
             gains = _judge_scores(judge, subject, padded) - _judge_scores(judge, subject, trials)
         if gains.mean() > _LENGTH_SHARE:
             worst = int(gains.argmax())
-            message = f"three empty sentences earn {gains.mean():.2g} more on average, over {len(trials)} completions"
+            message = f"three empty sentences score {gains.mean():.2g} more on average, over {len(trials)} completions"
             score: TrialResult | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
             yield finding(subject, padded[worst], score, message, component=judge.name)
 

@@ -58,16 +58,16 @@ _MOST_STEPS = 12
 
 
 @law(
-    advice="Look for a score that a missing part leaves out: give the lowest score if a part is missing",
-    skip="no right completion has two tags or a JSON object whose parts change the score",
+    advice="Look for a score that is skipped if a part is missing: give the lowest score if a part is missing",
+    skip="no correct completion has two tags or a JSON object whose parts change the score",
     applies=needs_good,
     per=judged,
 )
 def damage_never_pays(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If a completion with more things wrong scores higher, partial credit leads the policy away from the answer.
 
-    The tags of a right completion are removed one mark after the other, and the values of its JSON object are replaced
-    one after the other. No step may score higher than an earlier one.
+    The tags of a correct completion are removed one mark after the other, and the values of its JSON object are
+    replaced one after the other. No step may score higher than an earlier one.
     """
     for damage, texts in _damaged(right):
         trials = [right.trial(text) for text in (right.anatomy.text, *texts)]
@@ -80,7 +80,8 @@ def damage_never_pays(subject: RewardUnderTest, right: Judged) -> Iterator[Varia
         for count, trial in enumerate(trials):
             lowest = min(range(count + 1), key=lambda step: values[step])
             message = (
-                f"with {_counted(count, damage)}, a right completion earns {{score}}; with {_counted(lowest, damage)}, "
+                f"with {_counted(count, damage)}, a correct completion scores {{score}}, but with "
+                f"{_counted(lowest, damage)} "
                 "{base}"
             )
             yield Variant(trial, message, "no more", trials[lowest], slack)
@@ -118,14 +119,14 @@ def _without(pieces: Sequence[str], indices: Sequence[int]) -> list[str]:
 
 @law(
     advice="Check the signs and the limits of the curve: it should rise up to the best length, then fall",
-    skip="the length of a right completion does not change its score",
+    skip="the length of a correct completion does not change its score",
     applies=needs_good,
     per=judged,
 )
 def one_best_length(subject: RewardUnderTest, right: Judged) -> Iterator[Finding | None]:
     """If the score falls with the length and then rises again, the policy learns to write ever longer completions.
 
-    Words are added to a right completion. Its score may rise and then fall, but it must not fall and then rise.
+    Words are added to a correct completion. Its score may rise and then fall, but it must not fall and then rise.
     """
     curves = [[right.trial(text) for text in _longer(right, subject.seed + draw)] for draw in range(2)]
     first, second = map(subject.see, curves)
@@ -136,8 +137,8 @@ def one_best_length(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
     gap = _DEEP * _range(subject)
     valley = _valley(first, gap)
     if valley is not None and _falls_and_rises(second, valley, gap):
-        steps = [f"with {_SIZES[step]} words added, it earns {first[step].value:.6g}" for step in valley]
-        message = f"a right completion loses by its length, and then wins: {'; '.join(steps)}"
+        steps = [f"with {_SIZES[step]} words added, it scores {first[step].value:.6g}" for step in valley]
+        message = f"a correct completion loses score as it grows, and then gains: {'; '.join(steps)}"
         yield finding(subject, curves[0][valley[2]], first[valley[2]], message)
 
 
@@ -176,16 +177,17 @@ def _longer(right: Judged, seed: int) -> list[str]:
 
 
 @law(
-    advice="Divide by the length, or limit what is counted",
-    skip="no gold answer is a text that is paid in part",
+    advice="Divide by the length, or limit the number of items that count",
+    skip="no gold answer is text with partial credit",
     applies=needs_good,
     per=judged,
 )
 def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If the same slip costs more in a long text than in a short one, the policy learns to write short texts.
 
-    For example, ``difflib.SequenceMatcher`` drops frequent letters from 200 characters on. The gold text of a reward
-    with partial credit is replaced with a long one. The first word is left out of the long text and of the short one.
+    For example, ``difflib.SequenceMatcher`` ignores frequent letters in strings of 200 characters or more. The gold
+    text of a reward with partial credit is replaced with a long one. The first word is removed from the long text and
+    of the short one.
     """
     anatomy = right.anatomy
     gold = anatomy.gold
@@ -200,7 +202,7 @@ def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Itera
     in_part, full, in_long = subject.see([short, prose, slip])
     if right.paid(full) and in_part.scored and in_long.scored and not right.paid(in_part):
         message = (
-            f"without its first word, a text of {len(_PROSE)} characters earns {{score}}, one of {len(gold)} "
+            f"without its first word, a text of {len(_PROSE)} characters scores {{score}}, one of {len(gold)} "
             "characters {base}"
         )
         yield Variant(slip, message, "no less", short, _DEEP * _range(subject))
@@ -230,7 +232,7 @@ def repetition_in_any_script(subject: RewardUnderTest, right: Judged) -> Iterato
     english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
     first, second = subject.see([english, chinese])
     if first.scored and second.scored and first.value <= right.value - _DEEP * _range(subject):
-        message = "a phrase repeated 40 times earns {base} in English, {score} in Chinese"
+        message = "a phrase repeated 40 times scores {base} in English, {score} in Chinese"
         yield Variant(chinese, message, "no more", english, (right.value - first.value) / 2)
 
 
@@ -350,7 +352,7 @@ _SHARES = tuple(map(Decimal, ("0.001", "0.01", "0.04")))
 
 
 @law(
-    advice="Make each step toward the right answer earn more",
+    advice="Make each step toward the correct answer score more",
     skip="no rankings: pass declarations=Declarations(rankings=[...])",
 )
 def improves_along_rankings(subject: RewardUnderTest) -> Iterator[Variant]:
@@ -365,7 +367,7 @@ def improves_along_rankings(subject: RewardUnderTest) -> Iterator[Variant]:
     ]
     for trials, reason in (*rankings, *_closer(subject)):
         for before, after in pairwise(trials):
-            message = f"is {reason} than a completion that earns {{base}}, but earns {{score}}"
+            message = f"is {reason} than a completion that scores {{base}}, but scores {{score}}"
             # The slack allows for rounding errors.
             yield Variant(after, message, "no less", before, slack=1e-6)
 
@@ -408,7 +410,8 @@ def _numeric(subject: RewardUnderTest, column: str) -> bool:
 def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """If 42.9 counts as 42 but 41.1 does not (digits are cut off, or a sign is lost), the policy learns to err upward.
 
-    Numbers equally far above and below the gold answer must score the same if one of them scores like the right answer.
+    Numbers equally far above and below the gold answer must score the same if one of them scores like the correct
+    answer.
     """
     gold = right.anatomy.gold
     number = as_number(gold)
@@ -426,7 +429,7 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
         if all(score.scored for score in scores) and paid[0] != paid[1]:
             high, low = (0, 1) if paid[0] else (1, 0)
             message = (
-                f"for the gold answer {gold}, {texts[high]} earns {{score}} and {texts[low]}, which is as near, "
+                f"for the gold answer {gold}, {texts[high]} scores {{score}} and {texts[low]}, which is as near, "
                 f"{scores[low].value:.6g}"
             )
             yield Variant(trials[high], message)
@@ -434,21 +437,21 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
 
 @law(
     advice="Compare the value exactly, with fractions.Fraction or a tolerance of 1e-6",
-    skip="no right completion is an expression of numbers whose value is in a column",
+    skip="no correct completion is an expression of numbers whose value is in a column",
     applies=needs_good,
     per=judged,
 )
 def expressions_are_exact(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If 23.5 or the bare target counts as an expression for 23 in a countdown task, the policy need not compute.
 
-    The numbers of a right expression are combined into values near the target. They are also combined into fractions,
+    The numbers of a correct expression are combined into values near the target. They are also combined into fractions,
     and the whole number below or above the fraction becomes the target.
     """
     right_expression = expression_in(right.anatomy, subject.examples[right.example].columns) if right.judges else None
     for expression, target in _near_misses(right_expression) if right_expression is not None else ():
         assert right_expression is not None
         completion = right.trial(right_expression.saying(expression)).completion
-        message = f"{expression} earns {{score}} for the target {target}"
+        message = f"{expression} scores {{score}} for the target {target}"
         yield Variant(Trial(completion, right.example, {right_expression.target: target}), message)
 
 
@@ -484,8 +487,8 @@ _GAIN = 0.01
 def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """If overstating confidence raises the score, the policy learns to be overconfident.
 
-    The stated confidence of a right and of a wrong completion is varied. A scoring rule is proper (Gneiting and Raftery
-    2007) if a model that is right with probability p expects the highest score for stating p.
+    The stated confidence of a correct and of an incorrect completion is varied. A scoring rule is proper (Gneiting and
+    Raftery 2007) if a model that is right with probability p expects the highest score for stating p.
     """
     forecasts: dict[bool, tuple[list[Trial], list[float]]] = {}
     for number, example in enumerate(subject.examples):
@@ -514,8 +517,9 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
                 truth, claim = incentive
                 position = _STATED_SHARES.index(claim)
                 message = (
-                    f"a model that is right in {truth:.0%} of its answers expects most if it says {claim:.0%}: a right "
-                    f"answer earns {right[position]:.6g} then, a wrong one {wrong[position]:.6g}"
+                    f"a model that is correct in {truth:.0%} of its answers scores highest on average if it states "
+                    f"{claim:.0%}: a correct "
+                    f"answer scores {right[position]:.6g} then, an incorrect one {wrong[position]:.6g}"
                 )
                 trial = trials[0][position]
                 (score,) = subject.see([trial])

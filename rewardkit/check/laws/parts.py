@@ -35,8 +35,8 @@ _PROSE = 4
 
 
 @law(
-    advice="Make the tolerance of numbers small and absolute, and compare texts as wholes",
-    skip="no number and no word of a column was seen to change the score of a right completion",
+    advice="Make the tolerance of numbers small and absolute, and compare strings as a whole",
+    skip="no number and no word of a column was seen to change the score of a correct completion",
     applies=needs_good,
     per=judged,
     turn=Turn.EARLY,
@@ -44,8 +44,8 @@ _PROSE = 4
 def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If 100 counts as 10, or "unsupported" counts as "supported", the policy learns to be vague.
 
-    The score of a right completion may depend on numbers and words of a column. Each of them is replaced with one that
-    begins or ends with it, or that differs in its sign or by a factor of ten.
+    The score of a correct completion may depend on numbers and words of a column. Each of them is replaced with one
+    that begins or ends with it, or that differs in its sign or by a factor of ten.
     """
     # More than three different scores: partial credit. Two or three are right, wrong and no answer.
     graded = len({round(score.value, 6) for _, score in right.honest if score.scored}) > 3
@@ -57,7 +57,7 @@ def almost_right_is_wrong(subject: RewardUnderTest, right: Judged) -> Iterator[V
             is_judged = any(gold.holds(part.span) for gold in right.anatomy.places)
         for other in _near_miss_texts(part, graded) if is_judged else ():
             if other.lower() not in words:
-                message = f"with {other!r} for {part.text!r}, it earns {{score}}, like the right completion"
+                message = f"with {other!r} for {part.text!r}, it scores {{score}}, like the correct completion"
                 yield Variant(right.trial(with_part(right, part, other)), message)
 
 
@@ -93,21 +93,21 @@ def _near_miss_texts(part: Part, graded: bool) -> Iterator[str]:
 
 @law(
     advice="Ask for each part: all(...), and as many as there are, not any(...) or the first one",
-    skip="nothing can be cut from the right completions",
+    skip="nothing can be cut from the correct completions",
     applies=needs_good,
     per=judged,
     turn=Turn.EARLY,
 )
 def every_part_counts(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If an answer with a missing part gets the full score, the policy leaves that part out.
+    """If an answer with a missing part gets the full score, the policy skips that part.
 
-    A right completion is cut for as long as it keeps the full score. The essence that is left must still have its items
-    of each list in a column, and more than headings, labels and citations.
+    A correct completion is cut for as long as it keeps the full score. The essence that is left must still have its
+    items of each list in a column, and more than headings, labels and citations.
     """
     text = essence(subject, right)
     if text != right.anatomy.text:
         message = _missing_parts(subject, right, text)
-        yield Variant(right.trial(text), f"{message}: it earns {{score}}") if message else None
+        yield Variant(right.trial(text), f"{message}: it scores {{score}}") if message else None
 
 
 def _missing_parts(subject: RewardUnderTest, right: Judged, text: str) -> str:
@@ -157,22 +157,24 @@ def _amid_words(right_text: str, text: str) -> bool:
 
 
 @law(
-    advice="Look for a score that is subtracted where it should be added, or for swapped arguments",
-    skip="no right completion has words beside its answer",
+    advice="Look for a score that is subtracted instead of added, or for swapped arguments",
+    skip="no correct completion has words next to its answer",
     applies=needs_good_alone,
     per=judged,
 )
 def nonsense_earns_less(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If nonsense around a right answer raises the score, a sign in the code is wrong, and the policy writes nonsense.
+    """If nonsense around a correct answer raises the score, a sign in the code is wrong, and the policy writes
+    nonsense.
 
-    All words of a right completion that are not its answer or a mark are replaced with other words of the same length.
+    All words of a correct completion that are not its answer or a mark are replaced with other words of the same
+    length.
     """
     essential_spans = {part.span for part in essential_parts(subject, right)}
     parts = [part for part in parts_of(right.anatomy.text) if part.span not in essential_spans and part.kind == "word"]
     other_words = [part for part in parts if not _in_a_mark(right, part)]
     if len(other_words) >= _PROSE:
         nonsense = replaced(right.anatomy.text, [(part.span, unrelated(part)) for part in other_words])
-        message = "with nonsense around its answer, it earns {score}, with sense {base}"
+        message = "with nonsense around its answer, it scores {score}, with sense {base}"
         # Style may change the score a little; losing all sense must not raise it further.
         yield Variant(right.trial(nonsense), message, "no more", slack=0.05 * max(1.0, abs(right.value)))
 
@@ -202,15 +204,15 @@ def _groups(subject: RewardUnderTest) -> Iterator[tuple[Judged, Siblings]]:
 
 @law(
     advice="Compare each part with its own counterpart, in order: zip(..., strict=True)",
-    skip="no right completion has several parts of one kind that each count",
+    skip="no correct completion has several parts of one kind that each count",
     applies=needs_good,
     per=_groups,
     turn=Turn.EARLY,
 )
 def no_item_substitutes(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
-    """If repeating one right item scores as high as giving all of them, the policy repeats the easiest one.
+    """If repeating one correct item scores as high as giving all of them, the policy repeats the easiest one.
 
-    A part whose loss lowers the score is left out of a right completion, and another part of its kind is repeated.
+    A part whose loss lowers the score is removed from a correct completion, and another part of its kind is repeated.
     """
     right, parts = group
     part_texts = [parts.part(index) for index in range(len(parts))]
@@ -223,13 +225,13 @@ def no_item_substitutes(subject: RewardUnderTest, group: tuple[Judged, Siblings]
         repeated = (parts.without_but_more(index, *[other] * times) for times in _TIMES)
         for text in (parts.instead(index, other), *repeated):
             change = f"{shorten(part)} is missing, {shorten(other)} is repeated"
-            message = f"{change}: it earns {{score}}, like the right completion"
+            message = f"{change}: it scores {{score}}, like the correct completion"
             yield Variant(right.trial(text), message, base=right.as_given)
 
 
 @law(
     advice="Also compare the number of parts: zip(..., strict=True), or len(found) == len(wanted)",
-    skip="no right completion has as many parts of a kind as a column says",
+    skip="no correct completion has the number of parts that a column states",
     applies=needs_good,
     per=_groups,
     turn=Turn.EARLY,
@@ -237,8 +239,8 @@ def no_item_substitutes(subject: RewardUnderTest, group: tuple[Judged, Siblings]
 def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
     """If a missing item costs nothing, the policy writes fewer items than a column asks for.
 
-    A right completion has as many bullets, code blocks or tags as a column says. One of them is left out, which must
-    lower the score.
+    A correct completion has the number of bullets, code blocks or tags that a column states. One of them is removed,
+    which must lower the score.
     """
     right, parts = group
     count = len(parts)
@@ -252,21 +254,21 @@ def counts_requested_items(subject: RewardUnderTest, group: tuple[Judged, Siblin
     (without_any,) = subject.see([right.trial(parts.without_all())])
     if without_any.scored and not right.paid(without_any):
         text = parts.without(count - 1) if count > 1 else parts.without_all()
-        message = f"with {count - 1} {parts.kind}s instead of {count}, it earns {{score}}"
+        message = f"with {count - 1} {parts.kind}s instead of {count}, it scores {{score}}"
         yield Variant(right.trial(text), message, base=right.as_given)
 
 
 @law(
     advice="Compare all calls with all that are wanted, and give less for each that no one asked for",
-    skip="no right completion makes calls in tags",
+    skip="no correct completion makes calls in tags",
     applies=needs_good,
     per=_groups,
     turn=Turn.EARLY,
 )
 def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) -> Iterator[Variant]:
-    """If an unnecessary call costs nothing, the policy makes every call that may be the right one.
+    """If an unnecessary call costs nothing, the policy makes every call that may be the correct one.
 
-    A call of another function, or one with other arguments, is added before or after the right calls.
+    A call of another function, or one with other arguments, is added before or after the correct calls.
     """
     right, parts = group
     wrong = [right.trial(text_of(bad)) for bad in subject.examples[right.example].bad]
@@ -275,7 +277,7 @@ def more_calls_cost(subject: RewardUnderTest, group: tuple[Judged, Siblings]) ->
     for call in _other_calls(parts):
         behind = right.trial(parts.with_more(call))
         before = right.trial(parts.instead(0, f"{call}{parts.joint}{parts.part(0)}"))
-        message = f"with the call {shorten(call)} added, it earns {{score}}, like the right calls alone"
+        message = f"with the call {shorten(call)} added, it scores {{score}}, like the correct calls alone"
         yield Variant(behind, message, base=right.as_given, twins=(before,))
 
 
@@ -298,16 +300,16 @@ def _other_calls(parts: Siblings) -> Iterator[str]:
 
 
 @law(
-    advice="Parse the JSON and compare the objects, not their texts",
-    skip="no right completion has an object with several keys",
+    advice="Parse the JSON and compare the objects, not their JSON text",
+    skip="no correct completion has an object with several keys",
     applies=needs_good,
     per=judged,
     turn=Turn.EARLY,
 )
 def order_of_keys_does_not_count(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """JSON objects have no order; a reward that goes by the order rewards values under the wrong keys.
+    """JSON objects have no order. A reward that goes by the order rewards values under the wrong keys.
 
-    An object with its keys in another order is just as right, and an object with other keys is wrong.
+    An object with its keys in another order is just as correct, and an object with other keys is wrong.
     """
     document = Document.within(right.anatomy)
     if document is None or len(document.value) < 2:
@@ -316,7 +318,7 @@ def order_of_keys_does_not_count(subject: RewardUnderTest, right: Judged) -> Ite
     (plain,) = subject.see([right.trial(document.saying(_reformatted(document)))])
     if right.paid(plain):
         reordered = json.dumps(dict(reversed(document.value.items())), ensure_ascii=False)
-        message = "with its keys in another order, a right object earns {score} instead of {base}"
+        message = "with its keys in another order, a correct object scores {score} instead of {base}"
         yield Variant(right.trial(document.saying(reordered)), message, "no less")
 
 

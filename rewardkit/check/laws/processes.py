@@ -50,7 +50,7 @@ _SECONDS = 60.0
 """The time limit for another process. Arbitrary: the process imports the reward's modules again."""
 
 
-@law(advice="Remove the randomness or seed it with the completion; of a judge, set temperature 0")
+@law(advice="Remove the randomness or seed it with the completion. For a judge, set temperature 0")
 def deterministic(subject: RewardUnderTest) -> Iterator[Finding]:
     """If equal completions get different scores, GRPO mistakes noise for an advantage, and replay fails.
 
@@ -193,7 +193,7 @@ _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer
 
 @law(advice="Copy a list before you sort, pop or change it: sorted(values), list(values)", every=True)
 def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Trainers pass the same lists to all reward functions; one that sorts or pops them corrupts the others' input."""
+    """Trainers pass the same lists to all reward functions. One that sorts or pops them corrupts the others' input."""
     # Arbitrary limits: a few rows show whether an argument is changed.
     trials = (given(subject) or [trial for trial, _ in score_sweep(subject)[:4]])[:16]
     for leaf, _ in subject.bindings:
@@ -310,7 +310,7 @@ def _is_local(function: Any) -> bool:
     return "<locals>" in name or "<lambda>" in name or "<locals>" in type(function).__qualname__
 
 
-@law(advice="Keep state in local variables; for a time limit use @rk.reward(timeout=...), not signals")
+@law(advice="Keep state in local variables. For a time limit use @rk.reward(timeout=...), not signals")
 def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
     """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
     if subject.stage.real:

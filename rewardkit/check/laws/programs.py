@@ -18,16 +18,16 @@ _MOST = 4
 
 @law(advice="Add the proposed test to the row", turn=Turn.LATE, every=True)
 def tests_reject_wrong_programs(subject: RewardUnderTest) -> Iterator[Finding]:
-    """If weak tests accept wrong programs, the policy is rewarded for them and learns to write them.
+    """If weak tests accept incorrect programs, the policy is rewarded for them and learns to write them.
 
-    The findings are about the data, so they do not fail the check. The right program of each example is broken in one
+    The findings are about the data, so they do not fail the check. The correct program of each example is broken in one
     place at a time. A broken program counts as wrong if the tests reject it, or if its output differs for an input like
     theirs.
     """
     scenes = {right.example: ExploitContext(right, subject) for right in reversed(judged(subject))}
     suites = [(scene, scene.suite) for _, scene in sorted(scenes.items()) if scene.suite is not None]
     if not suites:
-        raise Skip("no right completion has a program whose tests a column has")
+        raise Skip("no correct completion has a program whose tests a column has")
     finding_count = 0
     for scene, suite in suites:
         if subject.left <= 1.0:
@@ -48,7 +48,8 @@ def _weak(scene: ExploitContext, outcome: Survival) -> Finding:
     trial = scene.judged.trial(suite.running(mutant.source))
     share = "1 of" if len(outcome.survivors) == 1 else f"{len(outcome.survivors)} of"
     message = (
-        f"the tests of examples[{scene.judged.example}] accept {share} {outcome.wrong} wrong programs. One of them has "
+        f"the tests of examples[{scene.judged.example}] accept {share} {outcome.wrong} incorrect programs. One of "
+        "them has "
         f"`{shorten(mutant.after, 60)}` for `{shorten(mutant.before, 60)}` in line {mutant.line}. Add the test "
         f"{first.missing_test(suite)}, if that input is valid"
     )

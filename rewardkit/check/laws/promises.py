@@ -52,15 +52,16 @@ def _documentation(subject: RewardUnderTest) -> str:
 def within_documented_range(subject: RewardUnderTest) -> Iterator[Finding]:
     """A score outside the range in the docstring outweighs everything that it is added to.
 
-    If the docstring says "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with other
-    numbers are tried. The range counts if the given completions keep to it, and right ones reach its upper half.
+    If the docstring states "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with
+    other numbers are tried. The range counts if the given completions keep to it, and correct ones reach its upper
+    half.
     """
     low, high = _range(subject)
     for right in judged(subject):
         trials = [right.trial(text) for text in _extremes(subject, right)]
         for trial, score in [*zip(trials, subject.see(trials), strict=True), *score_sweep(subject)]:
             if score.scored and not low - EQUAL <= score.value <= high + EQUAL:
-                message = f"earns {score.value:.6g}, and its docstring promises {low:g} to {high:g}"
+                message = f"scores {score.value:.6g}, and its docstring promises {low:g} to {high:g}"
                 yield finding(subject, trial, score, message)
 
 
@@ -99,15 +100,15 @@ def _length_counts(subject: RewardUnderTest) -> None:
     """Raise `Skip` if neither the code nor the names and docstrings of the reward mention length."""
     needs_good(subject)
     if not subject.smells.counts_messages and not _LENGTH.search(_documentation(subject)):
-        raise Skip("nothing says that the length counts")
+        raise Skip("no name, docstring or declaration mentions the length")
 
 
 @law(advice='Measure the text of the message: len(completion[-1]["content"])', applies=_length_counts, per=judged)
 def length_is_of_the_text(subject: RewardUnderTest, right: Judged) -> Iterator[Finding]:
     """For chat, ``len(completion)`` is the number of messages, so a limit on the length never takes effect.
 
-    If the code counts messages, or a name or docstring mentions a length penalty, many words are added to a right
-    completion. They must change the score.
+    If the code counts messages, or a name or docstring mentions a length penalty, many words are added to a
+    correct completion. They must change the score.
     """
     trials = [_with_words(right, count) for count in _MANY]
     scores = subject.see(trials)
@@ -116,7 +117,7 @@ def length_is_of_the_text(subject: RewardUnderTest, right: Judged) -> Iterator[F
     together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
     if not isinstance(together, str) and all(score.same(together[0]) for score in together):  # no comparison of rows
         message = (
-            f"earns {scores[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
+            f"scores {scores[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
         )
         yield finding(subject, trials[0], scores[0], message)
 
@@ -136,14 +137,14 @@ _SHARE_OF_TIME = 0.02
 
 @law(
     advice="Change the line as proposed, and check again",
-    skip="its code has no construction that is known to do something else than it says",
+    skip="its code has no construction that often does something else than intended",
     every=True,
 )
 def code_matches_intent(subject: RewardUnderTest) -> Iterator[Finding | None]:
     """Code such as ``re.sub(pattern, "", text, re.I)``, which does not ignore case, changes scores without an error.
 
-    Each construction in the code that does not do what it says is repaired temporarily. If a completion then scores
-    differently, the slip has an effect.
+    Each construction in the code that probably does not work as intended is repaired temporarily. If a completion then
+    scores differently, the slip has an effect.
     """
     for slip in slips(places(subject.reward)):
         yield None
@@ -172,7 +173,7 @@ def _effect(subject: RewardUnderTest, slip: Slip) -> Iterator[Finding]:
         if all(index in repair for repair in changed):
             trial, score = pairs[index]
             comparison = f"with {slip.repairs[0]} {changed[0][index].value:.6g}"
-            message = f"line {slip.line}: {slip.why}. It earns {score.value:.6g}, {comparison}"
+            message = f"line {slip.line}: {slip.why}. It scores {score.value:.6g}, {comparison}"
             yield finding(subject, trial, score, message)
             return
 

@@ -39,8 +39,8 @@ _SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
 def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | Finding | None]:
     """If the reward misreads a gold answer (such as 0 as missing), its row teaches nothing, or the opposite.
 
-    The gold answer is replaced in the column and in a right completion, with values of the kind that the examples have.
-    If such a completion scores high, wrong answers must score lower.
+    The gold answer is replaced in the column and in a correct completion, with values of the kind that the examples
+    have. If such a completion scores high, incorrect answers must score lower.
     """
     anatomy = right.anatomy
     if not right.judges or anatomy.column not in subject.columns_read or subject.reads_prompts or not right.text_counts:
@@ -53,12 +53,12 @@ def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     for gold, score, trial in attempts:
         column = f"{anatomy.column}={shorten(gold.value)}"
         if gold.certain and _earns_less(score, (right.value + wrong) / 2):
-            earns = f"earns {score.value:.6g}" if score.scored else "gets no score"
-            yield finding(subject, trial, score, f"a right completion {earns} for {column}, {right.value:.6g} before")
+            earns = f"scores {score.value:.6g}" if score.scored else "gets no score"
+            yield finding(subject, trial, score, f"a correct completion {earns} for {column}, {right.value:.6g} before")
         if right.paid(score):
             before = [right.completion] if _is_marked_apart(right, gold) else []
             for completion in (*before, *(right.saying(anatomy.saying(text)) for text in gold.wrong)):
-                message = f"a wrong answer earns {{score}} for {column}, the right one {{base}}"
+                message = f"an incorrect answer scores {{score}} for {column}, the correct one {{base}}"
                 yield Variant(Trial(completion, right.example, trial.columns), message, base=trial)
 
 
@@ -87,7 +87,8 @@ def _is_marked_apart(right: Judged, gold: Gold) -> bool:
 def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
     """A branch for a kind of row that no example has may reward every answer, and only the training shows it.
 
-    Wrong completions are tried with each value that the code compares a column with, as in ``if level == "easy": ...``.
+    Incorrect completions are tried with each value that the code compares a column with, as in ``if level == "easy":
+    ...``.
     """
     row, bads = subject.examples[right.example].columns, subject.examples[right.example].bad
     # Arbitrary limit: four wrong answers are enough to show that a branch accepts any answer.
@@ -96,7 +97,9 @@ def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Var
         name = next(iter(columns), right.anatomy.column)
         if name in row and name != right.anatomy.column and type(row[name]) is type(columns[name]):
             first, *twins = (Trial(right.saying(text), right.example, columns) for text in wrong)
-            message = f"with {name}={columns[name]!r}, a wrong answer earns {{score}}, like the right one without it"
+            message = (
+                f"with {name}={columns[name]!r}, an incorrect answer scores {{score}}, like the correct one without it"
+            )
             yield Variant(first, message, twins=tuple(twins))
     refuses = right.judges or not all(map(right.paid, subject.see([Trial(bad, right.example) for bad in bads])))
     for column in _kinds(subject, right.example) if refuses else ():
@@ -107,7 +110,7 @@ def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Var
         first, *twins = (replace(right.trial(text), columns={column: other}) for text in texts)
         with suppress(RewardKitError):  # the annotation does not allow this value
             subject.see([first])
-            message = f"with {column}={shorten(other)}, which the code does not know, any text earns {{score}}"
+            message = f"with {column}={shorten(other)}, which the code does not know, any text scores {{score}}"
             yield Variant(first, message, twins=tuple(twins))
 
 
@@ -180,15 +183,15 @@ _ENOUGH = 20
 
 
 @law(
-    advice="Run the reward's pattern on a right completion; a missing re.DOTALL is the usual reason",
-    advice_on_calls="Play a right completion and read its calls and results: has a tool failed?",
+    advice="Run the reward's pattern on a correct completion. A missing re.DOTALL is the usual reason",
+    advice_on_calls="Play a correct completion and read its calls and results: has a tool failed?",
     fast=True,
     every=True,
 )
 def informative(subject: RewardUnderTest) -> Iterator[Finding]:
     """If all completions of a group score the same, all advantages are zero: the step costs time and teaches nothing.
 
-    This law looks at all completions together, and at each example with given right and wrong completions.
+    This law looks at all completions together, and at each example with given correct and incorrect completions.
     """
     if subject.scope == "batch":
         raise Skip('the reward declares scope="batch"')
@@ -198,7 +201,7 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
     values = {round(score.value, 9) for _, score in scored_pairs if score.scored}
     if len(values) <= 1 and not (reacts(subject) and not subject.mined.has_dots):
         value = next(iter(values), math.nan)
-        message = f"all {len(scored_pairs)} completions tried earn {value:.6g}{about_good(subject)}"
+        message = f"all {len(scored_pairs)} completions tried score {value:.6g}{about_good(subject)}"
         trial = (given(subject) or [scored_pairs[0][0]])[0]
         yield finding(subject, trial, subject.see([trial])[0], message, advice=_likely_reason(subject))
         return
@@ -214,9 +217,9 @@ def _likely_reason(subject: RewardUnderTest) -> str:
     # Arbitrary limits: long texts are messages, and three show whether anything in the code matters.
     words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
     if not words:
-        return "Score a right completion with it by hand: it should earn more than an empty one"
+        return "Score a correct completion with it by hand: it should score more than an empty one"
     mentions = ", ".join(map(repr, words))
-    return f"Its code mentions {mentions}: give a right completion that earns more, or fix how it reads completions"
+    return f"Its code mentions {mentions}: give a correct completion that scores more, or fix how it reads completions"
 
 
 def _idle_groups(subject: RewardUnderTest, scored_pairs: list[tuple[Trial, TrialResult]]) -> Iterator[Finding]:
@@ -227,7 +230,7 @@ def _idle_groups(subject: RewardUnderTest, scored_pairs: list[tuple[Trial, Trial
             pairs = [(Trial(good, number), Trial(bad, number)) for good in example.good for bad in example.bad]
             if reacts(subject) or all(tells_apart(subject, *pair) for pair in pairs):
                 continue
-            message = f"all {len(values)} completions tried for this example earn {values[0]:.6g}"
+            message = f"all {len(values)} completions tried for this example score {values[0]:.6g}"
             trial = Trial(example.good[0], number)
             yield finding(subject, trial, subject.see([trial])[0], message)
             return
@@ -296,7 +299,8 @@ def _matters(subject: RewardUnderTest, column: str, values: list[object], trial:
 def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
     """If a valid answer to another row is also rewarded for this row, the policy learns one answer for all rows.
 
-    The law applies to marked answers without words, such as grids, if the reward rejects wrong ones of the same form.
+    The law applies to marked answers without words, such as grids, if the reward rejects incorrect ones of the same
+    form.
     """
     anatomy, columns = right.anatomy, [example.columns for example in subject.examples]
     bads = subject.examples[right.example].bad
@@ -311,7 +315,7 @@ def rows_differ(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
         and _answer(other) != _answer(right)
     ]
     if trials and not any(map(right.paid, subject.see(alike))):
-        message = "the right answer to another row also earns {score} here: it is not compared with this row"
+        message = "the correct answer to another row also scores {score} here: it is not compared with this row"
         yield Variant(trials[0], message, twins=tuple(trials[1:]))
 
 

@@ -59,7 +59,7 @@ def _score_findings(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
 
 @law(advice="Catch this case in the reward and return the lowest score for it", fast=True, every=True)
 def total(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A policy in training writes anything; a reward that raises stops the run, or the policy learns to cause errors.
+    """A policy in training writes anything. A reward that raises stops the run, or the policy learns to cause errors.
 
     Every completion must get a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
     """
@@ -93,7 +93,7 @@ def finite(subject: RewardUnderTest) -> Iterator[Finding]:
 
 @law(advice="Limit the score: min(score, limit), or .clip(low, high) on the reward", fast=True, every=True)
 def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A score outside its bounds outweighs everything that it is added to; without a limit, spam scores highest."""
+    """A score outside its bounds outweighs everything that it is added to. Without a limit, spam scores highest."""
     yield from _score_findings(subject, "out of bounds")
     if not subject.plain and max(map(abs, subject.bounds)) < float("inf"):
         return
@@ -112,7 +112,8 @@ def bounded(subject: RewardUnderTest) -> Iterator[Finding]:
                 subject,
                 Trial(subject.formed(piece * 20)),
                 several,
-                f"spam pays without limit: {piece!r} once earns {once.value:.4g}, 20 times {several.value:.4g}, "
+                f"repetition scores without limit: {piece!r} once scores {once.value:.4g}, 20 times "
+                f"{several.value:.4g}, "
                 f"200 times {many.value:.4g}, 2,000 times {most.value:.4g}",
             )
             return
@@ -127,7 +128,7 @@ def _keeps_growing(once: TrialResult, several: TrialResult, many: TrialResult) -
 
 
 @law(
-    advice="Return the lowest score for a bad completion; return None only for rows that the reward does not apply to",
+    advice="Return the lowest score for a bad completion. Return None only for rows that the reward does not apply to",
     every=True,
 )
 def abstains_by_declaration(subject: RewardUnderTest) -> Iterator[Finding]:

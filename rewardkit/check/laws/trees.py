@@ -66,8 +66,8 @@ def gate_dominance(subject: RewardUnderTest) -> Iterator[Finding]:
             if best.max() > worst.min() + 1e-6:
                 failing, passing = trials[int(best.argmax())], trials[int(worst.argmin())]
                 message = (
-                    f"failing the gate {gate!r} earns {best.max():.6g}, more than a completion that passes it: "
-                    f"{text_of(passing.completion)[:60]!r} earns {worst.min():.6g}"
+                    f"failing the gate {gate!r} scores {best.max():.6g}, more than a completion that passes it: "
+                    f"{text_of(passing.completion)[:60]!r} scores {worst.min():.6g}"
                 )
                 yield finding(subject, failing, subject.see([failing])[0], message[:500])
                 break
@@ -94,7 +94,7 @@ def schedule_bounds(subject: RewardUnderTest) -> Iterator[Finding]:
         table = subject.table(trials, progress)
         for trial, value in zip(trials, table.total.tolist(), strict=True):
             if not math.isnan(value) and not _within(value, subject.bounds):
-                message = f"earns {value:.6g} at {progress.fraction:.0%} of training, outside {subject.bounds}"
+                message = f"scores {value:.6g} at {progress.fraction:.0%} of training, outside {subject.bounds}"
                 yield finding(subject, trial, None, message)
 
 
@@ -113,7 +113,7 @@ def _edited(trial: Trial, edits: Mapping[str, Callable[[str], str]]) -> Iterator
     for edit, change in edits.items():
         text = change(text_of(trial.completion))
         other = Trial(with_text(trial.completion, text), trial.example)
-        yield Variant(other, f"earns {{score}} with {edit}, {{base}} without", "same", trial)
+        yield Variant(other, f"scores {{score}} with {edit}, {{base}} without", "same", trial)
 
 
 @law(

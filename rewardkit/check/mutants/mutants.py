@@ -82,7 +82,7 @@ def mutants(
         reward: the source of a module, or a function, whose source is read from its file.
         of: only mutate the function or variable with this name and the code it uses. By default, that is the given
             function, or the whole module except imports, tests and examples.
-        operators: the kinds of bugs, by default all for reward functions; see `rewardkit.check.mutants.operators`.
+        operators: the kinds of bugs, by default all for reward functions. See `rewardkit.check.mutants.operators`.
         path: the path of the module, for tracebacks.
 
     Returns:

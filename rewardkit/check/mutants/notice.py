@@ -93,16 +93,17 @@ class Noticed:
         missed, noticed = self.of("missed"), self.of("noticed")
         changing = len(missed) + len(noticed)
         head = [
-            f"{self.name}: {len(self.verdicts)} mutants, each with one ordinary bug; {changing} change a score of "
+            f"{self.name}: {len(self.verdicts)} mutants, each with one ordinary bug. {changing} change a score of "
             f"{self.completions} completions.",
         ]
         if changing:
             share = len(noticed) / changing
             head.append(
-                f"The {self.given} given right and wrong completions notice {len(noticed)} of {changing} ({share:.0%})."
+                f"The {self.given} given correct and incorrect completions notice {len(noticed)} of {changing} "
+                f"({share:.0%})."
             )
         if missed:
-            head.append("Not noticed; add the completion to the right or the wrong ones, and it will be:")
+            head.append("Not noticed. To notice them, add the completion to the correct or the incorrect ones:")
         return "\n".join([*head, *(line for verdict in missed for line in _lines(verdict))])
 
 
@@ -128,7 +129,7 @@ def noticed(
     given_trials = given(subject)
     if not any(example.good for example in subject.examples) or not any(example.bad for example in subject.examples):
         raise RewardDefinitionError(
-            f"{bound.name}: nothing can notice a bug without right and wrong completions, GOOD and BAD"
+            f"{bound.name}: nothing can notice a bug without correct and incorrect completions, GOOD and BAD"
         )
     with redirect_stdout(StringIO()):  # the reward may print hundreds of times
         labeled = _labeled(subject)
@@ -335,7 +336,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     if verdict.shown is None:
         return
     where = f" (example {verdict.shown.example})" if verdict.shown.example else ""
-    effect = verdict.said or f"earns {_score(verdict.after)}, not {_score(verdict.before)}"
+    effect = verdict.said or f"scores {_score(verdict.after)}, not {_score(verdict.before)}"
     yield f"      {shorten(text_of(verdict.shown.completion), 70)}{where} {effect}"
 
 

@@ -191,7 +191,7 @@ def lost_separator(site: Site, node: ast.Constant) -> Iterator[str]:
 
 @operator(ast.Constant)
 def endless_pattern(site: Site, node: ast.Constant) -> Iterator[str]:
-    """A repetition is itself repeated, so that some texts take exponential time to match."""
+    """A repetition is itself repeated, so that some strings take exponential time to match."""
     if _is_pattern(site):
         yield from _replace_each(_REPEATED, site.text, r"(?:\g<0>)+x?")
 
@@ -500,7 +500,7 @@ def kept_between_calls(site: Site, node: ast.expr) -> Iterator[str]:
 
 @operator(ast.Return)
 def shared_by_threads(site: Site, node: ast.Return) -> Iterator[str]:
-    """The scores are in a global variable for a moment, where a second thread can replace them."""
+    """The scores are in a global variable for a moment, so that a second thread can replace them."""
     if value := _scores_of(site, node):
         yield (f"globals().update(_scores={value}); __import__('time').sleep(0.001); return globals()['_scores']")
 

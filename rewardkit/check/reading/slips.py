@@ -408,7 +408,9 @@ def _frequent_letters_dropped(site: Site, node: ast.Call) -> Iterator[Slip]:
     if called(node) == "SequenceMatcher" and not has_autojunk:
         inside = site.text.rstrip()[:-1].rstrip().rstrip(",")
         yield Slip(
-            site, (f"{inside}, autojunk=False)",), "SequenceMatcher drops the frequent letters of texts from 200 on"
+            site,
+            (f"{inside}, autojunk=False)",),
+            "SequenceMatcher ignores frequent letters in strings of 200 characters or more",
         )
 
 
@@ -423,7 +425,7 @@ def _order_of_a_set(site: Site, node: ast.expr) -> Iterator[Slip]:
     is_ordered = is_ordered or (isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node)
     if is_ordered:
         versions = tuple(f"sorted({site.text}, key=str, reverse={back})" for back in (False, True))
-        yield Slip(site, versions, "the order of texts in a set differs from process to process")
+        yield Slip(site, versions, "the order of strings in a set differs from process to process")
 
 
 @_kind(ast.expr)

@@ -38,7 +38,7 @@ def calibrate(
     prompt: str = "prompt",
     group_by: str | Sequence[str] | None = None,
     progress: Progress | None = None,
-    # 10 is the usual number of bins; 1,000 resamples leave 25 beyond each end of a 95 % interval.
+    # 10 is the usual number of bins; 1,000 resamples leave 25 beyond each end of a 95% interval.
     bins: int = 10,
     cases: int = 5,
     replicates: int = 1000,
@@ -154,7 +154,7 @@ def estimate_signal(
     if group_by is None and prompt not in records.columns:
         raise DataError(
             f"the data has no column {prompt!r} to group completions by. Name the column with prompt= or group_by=. "
-            f"Columns: {', '.join(map(str, records.columns))}."
+            f"Columns: {', '.join(map(str, records.columns))}"
         )
     samples = arranged(
         scorer.reward,
@@ -230,7 +230,7 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     used = f"{dataset.used} of " if dataset.used < dataset.prompts else ""
     return Section(
         report,
-        data=f"{data}: {len(rows):,} rows; laws checked on {used}{dataset.prompts:,} distinct examples",
+        data=f"{data}: {len(rows):,} rows, laws checked on {used}{dataset.prompts:,} distinct examples",
         calibration=calibration,
         signal=signal,
         remarks=tuple(remarks),

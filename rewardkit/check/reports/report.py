@@ -57,14 +57,14 @@ class Report:
     Attributes:
         reward: the repr of the reward.
         results: one per law, in the order in which the laws ran.
-        components: for a list or sum, the reports of the addends, each checked by itself, without findings that are
+        components: for a list or sum, the reports of the addends, each checked alone, without findings that are
             already in `results`.
-        seed: the seed; the same seed repeats the same check.
+        seed: the seed. The same seed repeats the same check.
         seconds: the duration of the check.
         fingerprint: the fingerprint of the reward.
         budget: the time limit of the check, in seconds.
         remarks: facts about the examples for the reader.
-        printed: the output that the reward printed during the check; None if there was none.
+        printed: the output that the reward printed during the check, None if there was none.
     """
 
     reward: str
@@ -103,7 +103,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether no law is broken and no exploit was found; `complete` tells whether everything was tried."""
+        """Whether no law is broken and no exploit was found. `complete` is whether everything was tried."""
         return not self.findings
 
     @property
@@ -257,8 +257,8 @@ class Section:
         if not laws:
             return []
         return [
-            f"Not tried, since no right completions are known: {', '.join(laws)}. Pass good=[...] with one for each "
-            "example, write GOOD = [...] beside the reward, or put them into a file for --examples."
+            f"Not tried, since no correct completions are known: {', '.join(laws)}. Pass good=[...] with one for each "
+            "example, write GOOD = [...] next to the reward, or put them into a file for --examples."
         ]
 
     @property
@@ -267,7 +267,7 @@ class Section:
         laws = [result.law for result in self.report.results if result.reason == COVERED]
         if not laws:
             return []
-        return [f"It also pays some wrong completions; the sum of the rewards does not ({', '.join(laws)})."]
+        return [f"It also scores some incorrect completions high. The sum of the rewards does not ({', '.join(laws)})."]
 
     @property
     def _cut(self) -> list[str]:
@@ -307,7 +307,7 @@ class Section:
                 names = ", ".join(laws[:_NAMED]) + (f" and {len(laws) - _NAMED} more" if len(laws) > _NAMED else "")
                 word = f"INCOMPLETE: no fault found, but some laws were not finished ({names})"
             else:
-                word = "no fault found, but no right completions were given" if self._untried else "sound"
+                word = "no fault found, but no correct completions were given" if self._untried else "sound"
             return f"{word}: {', '.join(counts)}; {spent}"
         broken_laws = [result for result in self.broken if result.findings]
         fault_counts = (
@@ -346,8 +346,8 @@ def distinct(findings: Sequence[Finding]) -> list[Finding]:
 def cause_of(finding: Finding) -> str:
     """Return a key for the cause of a finding, equal for the same fault in several components or places."""
     raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
-    # Drop the scores (": earns ...") and further cases ("; so does ..."), which differ from finding to finding.
-    why = re.split(r": earns|; so d", finding.why)[0]
+    # Drop the scores (": scores ...") and further cases (", as does ..."), which differ from finding to finding.
+    why = re.split(r": scores|, as d", finding.why)[0]
     # Numbers also differ from finding to finding.
     return repr((finding.law, finding.family, raised, re.sub(r"-?\d[\d.,]*(?:e[-+]?\d+)?", "#", why)))
 
@@ -531,7 +531,7 @@ def _in_short(section: Section) -> Iterator[Block]:
     if laws := list(_laws_in_short(section)):
         yield Facts(laws, width=8)
     if section.parts:
-        yield Part("Each component by itself", [Table([[part.title, part.verdict] for part in section.parts], left=2)])
+        yield Part("Each component alone", [Table([[part.title, part.verdict] for part in section.parts], left=2)])
     state = _Shown()
     for law, titled in by_cause(section):
         concerned: dict[str, list[str]] = {}
@@ -603,7 +603,7 @@ def _further(first: Finding, finding: Finding, concerned: Mapping[str, Sequence[
     """Return a short line for another finding of the same kind as `first`."""
     names = [name for name in concerned.get(cause_of(finding), ()) if name]
     where = f" ({', '.join(names)})" if names and names != list(concerned.get(cause_of(first), ())) else ""
-    return f"{middle_cut(finding.why.split('; so does')[0], _WHY)}: {quoted(finding.completion, 60)}{where}"
+    return f"{middle_cut(finding.why.split(', as does')[0], _WHY)}: {quoted(finding.completion, 60)}{where}"
 
 
 # On the page.
@@ -623,7 +623,7 @@ def _in_full(section: Section, anchor: str) -> Iterator[Block]:
     for number, part in enumerate(section.parts):
         part_anchor = f"{anchor}-{number}"
         laws = [*_laws_in_full(part, part_anchor), *_findings_in_full(part, part_anchor)]
-        yield Part(f"{part.title} by itself", [Verdict(part.verdict, _kind(part)), *laws])
+        yield Part(f"{part.title} alone", [Verdict(part.verdict, _kind(part)), *laws])
     if section.calibration is not None:
         yield Part("Agreement with the labels", list(_calibration(section)))
     if section.signal is not None:
@@ -677,7 +677,7 @@ def _card(finding: Finding, law: str, *, matters: bool) -> Card:
 def _calibration(section: Section) -> Iterator[Block]:
     assert section.calibration is not None
     yield Paragraph(
-        "Of two completions of one prompt, the better one should score higher. A tied pair teaches nothing, and a "
+        "The better of two completions of one prompt should score higher. A tied pair teaches nothing, and a "
         "wrong pair teaches the opposite.",
         "soft",
     )

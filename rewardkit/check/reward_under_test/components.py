@@ -51,6 +51,6 @@ def _faults(finding: Finding) -> Iterator[tuple[str, ...]]:
     raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
     yield finding.law, repr(finding.completion), raised
     if finding.family:
-        yield finding.law, finding.family, finding.why.split(": earns")[0]
+        yield finding.law, finding.family, finding.why.split(": scores")[0]
     if raised:
         yield finding.law, finding.component, raised

@@ -212,7 +212,7 @@ def _add_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResul
         first = min(same_law, key=lambda loss: len(repr(loss.completion)))
         other_count = len(same_law) - 1 + (losses.count(None) if name == _OF_TIME else 0)
         if other_count:
-            first = replace(first, why=f"{first.why}; so did {other_count} more of the completions tried")
+            first = replace(first, why=f"{first.why}, as did {other_count} more of the completions tried")
         result = replace(result, outcome="broken", findings=(*result.findings, first))
     return result
 

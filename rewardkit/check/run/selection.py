@@ -110,6 +110,6 @@ def _law(law: Law | str, tricks: dict[str, Law]) -> Law:
 def _listed(laws: Iterable[Law | str], option: str) -> list[Law | str]:
     if isinstance(laws, (str, Law)):
         raise RewardDefinitionError(
-            f"{option}= must be a list of laws or names, got {shorten(laws)}. Put it in brackets."
+            f"{option}= must be a list of laws or names, got {shorten(laws)}. Put it in brackets"
         )
     return list(laws)

@@ -64,7 +64,7 @@ class Targets:
     def __str__(self) -> str:
         """Return a list of the candidates, followed by the definition of a candidate."""
         rows = [(candidate.name, kind) for candidate, kind in zip(self.bound, self.kinds, strict=True)]
-        rows += [(candidate.name, f"left out: {candidate.reason}") for candidate in self.left_out]
+        rows += [(candidate.name, f"excluded: {candidate.reason}") for candidate in self.left_out]
         width = max(len(name) for name, _ in rows)
         count = f"{len(rows)} candidate{'' if len(rows) == 1 else 's'}, {len(self.bound)} to check"
         listed = (f"  {name:<{width}}  {status}" for name, status in rows)
@@ -83,8 +83,8 @@ def stub_of(left_out: Sequence[LeftOut]) -> list[str]:
         "To check the others, write two or three rows of your data and their completions into the module:",
         "",
         f'EXAMPLES = [{{"prompt": [{{"role": "user", "content": "..."}}]{cells}}}]',
-        'GOOD = ["..."]  # a right completion for each example',
-        'BAD = ["..."]  # a wrong completion for each example',
+        'GOOD = ["..."]  # a correct completion for each example',
+        'BAD = ["..."]  # an incorrect completion for each example',
     ]
 
 

@@ -96,7 +96,7 @@ function marked(spec, width, soft) {
   });
 }
 
-// The distance between ticks in a graph of shares; above 50 %, one of the ticks is at 100 %.
+// The distance between ticks in a graph of shares; above 50%, one of the ticks is at 100%.
 function shareTicks(spec) {
   const values = spec.lines.flatMap((line) => line.y).filter((value) => value !== null);
   const low = spec.zero ? 0 : Math.min(...values), high = Math.max(...values);

@@ -341,14 +341,14 @@ def _cell(value: float | None, tone: str | None = None) -> Any:
     return text if tone is None else {"text": text, "tone": tone}
 
 
-_TIES = {"0": "equal: exactly", "0.01": "equal: within 1 %", "0.05": "equal: within 5 %", "0.1": "equal: within 10 %"}
+_TIES = {"0": "equal: exactly", "0.01": "equal: within 1%", "0.05": "equal: within 5%", "0.1": "equal: within 10%"}
 _TITLES = {TOTAL: "Total", TRIED: "New total"}
 _CHANCE = (
     "The two-sided sign test: how often wins and losses would be this uneven, or more, if neither side were better"
 )
 _INTERVAL = (
-    "95 % confidence interval of the mean difference over prompts (Student's t). If it contains 0, the difference may "
-    "be chance. It does not know how much another seed of the same training would change."
+    "95% confidence interval of the mean difference over prompts (Student's t). If it contains 0, the difference may "
+    "be chance. It does not include the difference between two seeds of the same training."
 )
 
 
@@ -443,7 +443,7 @@ class Compare(Tab):
             self._window("b", self.other)
             ui.button("Swap", self._swap, title="Swap the two sides (s)")
             tie = f"{self._tie:g}"
-            ties = _TIES if tie in _TIES else {**_TIES, tie: f"equal: within {100 * self._tie:g} %"}
+            ties = _TIES if tie in _TIES else {**_TIES, tie: f"equal: within {100 * self._tie:g}%"}
             ui.Choice(tie, ties, self._choose_tie, "Differences that count as equal, as a share of the range")
 
     def _window(self, side: str, watched: Watched) -> None:
@@ -504,7 +504,7 @@ class Compare(Tab):
             ui.column("left", left),
             ui.column("right", right),
             ui.column("mean", "Difference"),
-            ui.column("interval", "95 % interval", title=_INTERVAL),
+            ui.column("interval", "95% interval", title=_INTERVAL),
             ui.column("won", "Won", title=f"Prompts on which {right} is better"),
             ui.column("lost", "Lost", title=f"Prompts on which {right} is worse"),
             ui.column("equal", "Equal"),

@@ -132,7 +132,7 @@ class Completions(Tab):
         with ui.box("picked bar-of-tools"):
             ui.button(f"{spoken(selection.steps)}  ×", drop, "on", "Show the completions of all steps")
             name = columns(self.watched.scores).get(selection.by, "Total")
-            ui.link(f"What changed {one_line(name, 40)}", keep_selection(address, address.to("explain")).url)
+            ui.link(f"Explain the change of {one_line(name, 40)}", keep_selection(address, address.to("explain")).url)
 
     async def _labeled(self) -> None:
         """Update all parts of the tab after a label has changed."""

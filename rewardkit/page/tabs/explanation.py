@@ -22,7 +22,7 @@ from rewardkit.page.tabs.tables import PagedTable, in_order
 from rewardkit.page.watcher import Watched
 from rewardkit.record.queries import excerpts
 
-_COMPARED = "What it is compared with: the mean of its prompt in the steps before; of all, if the prompt is new"
+_COMPARED = "The mean of its prompt in the steps before, or of all completions if the prompt is new"
 _AIMS = {"steps": "these steps", "before": "the steps before"}
 
 
@@ -121,7 +121,7 @@ class Explanation(Tab):
         self.aims.clear()
         with self.aims:
             ui.text("Drag selects", "soft")
-            ui.choices(self.aim, _AIMS, self._aim, "What dragging across the graph selects")
+            ui.choices(self.aim, _AIMS, self._aim, "The steps that dragging across the graph selects")
 
     def _say(self, selection: Selection, change: Change) -> None:
         """Show the change in words, and the parts of it that the completions explain."""

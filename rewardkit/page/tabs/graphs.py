@@ -213,7 +213,9 @@ class Graphs(Tab):
         self.drags.clear()
         with self.drags:
             ui.text("Drag to", "soft")
-            ui.choices(self.drag, _DRAGS, self._choose_drag, "What dragging across a graph does; Shift does the other")
+            ui.choices(
+                self.drag, _DRAGS, self._choose_drag, "Dragging across a graph does this. Hold Shift for the other"
+            )
 
     def _choose_drag(self, drag: str) -> None:
         self.drag = drag

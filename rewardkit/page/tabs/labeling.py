@@ -141,7 +141,8 @@ class LabelLine:
         cases, lacking = regressions_of(lines)
         if lacking:
             ui.notify(
-                f"{lacking} exploit{'' if lacking == 1 else 's'} left out: a case needs a right completion of the same "
+                f"{lacking} exploit{'' if lacking == 1 else 's'} skipped: a case needs a correct completion of the "
+                "same "
                 "prompt. Label one as good",
                 type="warning",
             )

@@ -59,7 +59,7 @@ COLUMNS = [
         title="Calls that took above 0.1 s and five times as long as most: the slowest five of each batch",
     ),
     ui.column("median", "Median", title="Half of the calls of its function took less time"),
-    ui.column("most", "p95", title="95 % of the calls of its function took less time"),
+    ui.column("most", "p95", title="95% of the calls of its function took less time"),
     ui.column("slowest", "Slowest", title="The slowest call of its function"),
     ui.column("seconds", "Per batch", title="The mean time of a batch"),
     ui.column("lines", "Lines", title="The number of lines printed and logged"),
@@ -114,9 +114,9 @@ def _rate(count: int, calls: int) -> dict[str, Any] | None:
 
 
 def percent(share: float) -> str:
-    """Format a share so that only 0 is shown as zero: ``0.00004`` is ``"<0.01 %"``."""
-    # "0.00 %" would mean none; above 10 %, decimals are noise.
-    return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %" if share < 0.1 else f"{100 * share:.0f} %"
+    """Format a share so that only 0 is shown as zero: ``0.00004`` is ``"<0.01%"``."""
+    # "0.00%" would mean none; above 10%, decimals are noise.
+    return "<0.01%" if 0 < share < 0.0001 else f"{100 * share:.2f}%" if share < 0.1 else f"{100 * share:.0f}%"
 
 
 def spoken_seconds(seconds: float) -> str:
@@ -158,7 +158,8 @@ _NOTES = 12
 _NEWEST = 12
 _BINS = 40
 _ABOUT_SHARE = (
-    "Completions of the training with this note, and their share of those that the component was asked to score"
+    "Completions of the training with this note, and their share of the completions that the component was asked to "
+    "score"
 )
 _NOTE_COLUMNS = [
     ui.column("component", "Component", "soft"),
@@ -188,7 +189,7 @@ class NoteTally:
         with self.card:
             with ui.box("table-head"):
                 ui.text("Notes", tag="h3")
-                ui.text("What rewards say about completions: # means a number, … a quoted text", "soft")
+                ui.text("The notes of rewards on completions: # means a number, … a quoted text", "soft")
             self.table = ui.Table(_NOTE_COLUMNS).when("open", self._open)
             self.more = ui.button("", self._show_all, "alone")
         self.found = ui.box("card scroll noted")
@@ -197,7 +198,7 @@ class NoteTally:
                 self.title = ui.text("", tag="h3")
                 ui.box("space")
                 ui.button("×", self._close, "ghost", "Close the completions with this note")
-            self.newest = ui.Table(_NEWEST_COLUMNS, empty="No completion has this note any more.")
+            self.newest = ui.Table(_NEWEST_COLUMNS, empty="No completion has this note anymore.")
 
     async def update(self) -> None:
         address = self.page.address

@@ -130,9 +130,9 @@ def build_text(side_name: str, side: Side, texts: Texts, show_all: Callable[[], 
         pieces, tone = getattr(texts.compared, side_name), "gone" if side_name == "left" else "new"
         ui.Text(pieces, tone, together="panes")
         if not texts.compared.compared:
-            ui.text("These texts are too long to compare word by word.", "complaint soft", "div")
+            ui.text("These completions are too long to compare word by word.", "complaint soft", "div")
         elif not texts.compared.similar:
-            ui.text("These texts have little in common, so differences are not marked.", "complaint soft", "div")
+            ui.text("These completions have little in common, so differences are not marked.", "complaint soft", "div")
     shown_length, characters = len(side.completion.text), side.completion.characters
     if characters > shown_length:
         _build_cut(f"Showing the first {shown_length:,} of {characters:,} characters. ", show_all)
@@ -145,7 +145,7 @@ def build_conversations(texts: Texts, show_all: Callable[[], Awaitable[None]]) -
         with ui.box("card conversation"):
             ui.Transcripts(*texts.conversations)
             if texts.is_cut:
-                _build_cut("Long texts are cut. ", show_all)
+                _build_cut("Long completions are cut. ", show_all)
 
 
 def _build_cut(text: str, show_all: Callable[[], Awaitable[None]]) -> None:
@@ -188,7 +188,7 @@ class PromptCard:
                     "Copy link", lambda: self.page.shell.run_method("copy"), "ghost", "Copy the address of this view"
                 )
                 if self.viewed is not None:
-                    ui.choices(view, VIEWS, self.viewed, "Show texts as they are, or rendered")
+                    ui.choices(view, VIEWS, self.viewed, "Show completions as plain text or rendered")
             if roles:
                 _build_roles(roles, render=render)
             else:

@@ -146,8 +146,8 @@ _TOOLTIP = (
     "best, last or a column of the data: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by "
     "their completions, use total>0.9, a component such as format<1, or completion:sorry. If completions call "
     "tools, also calls>3, tool:open, errors>0, repeated>0, turns>=5, stop=pending. If a component and a column "
-    "have the same name, < and > compare the component, = and : the column; component.answer and column.answer "
-    "say which one."
+    "have the same name, < and > compare the component, = and : the column. Or write component.answer and "
+    "column.answer."
 )
 _FILTERS = {
     "": "Filter …",
@@ -158,7 +158,7 @@ _FILTERS = {
     "none": "no filter",
 }
 _EMPTY = (
-    "No prompt matches. Words search prompts; completion:word finds prompts by the text of their completions, and "
+    "No prompt matches. Words search prompts, completion:word finds prompts by the text of their completions, and "
     "total>0.9 (or a component) by the scores of their completions."
 )
 

@@ -80,8 +80,8 @@ _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")
 """The kinds of alerts whose completions get a high score for too little."""
 _OBSERVATIONS = (
-    "Healthy runs show these as often as runs that game their reward, so they have no strength and are not a reason to "
-    "doubt the run."
+    "Healthy runs show these as often as runs that game their reward, so they have no strength and do not count "
+    "against the run."
 )
 _ABOUT = (
     "These are alerts, not verdicts: patterns that also appear if a model games its reward. Healthy runs also have "
@@ -105,7 +105,7 @@ class Suspicious(Tab):
             self._fill()
         elif len(self.watched.scores):
             with self.frame:
-                ui.text("Checking all scores and a sample of the texts …", "empty", "div")
+                ui.text("Checking all scores and a sample of the completions …", "empty", "div")
         if not self.search.is_fresh(self.watched):
             later(self.frame, self._search(self.frame))
         elif self.search.scores is None:
@@ -132,7 +132,7 @@ class Suspicious(Tab):
             if not alerts or scores is None:
                 empty_state(
                     "No alerts",
-                    "Nothing in the scores or texts looks unusual so far. This does not prove that all is well.",
+                    "Nothing in the scores or completions looks unusual so far. This does not prove that all is well.",
                 )
             if scores is None:
                 return

@@ -122,7 +122,7 @@ _COLUMNS = [
     ui.column("version", "Version", "soft", title="The fingerprint of the reward"),
     ui.column("first", "From step"),
     ui.column("last", "To step"),
-    ui.column("completions", "Completions", title="Of the training"),
+    ui.column("completions", "Completions", title="Training completions"),
     ui.column("total", "Mean total"),
     ui.column("change", "What changed", "text", title="Compared with the version before"),
 ]

@@ -43,7 +43,7 @@ class GoldOption:
 
     def _hint(self, value: str) -> str:
         if value.strip().isdecimal():
-            return "; to give positions (from 0), store integers, not text"
+            return ". To give positions (from 0), store integers, not text"
         miss = near_miss(value, self.options.names)
         return f" ({miss.strip()})" if miss else ""
 
@@ -121,10 +121,10 @@ def choice(
     r"""Score 1.0 if the completion chooses exactly the gold option of a multiple-choice question, else 0.0.
 
     ``rk.choice("answer")`` gives 1.0 to ``<answer>(B)</answer>``, ``\boxed{\text{B}}``, ``B. Paris`` and ``It cannot be
-    A, so the answer is B.`` if "answer" is ``B``; 0.0 to ``A, B, C or D`` and to ``B or C``.
+    A, so the answer is B.`` if "answer" is ``B``, and 0.0 to ``A, B, C or D`` and to ``B or C``.
 
-    The text is read as a teacher would read it. "The answer is B" and "B is correct" decide; otherwise a first or
-    last line with only the choice; then "I choose B" and "So B."; then "Mitochondria (B)" at the very end. The last
+    The text is read as a teacher would read it. "The answer is B" and "B is correct" decide first, then a first or
+    last line with only the choice, then "I choose B" and "So B.", then "Mitochondria (B)" at the very end. The last
     claim counts, and after a retraction ("No wait, C") nothing before it does. Denials, questions, suppositions and
     reports about other people ("most students pick B") are not choices, and neither is a choice next to another
     option ("B or C", "B, C"). Case is ignored.
@@ -135,7 +135,7 @@ def choice(
         extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
             ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
         gold: finds the gold option in its cell.
-        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError; with ``"fail"``,
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. With ``"fail"``,
             the row has no score, and ``rk.fallback`` uses the next reward. The default is ``"fail"`` during training
             and ``"raise"`` otherwise.
 
@@ -162,17 +162,17 @@ def choice(
 def _names(options: object) -> tuple[str, ...]:
     if isinstance(options, (AbstractSet, Mapping)) or not isinstance(options, Iterable):
         raise RewardDefinitionError(
-            f'choice: options must be ordered letters or names, such as "ABCD" or ["yes", "no"]; got {shorten(options)}'
+            f'choice: options must be ordered letters or names, such as "ABCD" or ["yes", "no"], got {shorten(options)}'
         )
     names = tuple(options)
     if len(names) < 2 or not all(isinstance(name, str) and " ".join(name.split()) == name != "" for name in names):
         raise RewardDefinitionError(
             'choice: options must be at least two letters or names, such as "ABCD" or ["yes", "no"], without line '
-            f"breaks or extra spaces; got {shorten(list(names))}"
+            f"breaks or extra spaces, got {shorten(list(names))}"
         )
     if len(names) > MOST_OPTIONS:
         raise RewardDefinitionError(
-            f"choice: got {len(names):,} options, the limit is {MOST_OPTIONS}; for free text, use rk.exact"
+            f"choice: got {len(names):,} options, the limit is {MOST_OPTIONS}. For free text, use rk.exact"
         )
     if len({name.casefold() for name in names}) < len(names):
         raise RewardDefinitionError(f"choice: each option must be different, got {shorten(list(names))}")

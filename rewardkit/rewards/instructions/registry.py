@@ -49,7 +49,7 @@ def _text(value: Any) -> str:
 
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not value:
-        raise ValueError("must be a list of texts")
+        raise ValueError("must be a list of strings")
     return tuple(map(_text, value))
 
 

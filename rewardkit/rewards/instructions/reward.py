@@ -65,7 +65,7 @@ class Instruction:
             try:
                 arguments.append((name, read(_plain(present[name]))))
             except ValueError as problem:
-                raise ValueError(f"{kind.id}: {name!r} {problem}, got {shorten(present[name], 60)}.") from None
+                raise ValueError(f"{kind.id}: {name!r} {problem}, got {shorten(present[name], 60)}") from None
         return cls(kind.id, tuple(arguments))
 
     @property
@@ -133,7 +133,7 @@ def constraints(value: Any) -> tuple[Instruction, ...]:
 def paired(ids: Sequence[str], arguments: Sequence[Mapping[str, Any]]) -> tuple[Instruction, ...]:
     """Return the instructions of a row, each with its arguments."""
     if len(ids) != len(arguments):
-        raise ValueError(f"{len(ids)} instructions, but {len(arguments)} mappings of arguments.")
+        raise ValueError(f"{len(ids)} instructions, but {len(arguments)} mappings of arguments")
     return tuple(map(Instruction.of, ids, arguments))
 
 
@@ -233,15 +233,15 @@ def instructions(
     """Score the share of a row's instructions that the visible text follows, as IFEval and IFBench check them.
 
     With the columns ``instruction_id_list=["punctuation:no_comma", "startend:quotation"]`` and ``kwargs=[{}, {}]``,
-    ``rk.instructions()`` gives 0.5 to ``"Well, no."`` in quotation marks. The note says what is wrong.
+    ``rk.instructions()`` gives 0.5 to ``"Well, no."`` in quotation marks. The note names the problem.
     ``rk.instructions(only="punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
 
-    Knows the 25 instructions of IFEval, the 58 of IFBench and the 29 of its training set. A text without visible
+    Supports the 25 instructions of IFEval, the 58 of IFBench and the 29 of its training set. A text without visible
     characters scores 0.0.
 
     Args:
         ids: the column with the ids of the instructions, a list or JSON of one.
-        arguments: the column with one mapping per instruction, a list or JSON of one; arguments that are None are
+        arguments: the column with one mapping per instruction, a list or JSON of one. Arguments that are None are
             ignored. None if the column `ids` has both, as ``{"instruction_id": [...], "kwargs": [...]}``.
         only: instructions that are the same for all rows, instead of columns: an id, a list of ids, or id -> arguments,
             as in ``{"length_constraints:number_words": {"num_words": 3, "relation": "at least"}}``. The component of a
@@ -249,13 +249,13 @@ def instructions(
         reading: ``"loose"`` also accepts a text that follows an instruction without its first line, its last line,
             both, or its asterisks: IFEval's loose accuracy.
         credit: ``"partial"``: the share of the instructions; ``"binary"``: 1.0 only for all of them.
-        extract: finds the text to check; by default the visible text, with its indentation.
+        extract: finds the text to check, by default the visible text, with its indentation.
 
     Raises:
-        RewardDefinitionError: columns and `only` together; in `only`, an unknown id, or an argument that is missing,
-            unknown or of the wrong type.
+        RewardDefinitionError: columns and `only` together. In `only`, an unknown id, or an argument that is missing,
+            unknown or of the incorrect type.
         MissingExtraError: the extra ``instructions`` is not installed.
-        CoercionError: while scoring: an unknown id, or an argument that is missing or of the wrong type.
+        CoercionError: while scoring: an unknown id, or an argument that is missing or of the incorrect type.
     """
     _checked("instructions", reading, Reading, "reading")
     _checked("instructions", credit, Credit, "credit")

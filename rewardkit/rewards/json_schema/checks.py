@@ -62,7 +62,7 @@ def read_schema(text: str) -> dict[str, Any]:
             levels, or has no schema keyword.
     """
     if len(text) > SCHEMA_CHARACTERS:
-        raise refusal(f"the schema has {len(text):,} characters; the limit is {SCHEMA_CHARACTERS:,}.")
+        raise refusal(f"the schema has {len(text):,} characters. The limit is {SCHEMA_CHARACTERS:,}")
     try:
         schema = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -221,7 +221,7 @@ def _explore(document: SchemaDocument, start: dict[str, Any], parts_from: dict[i
             if totals[key] > SAME_VALUE_PARTS:
                 raise refusal(
                     f"more than {SAME_VALUE_PARTS:,} parts of the schema apply to one value, starting at "
-                    f"#{document.pointer(node)}; checking it would never end. Simplify the nested anyOf, oneOf, allOf."
+                    f"#{document.pointer(node)}. Checking it would never end. Simplify the nested anyOf, oneOf, allOf"
                 )
             parts_from[key] = totals[key]
             del path[key]

@@ -38,12 +38,12 @@ class Budget:
     calls in flight when the limit is reached can exceed it.
 
     Attributes:
-        calls: the maximum number of calls, including retries and repairs; None for no limit.
-        tokens: the maximum number of prompt and verdict tokens together, as counted by the endpoint; None for no limit.
-        money: the maximum cost, in the currency of `prices`; None for no limit.
+        calls: the maximum number of calls, including retries and repairs, None for no limit.
+        tokens: the maximum number of prompt and verdict tokens together, as counted by the endpoint, None for no limit.
+        money: the maximum cost, in the currency of `prices`, None for no limit.
         prices: model -> (price per million prompt tokens, price per million completion tokens).
-        on_exhausted: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they are not
-            trained on; ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
+        on_exhausted: ``"stop"`` stops the run. ``"skip"`` fails the samples that could not be judged, so they are not
+            trained on. ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
         warn_at: the fraction of a limit, above 0 and up to 1, at which you get one warning.
         store: an SQLite file with the amounts spent, shared by all ranks on a machine and by resumed runs. By default,
             each process counts separately, from 0.

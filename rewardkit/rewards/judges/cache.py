@@ -30,7 +30,7 @@ class Cache:
     file system. If the file stays locked for 5 s, or the disk is full, you get a warning and the judge is called.
 
     Attributes:
-        path: the path of the file; ``~`` is the home directory.
+        path: the path of the file. ``~`` is the home directory.
         replay: if True, only read the file and never call a judge. A sample without a cached verdict fails.
 
     Raises:

@@ -74,7 +74,7 @@ class Canaries:
             columns used by the rubric and the reference.
         interval: the number of batches between checks, at least 1. The first batch is checked.
         tolerance: the largest difference from a known score that does not count as drift, in points of the judge's
-            scale; at least 0.
+            scale, at least 0.
 
     Raises:
         RewardDefinitionError: there are no canaries, or a number is out of range.

@@ -46,8 +46,8 @@ class Criterion:
     Args:
         name: the name of the criterion's component.
         text: the question.
-        weight: a number or a schedule; by default 1 divided by the number of criteria.
-        scale: the worst and the best score; by default the judge's.
+        weight: a number or a schedule, by default 1 divided by the number of criteria.
+        scale: the worst and the best score, by default the judge's.
 
     Raises:
         RewardDefinitionError: an argument is invalid, or the name is "reason".

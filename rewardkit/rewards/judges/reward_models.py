@@ -197,7 +197,7 @@ class Classifier:
         with torch.inference_mode(), _evaluating(self.model):
             logits = self.model(**tensors).logits.float().cpu()
         if logits.ndim != 2 or len(logits) != rows:
-            raise ValueError(f"its logits have the shape {tuple(logits.shape)} instead of (texts, labels)")
+            raise ValueError(f"its logits have the shape {tuple(logits.shape)} instead of (completions, labels)")
         return logits[: len(batch)]
 
     def _encoded(self, number: int, completion: str, prompt: str, limit: int) -> _Encoded:
@@ -354,23 +354,23 @@ def reward_model(
 
     In the tokenizer's chat template, the prompt is the user's message and the completion the assistant's message.
     Without a template, they are a pair of texts. Special tokens in a completion are broken up, so that it cannot end
-    its turn and praise itself in the next one. A completion whose score is not finite fails; the others are scored.
+    its turn and praise itself in the next one. A completion whose score is not finite fails. The others are scored.
 
     Args:
-        model: a name or folder that transformers can load, which happens once per process, on first use; or a module
+        model: a name or folder that transformers can load, which happens once per process, on first use, or a module
             that takes ``input_ids`` and ``attention_mask`` and returns ``logits``.
-        tokenizer: a tokenizer or the name of one; by default the name in `model`. Required if `model` is a module.
+        tokenizer: a tokenizer or the name of one, by default the name in `model`. Required if `model` is a module.
         label: the index or name of the label whose logit is the score. Required if there are several labels.
         probability: if True, the score is the label's probability (sigmoid of one logit, softmax of several) instead.
-        bounds: the bounds of the scores; by default (0, 1) for a probability, and unbounded for a logit.
+        bounds: the bounds of the scores, by default (0, 1) for a probability, and unbounded for a logit.
         batch_size: the number of completions scored together, at least 1. It is halved if memory runs out. Batches and
-            texts are padded to fixed sizes, so a score does not depend on the other texts in the batch.
+            completions are padded to fixed sizes, so a score does not depend on the other completions in the batch.
         max_length: the maximum number of tokens of prompt and completion together. If there are more, the prompt loses
-            its beginning first, then the completion its end, and the note says so. By default the limit of the model
-            or the tokenizer.
-        device: a device such as "cuda:1"; by default the GPU of this rank (``LOCAL_RANK``), or the CPU. A module stays
+            its beginning first, then the completion its end, and the note mentions it. By default the limit of the
+            model or the tokenizer.
+        device: a device such as "cuda:1", by default the GPU of this rank (``LOCAL_RANK``), or the CPU. A module stays
             on its device.
-        dtype: the type of the loaded weights, such as "bfloat16"; "auto" is the type in the file.
+        dtype: the type of the loaded weights, such as "bfloat16". "auto" is the type in the file.
         revision: the branch, tag or commit to load.
         show_thinking: if True, the text that the model scores includes the thinking.
         name: the name of the component.

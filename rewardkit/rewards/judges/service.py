@@ -195,7 +195,7 @@ async def _request_verdict(
         except Malformed as again:
             tally().failures["malformed"] += 1
             raise NoVerdict(
-                f"judge {service.model!r} gave no valid verdict: {problem}; asked again: {again}. "
+                f"judge {service.model!r} gave no valid verdict: {problem}. Asked again: {again}. "
                 f"It wrote {shorten(escaped(reply.text))}"
             ) from None
     if service.cache is not None and not fresh:
@@ -217,5 +217,7 @@ def _read(form: Form, reply: Reply) -> Verdict:
     try:
         return form.read(reply.text)
     except Malformed as problem:
-        truncation = "it is cut off at the longest answer allowed (max_tokens); " if reply.finish == "length" else ""
+        truncation = (
+            "it is cut off at the longest answer allowed (max_tokens), and " if reply.finish == "length" else ""
+        )
         raise Malformed(f"{truncation}{problem}") from None

@@ -423,7 +423,7 @@ class GoldAnswer:
             where = 'rk.extract.after("####")' if "####" in extracted else "rk.extract.boxed()"
             raise ValueError(
                 f"{shorten(extracted, 60)} {reason}. For a column of whole solutions, pass gold=, such as "
-                f"gold={where}; write an answer in words as \\text{{words}}; for answers that only a reader can "
+                f"gold={where}. Write an answer in words as \\text{{words}}. For answers that only a reader can "
                 'compare, pass on_unparsable_gold="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
             )
         return gold
@@ -519,7 +519,7 @@ class MathEqual:
         if rounded:
             return self._rounded(last, rounded, gold, value, other_sides)
         if value is None and self.evaluated:
-            return Score(0.0, f"{shorten(last, 60)} is not a number; the gold answer is {shorten(gold.cleaned, 60)}")
+            return Score(0.0, f"{shorten(last, 60)} is not a number. The gold answer is {shorten(gold.cleaned, 60)}")
         if value is None:
             stated_sides = [side for side in other_sides if not is_about(side)]
             return self._decided([*stated_sides, last], gold, evaluated=False)
@@ -752,8 +752,8 @@ def math_equal(
             boxes in the cell, or the whole cell if there are none.
         allow_unevaluated: if True, accept any equal expression. By default, the answer must be evaluated: it must be a
             number if the gold answer is one, and otherwise leave no more arithmetic to do than the gold answer.
-        timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
-        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError; ``"fail"`` leaves
+        timeout: seconds for one comparison in the worker, at most 60. An answer that takes longer scores 0.0.
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. ``"fail"`` leaves
             the row without a score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. The default
             is ``"fail"`` during training and ``"raise"`` otherwise.
 

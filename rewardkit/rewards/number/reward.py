@@ -117,34 +117,34 @@ def number(
     gold: Extractor | Any = None,
     on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
-    r"""Score 1.0 if the number in the completion is within a tolerance of the gold number; partial credit on request.
+    r"""Score 1.0 if the number in the completion is within a tolerance of the gold number. Partial credit on request.
 
     ``rk.number("answer", credit="linear")`` gives 0.9 to ``<answer>90</answer>`` if the column "answer" is 100.
 
     With the distance *d* from the gold *g*, *a* = max(`tolerance`, `relative` * abs(g)) and the excess
-    *e* = (d - a) / `scale`: 1.0 for d <= a; beyond that 0.0 (``"binary"``), max(0, 1 - e) (``"linear"``), exp(-e)
+    *e* = (d - a) / `scale`: 1.0 for d <= a. Beyond that 0.0 (``"binary"``), max(0, 1 - e) (``"linear"``), exp(-e)
     (``"exponential"``), or steps: ``{0.01: 0.8, 0.1: 0.5}`` gives 0.8 for e <= 0.01 and 0.5 for e <= 0.1. The
-    comparison is exact (decimal arithmetic); a number beyond the tolerance never scores more than 1 - 1e-6.
+    comparison is exact (decimal arithmetic). A number beyond the tolerance never scores more than 1 - 1e-6.
 
     Args:
         column: the column of the gold number: int, float, text, or a list of accepted ones.
         tolerance: absolute distance that still counts as correct, in the unit of the number.
         relative: the same as a fraction of the gold number, 0.0 or more.
         credit: the credit beyond the tolerance, see above.
-        scale: the distance at which linear credit reaches 0, in the unit of the number; by default abs(g), or 1 if g =
+        scale: the distance at which linear credit reaches 0, in the unit of the number, by default abs(g), or 1 if g =
             0.
-        thousands: read ``1,000`` as a thousand in both the answer and the gold cell; False refuses it.
+        thousands: read ``1,000`` as a thousand in both the answer and the gold cell. False refuses it.
         percent: accept ``45%`` as 0.45 in both the answer and the gold cell.
         units: the units that are accepted before or after the number, in both the answer and the gold cell: ``["$",
-            "apples"]``; or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is taken as it
+            "apples"]``, or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is taken as it
             is.
         extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must
             contain only a number (LaTeX or Markdown formatting is fine), else the last number that the visible text
             claims: not one that it denies, doubts, asks for or takes back, nor one in an aside ("in 6 weeks"). No
             number is found if it is one of several ("41 or 42") or part of something else (a root, ``42K``, ``40-42``,
-            "half of 42"); see docs/answers.md.
+            "half of 42"). See docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
-        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError; with ``"fail"``,
+        on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. With ``"fail"``,
             the row has no score, and ``rk.fallback`` uses the next reward. The default is ``"fail"`` during training
             and ``"raise"`` otherwise.
 
@@ -189,7 +189,7 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
     if not isinstance(credit, Mapping) or not credit:
         names = ", ".join(get_args(Credit))
         raise RewardDefinitionError(
-            f"number: credit must be one of {names}, or steps such as {{0.1: 0.5}}; got {shorten(credit)}"
+            f"number: credit must be one of {names}, or steps such as {{0.1: 0.5}}, got {shorten(credit)}"
         )
     steps = tuple(
         sorted(
@@ -201,7 +201,7 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
     if steps[0][0] < 0.0 or not values[0] < 1.0 or values[-1] < 0.0 or values != sorted(values, reverse=True):
         raise RewardDefinitionError(
             "number: credit steps map an excess (0 or more) to a credit below 1 that falls as the excess grows, as in "
-            f"{{0.01: 0.8, 0.1: 0.5}}; got {shorten(dict(credit))}"
+            f"{{0.01: 0.8, 0.1: 0.5}}, got {shorten(dict(credit))}"
         )
     return steps
 
@@ -218,10 +218,10 @@ def _units(units: Iterable[str] | Mapping[str, float]) -> tuple[tuple[str, Fract
             )
         name = unit.strip()
         if name in factors:
-            raise RewardDefinitionError(f"number: the unit {name!r} is listed twice; remove one")
+            raise RewardDefinitionError(f"number: the unit {name!r} is listed twice. Remove one")
         if _PART_OF_A_NUMBER.match(name[0]) or _PART_OF_A_NUMBER.match(name[-1]):
             raise RewardDefinitionError(
-                f"number: a unit must not start or end with a digit, sign or %, got {unit!r}; pass percent=True for 45%"
+                f"number: a unit must not start or end with a digit, sign or %, got {unit!r}. Pass percent=True for 45%"
             )
         factors[name] = Fraction(repr(float(factor)))
     return tuple(sorted(factors.items(), key=lambda item: (-len(item[0]), item[0])))

@@ -61,7 +61,7 @@ def _assertion(script: Script, step: Step) -> Assertion:
         aliases = line.names if [*scripts.imported(line)] and isinstance(line, ast.Import | ast.ImportFrom) else []
         if (isinstance(line, ast.Import) and aliases) or any(alias.asname for alias in aliases):
             raise ValueError(
-                f"{ast.unparse(line)!r} gives names that the program does not define; import its own names"
+                f"{ast.unparse(line)!r} gives names that the program does not define. Import its own names"
             )
     functions = {line.name: line for line in source if isinstance(line, ast.FunctionDef)}
     tested = {"check", *(path[0] for other in script.steps if (path := other.path))}
@@ -164,7 +164,7 @@ class _Splitter(ast.NodeTransformer):
         bound_names = sorted(self.local & set(scripts.names_in(node)))
         if bound_names:
             raise ValueError(
-                f"{ast.unparse(node)!r} depends on {bound_names[0]!r} inside the assertion; write one assertion per "
+                f"{ast.unparse(node)!r} depends on {bound_names[0]!r} inside the assertion. Write one assertion per "
                 "case"
             )
         self.calls.append(ast.unparse(node))

@@ -269,7 +269,7 @@ _AROUND = (
 _CONTESTS = ("public_tests", "private_tests", "generated_tests")
 _LIVE = ("public_test_cases", "private_test_cases")
 _FORMATS = {
-    "one test of what a program prints": ("input", "output"),
+    "one test of the output of a program": ("input", "output"),
     "the format of APPS and TACO": ("inputs", "outputs"),
     "assertions with set-up code": ("setup", "asserts"),
     "the format of MBPP": ("test_setup_code", "test_list"),
@@ -321,12 +321,14 @@ def _read_mapping(cell: Mapping[str, Any]) -> Tests:
     if name := _first(_AROUND, present_keys):
         language = cell.get("language")
         if isinstance(language, str) and not language.lower().startswith("py"):
-            raise ValueError(f"the tests are for programs in {shorten(language, 40)}; only Python programs can be run")
+            raise ValueError(
+                f"the tests are for programs in {shorten(language, 40)}, but only Python programs can be run"
+            )
         return _read(_opened(cell[name]), cell)
     keys = [str(key)[:40] for key in cell][:40]
     nearest = max(_FORMATS, key=lambda name: _likeness(_FORMATS[name], keys))
     names = " and ".join(map(repr, _FORMATS[nearest]))
-    raise ValueError(f"unknown format, with the keys {shorten(keys)}; the nearest one is {nearest}, with {names}")
+    raise ValueError(f"unknown format, with the keys {shorten(keys)}. The nearest one is {nearest}, with {names}")
 
 
 def _first(names: Sequence[str], has: set[str]) -> str:
@@ -349,7 +351,7 @@ def _pairs(tests: object) -> Iterator[tuple[object, object]]:
     if isinstance(tests, Mapping) and {"input", "output"} <= tests.keys():
         inputs, outputs = (_listed(tests[key], f"{key}s", least=0) for key in ("input", "output"))
         if len(inputs) != len(outputs):
-            raise ValueError(f"got {len(inputs)} inputs and {len(outputs)} outputs; give one output for each input")
+            raise ValueError(f"got {len(inputs)} inputs and {len(outputs)} outputs. Give one output for each input")
         yield from zip(inputs, outputs, strict=True)
         return
     for number, test in enumerate(_listed(tests, "tests", least=0), 1):
@@ -373,7 +375,7 @@ def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
         name = _function(test) or _function(row)
         if kind not in (None, *_OF_OUTPUT, *_OF_CALLS):
             known_kinds = " and ".join(map(repr, (*_OF_OUTPUT, *_OF_CALLS)))
-            raise ValueError(f"test {number} is of an unknown kind, {shorten(kind, 40)}; known are {known_kinds}")
+            raise ValueError(f"test {number} is of an unknown kind, {shorten(kind, 40)}. Known are {known_kinds}")
         prelude = prelude or "testtype" in test or kind in _OF_CALLS
         if kind in _OF_CALLS or (kind is None and name):
             steps.append(_called(name, *pair, wrapped))
@@ -464,7 +466,7 @@ def _with_integers(value: object) -> object:
 def _printed(stdin: object, expected: object, number: int, rule: Rule) -> Printed:
     output = _bytes(expected, number)
     if len(output) > OUTPUT_BYTES:
-        raise ValueError(f"test {number} expects {len(output):,} bytes of output; the limit is {OUTPUT_BYTES:,}")
+        raise ValueError(f"test {number} expects {len(output):,} bytes of output. The limit is {OUTPUT_BYTES:,}")
     return Printed(_bytes(stdin, number), rule.lines(output), rule)
 
 
@@ -488,7 +490,7 @@ def _listed(value: object, key: str, least: int = 1) -> list[Any]:
 def _texts(value: object) -> list[str]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"source must be text or a list of texts, got {shorten(value)}")
+        raise ValueError(f"source must be text or a list of strings, got {shorten(value)}")
     return list(texts)
 
 
@@ -554,7 +556,7 @@ def _decoded(text: str) -> str:
             texts.append(argument)
         elif operation.name not in _AROUND_TEXT or len(texts) > 1:
             raise ValueError(
-                f"the encoded tests are a pickle of more than one string ({operation.name}); unpickling could run any "
+                f"the encoded tests are a pickle of more than one string ({operation.name}). Unpickling could run any "
                 "code, so decode it yourself, if you trust it, and pass JSON"
             )
     return str(texts[-1]) if texts else ""

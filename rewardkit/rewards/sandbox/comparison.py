@@ -198,7 +198,7 @@ def _evaluator(node: ast.expr, scope: Mapping[str, Any], label: str) -> Evaluato
             return lambda names: display([part(names) for part in parts])
     raise ValueError(
         f"{shorten(ast.unparse(node), 60)!r} in {shorten(label, 100)!r} needs code, and the results "
-        "of a service are compared without running code; compare the program's result with a literal"
+        "of a service are compared without running code. Compare the program's result with a literal"
     )
 
 

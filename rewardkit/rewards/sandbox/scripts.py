@@ -87,7 +87,7 @@ def read_script(source: str, setup: str = "", entry_point: str = "") -> Script:
         script = Script(steps, setup, source)
         if undefined := set(names_of(script).program) - used(entry_point):
             raise ValueError(
-                f"{min(undefined)!r} is not defined in the test; add 'prompt' or 'setup' code that defines it"
+                f"{min(undefined)!r} is not defined in the test. Add 'prompt' or 'setup' code that defines it"
             )
         return script
     if not steps:
@@ -200,7 +200,7 @@ def names_of(script: Script) -> Names:
     if not program | imported_names and not all(step.call for step in script.steps):
         raise ValueError(f"no part of {script.source.strip()[:100]!r} calls the program")
     if undefined := sorted(program & _LIBRARIES):
-        raise ValueError(f"{undefined[0]!r} is not defined; import it in the set-up code")
+        raise ValueError(f"{undefined[0]!r} is not defined. Import it in the set-up code")
     for node in nodes:
         _check_sides(node, program | imported_names)
     methods = [line for kind in source if isinstance(kind, ast.ClassDef) for line in kind.body]
@@ -211,7 +211,7 @@ def names_of(script: Script) -> Names:
             and {*names_in(*line.decorator_list)} & (program | imported_names)
         ):
             raise ValueError(
-                f"the program decorates {line.name!r}, so it decides if that runs; decorate a function in it"
+                f"the program decorates {line.name!r}, so it decides if that runs. Decorate a function in it"
             )
     _check_evaluation(nodes, bound | imported_names)
     own_setup = {id(line) for line in setup}
@@ -298,7 +298,7 @@ def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
         if isinstance(root, ast.Name) and root.id in program:
-            raise ValueError(f"{ast.unparse(side)!r} is not defined; define it in the set-up code")
+            raise ValueError(f"{ast.unparse(side)!r} is not defined. Define it in the set-up code")
 
 
 _EQUALITIES = ("assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual")
@@ -316,7 +316,7 @@ def _check_evaluation(nodes: Sequence[ast.AST], bound_names: frozenset[str]) -> 
         elif isinstance(node, ast.ImportFrom):
             name = next((f"{node.module}.{alias.name}" for alias in node.names if alias.name == "loads"), "")
         if name in _EVALUATING and id(node) not in constant:
-            raise ValueError(f"{name!r} may run code that the program returns; compare plain values")
+            raise ValueError(f"{name!r} may run code that the program returns. Compare plain values")
 
 
 _EVALUATING = ("eval", "exec", "compile", "pickle.loads", "marshal.loads", "dill.loads", "cloudpickle.loads")
@@ -390,7 +390,7 @@ def _bound(*nodes: ast.AST) -> Iterator[str]:
 def _exported(module: str) -> Iterator[str]:
     """Yield the names that ``from module import *`` defines, for a module of the standard library."""
     if module.partition(".")[0] not in sys.stdlib_module_names or module in ("antigravity", "this"):
-        raise ValueError(f"'from {module} import *' hides which names belong to the program; import each name")
+        raise ValueError(f"'from {module} import *' hides which names belong to the program. Import each name")
     loaded = importlib.import_module(module)
     yield from getattr(loaded, "__all__", None) or (name for name in vars(loaded) if not name.startswith("_"))
 

@@ -70,4 +70,4 @@ def binding_of(reward: Reward) -> Binding | None:
 
 
 def _absent(reward: Reward, name: str) -> Reward:
-    return primitive(_Absent(), name, f"{name} left out", bounds=reward.bounds, may_abstain=True)
+    return primitive(_Absent(), name, f"{name} excluded", bounds=reward.bounds, may_abstain=True)

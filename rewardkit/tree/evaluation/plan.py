@@ -70,7 +70,7 @@ class Plan:
     """
 
     def __init__(self, reward: RewardLike | Sequence[Any]) -> None:
-        self.root = tree_of(reward, "what is scored")
+        self.root = tree_of(reward, "the object to score")
         self.names = Names.of(self.root)
         self._first: dict[Reward, Reward] = {}
         # Keep the objects alive, so that no other object can get the same id.
@@ -152,7 +152,7 @@ class Plan:
             condition = node.facts.condition
             if condition is not None and not scored_leaves & set(leaves(condition)):
                 yield (
-                    f"gate {node.name!r}: its condition {condition.name or condition!r} earns nothing itself, so the "
+                    f"gate {node.name!r}: its condition {condition.name or condition!r} is not scored itself, so the "
                     "model learns nothing until a completion passes it by chance. Add the condition to the reward with "
                     "a small weight"
                 )

@@ -496,7 +496,7 @@ class Scorer:
     """A compiled tree that scores batches. It keeps no results, so threads can share it.
 
     Args:
-        reward: the tree; or a plain function, or a list of rewards and functions.
+        reward: the tree, or a plain function, or a list of rewards and functions.
 
     Attributes:
         reward: the tree.
@@ -624,7 +624,7 @@ def score(
     Args:
         reward: the tree to score with. As in `to_trl`, it can also be a plain function, or a list of rewards and
             functions.
-        completions: n texts, or conversational completions (lists of messages).
+        completions: n strings, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
         progress: the training progress; without it, schedules have their end value.

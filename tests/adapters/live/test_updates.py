@@ -169,14 +169,14 @@ def test_numbers_change_and_rollbacks_lead_back_step_by_step(
     functions = rk.to_trl(early + 0.5 * echo, record=run)
     with caplog.at_level(logging.INFO, logger="rewardkit"):
         trainer = train(tmp_path, functions, plan, max_steps=10)
-    assert "reward version 7 from step 8 on: rollback to 3" in caplog.text
+    assert "reward version 7 is active from step 8: rollback to 3" in caplog.text
     echoes = [entry["weights/echo"] for entry in generations(trainer)]
     assert echoes == [0.5, 0.5, 2.0, 2.0, 2.0, 2.0, 2.0, 0.5, 2.0, 2.0]
     earlies = [entry["weights/early"] for entry in generations(trainer)]
     assert earlies == pytest.approx([1, 1, 1, 0.7, 3, 0.5, 1, 1, 3, 3])
     assert rk.get_config(run)["weights"] == {"early": 3.0, "echo": 2.0}
     said = rk.open_run(run).logs().df().sort_values("step")
-    assert said.message.iloc[0] == "reward version 1 from step 2 on: weights.echo=2.0"
+    assert said.message.iloc[0] == "reward version 1 is active from step 2: weights.echo=2.0"
     prints = [one.fingerprints[1] for one in answers(tmp_path)]
     assert said.version.tolist() == prints
     assert prints[3:5] == [prints[1], prints[0]]

@@ -55,13 +55,13 @@ def test_proper_rules_hold(reward: Any, given: dict[str, Any]) -> None:
 @pytest.mark.parametrize("reward", [linear, of_right_ones], ids=["linear", "of_right_ones"])
 def test_rules_that_pay_for_certainty(reward: Any, given: dict[str, Any]) -> None:
     (found,) = broken(reward, LAW, **given)
-    assert "right in 70% of its answers expects most if it says 95%" in found.why
+    assert "correct in 70% of its answers scores highest on average if it states 95%" in found.why
     assert "95" in found.completion
 
 
 def test_a_rule_with_the_wrong_sign() -> None:
     (found,) = broken(upside_down, LAW, **CITIES)
-    assert "expects most if it says 5%" in found.why
+    assert "scores highest on average if it states 5%" in found.why
 
 
 def test_where_it_does_not_apply() -> None:
@@ -69,4 +69,4 @@ def test_where_it_does_not_apply() -> None:
     assert_skipped(ignored, LAW, "no completion states a confidence that changes its score", **CITIES)
     assert_skipped(number, LAW, "no completion states a confidence")
     assert_skipped(brier, LAW, "no completion states a confidence", **{**CITIES, "bad": []})
-    assert_skipped(number, LAW, "no right completions", good=[], bad=GOOD)
+    assert_skipped(number, LAW, "no correct completions", good=[], bad=GOOD)

@@ -94,21 +94,21 @@ def beside_prompt(prompts: list[str], completions: list[str], answer: list[str],
 def test_the_first_question_of_a_conversation() -> None:
     (found,) = broken(first_question, "earlier_turns_do_not_count", **CHAT)
     assert [one["role"] for one in found.columns["prompt"]] == ["user", "assistant", "system", "user"]
-    assert "earns 0 if the conversation had an earlier question, 1 if not" in found.why
+    assert "scores 0 if the conversation had an earlier question, 1 if not" in found.why
     assert_held(last_question, "earlier_turns_do_not_count", **CHAT)
 
 
 def test_the_words_of_a_tool() -> None:
     (found,) = broken(any_message, "only_the_assistant_is_paid", **CHAT)
     assert found.completion[-1] == {"role": "tool", "name": "search", "content": "cat: gato"}
-    assert "the words of a tool earn 1" in found.why
+    assert "the words of a tool score 1" in found.why
     assert_held(last_words, "only_the_assistant_is_paid", **CHAT)
 
 
 def test_a_call_before_the_answer() -> None:
     (found,) = broken(first_words, "the_last_message_counts", **CHAT)
     assert [one["role"] for one in found.completion] == ["assistant", "tool", "assistant"]
-    assert "behind a call of a tool, a right answer earns 0 instead of 1" in found.why
+    assert "behind a call of a tool, a correct answer scores 0 instead of 1" in found.why
     assert_held(last_words, "the_last_message_counts", **CHAT)
 
 
@@ -130,13 +130,13 @@ def test_a_prompt_with_the_answer() -> None:
 )
 def test_where_they_do_not_apply(law: str, reason: str) -> None:
     assert_skipped(number, law, reason)
-    assert_skipped(tagged_number, law, "no right completions", good=[])
+    assert_skipped(tagged_number, law, "no correct completions", good=[])
 
 
 def test_a_chat_without_tools_has_one_message() -> None:
     rows = [{**row, "prompt": row["prompt"][1:]} for row in CHAT["examples"]]
     for law, reward in (("the_last_message_counts", first_words), ("only_the_assistant_is_paid", any_message)):
-        assert_skipped(reward, law, "nothing says that the task has tools", **{**CHAT, "examples": rows})
+        assert_skipped(reward, law, "no example shows that the task has tools", **{**CHAT, "examples": rows})
 
 
 def test_unmarked_answers_cannot_be_moved_to_the_prompt() -> None:
@@ -146,7 +146,7 @@ def test_unmarked_answers_cannot_be_moved_to_the_prompt() -> None:
         rows = zip(prompts, completions, answer, strict=True)
         return [float(re.sub(re.escape(prompt), "", text) == gold) for prompt, text, gold in rows]
 
-    assert_skipped(whole, "only_the_completion_counts", "no right completion has a mark", **said)
+    assert_skipped(whole, "only_the_completion_counts", "no correct completion has a mark", **said)
 
 
 def test_prompts_that_are_lists_of_texts_are_no_chat() -> None:

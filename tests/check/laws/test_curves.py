@@ -111,6 +111,6 @@ def test_a_length_at_which_the_score_turns_is_found() -> None:
 
 
 def test_a_reward_that_ignores_lengths_is_skipped() -> None:
-    assert_skipped(number, "one_best_length", "the length of a right completion does not change its score")
-    assert_skipped(number, "one_best_length", "no right completions", examples=EXAMPLES, good=())
+    assert_skipped(number, "one_best_length", "the length of a correct completion does not change its score")
+    assert_skipped(number, "one_best_length", "no correct completions", examples=EXAMPLES, good=())
     assert GOOD

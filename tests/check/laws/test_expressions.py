@@ -90,7 +90,7 @@ def test_values_that_are_only_near(reward: Any) -> None:
 def test_the_target_itself() -> None:
     (found,) = broken(any_numbers, LAW, **COUNTDOWN)
     assert found.completion == "<answer>34</answer>"
-    assert found.why == "34 earns 1 for the target 34"
+    assert found.why == "34 scores 1 for the target 34"
 
 
 def test_a_target_that_is_one_of_the_numbers_may_be_said() -> None:
@@ -107,5 +107,5 @@ def test_cells_that_are_no_numbers(target: Any) -> None:
 
 
 def test_where_it_does_not_apply() -> None:
-    assert_skipped(number, LAW, "no right completion is an expression of numbers whose value is in a column")
-    assert_skipped(exact, LAW, "no right completions", **{**COUNTDOWN, "good": []})
+    assert_skipped(number, LAW, "no correct completion is an expression of numbers whose value is in a column")
+    assert_skipped(exact, LAW, "no correct completions", **{**COUNTDOWN, "good": []})

@@ -130,7 +130,7 @@ def test_exact_rewards_hold_whatever_the_numbers_are(golds: list[int]) -> None:
 def test_a_right_completion_that_earns_nothing() -> None:
     (found,) = broken(number, "gold_gets_the_maximum", good=["42", "7"])
     assert (found.completion, found.score, found.columns) == ("42", 0.0, EXAMPLES[0])
-    assert found.why == "a right completion earns 0 within bounds of (0, 1)"
+    assert found.why == "a correct completion scores 0 within bounds of (0, 1)"
     (found,) = broken(number, "gold_gets_the_maximum", good=GOOD[:1])
     assert "good= has 1 completion for 2 examples" in found.why
     assert found.why.endswith("pass one per example")
@@ -163,7 +163,7 @@ def test_nonsense_that_earns_more() -> None:
         return [min(1.0, len(text) / 200) for text in completions]
 
     (found,) = broken(long_is_good, "gold_gets_the_maximum")
-    assert "of a right completion" in found.why
+    assert "of a correct completion" in found.why
     assert found.score is not None
     assert found.score > min(1.0, len(GOOD[0]) / 200)
     assert len(found.completion) < 60
@@ -206,7 +206,7 @@ def test_given_distractors_stand_in_the_place_of_the_gold() -> None:
     assert_held(likes_dozens, "gold_above_perturbed_gold")
     (found,) = broken(likes_dozens, "gold_above_perturbed_gold", distractors=["555", "1212"])
     assert found.completion == "<think>6*7</think><answer>1212</answer>"
-    assert "a wrong answer (a distractor) earns 1" in found.why
+    assert "an incorrect answer (a distractor) scores 1" in found.why
     assert_skipped(form, "gold_above_perturbed_gold", "not seen to judge answers", distractors=["1212"])
 
 
@@ -227,14 +227,14 @@ def test_rewards_that_judge_no_answers_are_left_alone() -> None:
 
 @pytest.mark.parametrize("law", LAWS[:3])
 def test_without_right_completions_they_say_what_to_give(law: str) -> None:
-    assert_skipped(number, law, "no right completions", good=[])
+    assert_skipped(number, law, "no correct completions", good=[])
 
 
 def test_wrong_completions_that_earn_as_much() -> None:
     thought = ["<think>42</think><answer>41</answer>", "<think>7</think><answer>8</answer>"]
     (found,) = broken(naive, "separates_good_from_bad", bad=thought)
     assert (found.completion, found.score) == (thought[0], 1.0)
-    assert "a wrong completion earns 1, a right one 1" in found.why
+    assert "an incorrect completion scores 1, a correct one 1" in found.why
     assert_skipped(number, "separates_good_from_bad", "bad=[...]", bad=[])
 
 
@@ -273,16 +273,16 @@ def test_the_margin_is_asked_for() -> None:
 def test_a_reward_that_tells_nothing_apart() -> None:
     (found,) = broken(constant, "informative")
     assert found.score == 0.5
-    assert re.search(r"all \d+ completions tried earn 0.5$", found.why)
+    assert re.search(r"all \d+ completions tried score 0.5$", found.why)
     assert_held(shortest, "informative")
     (found,) = broken(constant, "informative", good=[], bad=[])
-    assert "no right completion was given" in found.why
+    assert "No correct completion was given" in found.why
 
 
 def test_a_reward_that_tells_prompts_apart_and_no_completions() -> None:
     (found,) = broken(price_of_the_prompt, "informative")
     assert (found.completion, found.score, found.columns) == (GOOD[0], 42.0, EXAMPLES[0])
-    assert re.search(r"all \d+ completions tried for this example earn 42", found.why)
+    assert re.search(r"all \d+ completions tried for this example score 42", found.why)
     assert_held(price_of_the_prompt, "informative", bad=[])  # nothing was given that should earn less
 
 

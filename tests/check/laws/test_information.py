@@ -61,7 +61,7 @@ def test_the_answer_to_another_row() -> None:
     (found,) = broken(any_square, "rows_differ", **GRIDS)
     assert found.completion == GRIDS["good"][1]
     assert found.columns["puzzle"] == "1 0\n0 1"
-    assert "the right answer to another row also earns 1 here" in found.why
+    assert "the correct answer to another row also scores 1 here" in found.why
     assert_held(this_square, "rows_differ", **GRIDS)
 
 
@@ -72,7 +72,7 @@ def test_rows_cannot_be_compared_without_wrong_grids(change: dict[str, Any]) -> 
 
 def test_answers_that_are_in_a_column_are_left_to_other_laws() -> None:
     assert_skipped(number, "rows_differ", "no marked answers without words")
-    assert_skipped(form, "rows_differ", "no right completions", good=[])
+    assert_skipped(form, "rows_differ", "no correct completions", good=[])
 
 
 def test_a_column_that_is_asked_for_and_never_read() -> None:

@@ -50,8 +50,8 @@ def findings(server: JudgeServer, law: laws.Law, **options: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("rule", "why"),
     [
-        (lambda place, text: place, "being listed first earns 1 more"),
-        (lambda place, text: -place, "being listed last earns 1 more"),
+        (lambda place, text: place, "being listed first scores 1 more"),
+        (lambda place, text: -place, "being listed last scores 1 more"),
         (lambda place, text: -first_line(text), None),
     ],
     ids=["the first", "the last", "the best"],
@@ -71,7 +71,7 @@ def test_a_judge_that_likes_length_is_found(rule: Any, broken: bool) -> None:
     with JudgeServer(verdict(scored(rule))) as server:
         found = findings(server, laws.verbosity_bias)
     assert bool(found) == broken
-    assert all("three empty sentences earn" in why for why in found)
+    assert all("three empty sentences score" in why for why in found)
 
 
 @pytest.mark.parametrize("sign", [-1, 1], ids=["the longer wins", "the shorter wins"])

@@ -92,14 +92,14 @@ def easy_is_lenient(completions: list[str], answer: list[Any], level: list[str],
 @pytest.mark.parametrize("reward", [falsy, two_digits])
 def test_a_gold_answer_that_is_misread_is_found(reward: Any) -> None:
     (found,) = broken(reward, "right_for_every_gold", **SUMS)
-    assert "a right completion earns 0 for answer=" in found.why
+    assert "a correct completion scores 0 for answer=" in found.why
     assert found.completion == f"<answer>{found.columns['answer']}</answer>"
 
 
 def test_a_gold_answer_that_makes_every_answer_right_is_found() -> None:
     (found,) = broken(paid_if_missing, "right_for_every_gold", **SUMS)
     assert found.columns["answer"] == 0
-    assert found.why == "a wrong answer earns 1 for answer=0, the right one 1"
+    assert found.why == "an incorrect answer scores 1 for answer=0, the correct one 1"
 
 
 def test_letters_and_documents_are_replaced() -> None:
@@ -125,7 +125,7 @@ def test_sound_rewards_read_every_gold_answer(reward: Any, options: dict[str, An
 def test_a_branch_for_other_rows_is_found() -> None:
     (found,) = broken(easy_is_free, "covers_all_branches", **SUMS)
     assert found.columns["level"] == "easy"
-    assert found.why == "with level='easy', a wrong answer earns 1, like the right one without it"
+    assert found.why == "with level='easy', an incorrect answer scores 1, like the correct one without it"
     assert_held(easy_is_lenient, "covers_all_branches", **SUMS)
 
 

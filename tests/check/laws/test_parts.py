@@ -80,7 +80,7 @@ def influent(completions: list[str], answer: list[str], **kwargs: Any) -> list[f
 def test_a_number_that_has_the_right_one_in_it() -> None:
     (found,) = broken(naive, "almost_right_is_wrong")
     assert found.score == 1.0
-    assert re.search(r"with '(420|142)' for '42', it earns 1", found.why)
+    assert re.search(r"with '(420|142)' for '42', it scores 1", found.why)
     assert_held(tagged_number, "almost_right_is_wrong")
 
 
@@ -106,19 +106,19 @@ def test_a_bonus_with_the_wrong_sign() -> None:
     assert found.completion.endswith(": 42")
     assert "with nonsense around its answer" in found.why
     assert_held(plain, "nonsense_earns_less", **ESSAYS)
-    assert_skipped(fluent, "nonsense_earns_less", "words beside its answer", **ESSAYS)  # each word counts
+    assert_skipped(fluent, "nonsense_earns_less", "words next to its answer", **ESSAYS)  # each word counts
 
 
 @pytest.mark.parametrize(
     ("law", "reason"),
     [
         ("almost_right_is_wrong", "no number and no word of a column"),
-        ("nonsense_earns_less", "no right completion has words beside its answer"),
+        ("nonsense_earns_less", "no correct completion has words next to its answer"),
     ],
 )
 def test_where_they_do_not_apply(law: str, reason: str) -> None:
     assert_skipped(form, law, reason)
-    assert_skipped(form, law, "no right completions", good=[])
+    assert_skipped(form, law, "no correct completions", good=[])
 
 
 def test_groups_are_not_compared_with_nonsense() -> None:

@@ -126,7 +126,7 @@ def test_ranges_are_read_from_docstrings(text: str, low: float) -> None:
 
 def test_the_number_of_messages_is_not_the_length_of_the_text() -> None:
     (found,) = broken(counts_messages, "length_is_of_the_text", **CHAT)
-    assert "earns 1 with 50,000 more words, as without" in found.why
+    assert "scores 1 with 50,000 more words, as without" in found.why
     assert_held(counts_letters, "length_is_of_the_text", **CHAT)
 
 
@@ -148,10 +148,10 @@ def test_limits_of_long_contexts_act(limit: int) -> None:
 
 def test_where_they_do_not_apply() -> None:
     assert_skipped(number, "within_documented_range", "its docstring states no range")
-    assert_skipped(number, "length_is_of_the_text", "nothing says that the length counts")
-    assert_skipped(near, "within_documented_range", "no right completions", good=[])
-    assert_skipped(length_penalty, "length_is_of_the_text", "no right completions", good=[])
+    assert_skipped(number, "length_is_of_the_text", "no name, docstring or declaration mentions the length")
+    assert_skipped(near, "within_documented_range", "no correct completions", good=[])
+    assert_skipped(length_penalty, "length_is_of_the_text", "no correct completions", good=[])
 
 
 def test_a_docstring_that_rules_out_a_penalty_promises_none() -> None:
-    assert_skipped(without_limit, "length_is_of_the_text", "nothing says that the length counts")
+    assert_skipped(without_limit, "length_is_of_the_text", "no name, docstring or declaration mentions the length")

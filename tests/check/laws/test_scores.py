@@ -217,7 +217,7 @@ def test_scores_outside_of_what_was_declared() -> None:
 def test_spam_that_pays_without_limit() -> None:
     (found,) = broken(therefores, "bounded", examples=[{}], good=["therefore 4"], bad=["5"])
     assert found.score == 20.0
-    assert "'therefore ' once earns 1, 20 times 20, 200 times 200, 2,000 times 2000" in found.why
+    assert "'therefore ' once scores 1, 20 times 20, 200 times 200, 2,000 times 2000" in found.why
     (found,) = broken(words_written, "bounded")
     assert found.score == 2.0
 

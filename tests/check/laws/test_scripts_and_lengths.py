@@ -71,9 +71,9 @@ def test_a_column_with_a_language_is_enough() -> None:
 
 
 def test_where_they_do_not_apply() -> None:
-    assert_skipped(number, "long_texts_like_short_ones", "no gold answer is a text that is paid in part")
-    assert_skipped(form, "long_texts_like_short_ones", "no right completions", good=[])
-    assert_skipped(form, "repetition_in_any_script", "no right completions", good=[])
+    assert_skipped(number, "long_texts_like_short_ones", "no gold answer is text with partial credit")
+    assert_skipped(form, "long_texts_like_short_ones", "no correct completions", good=[])
+    assert_skipped(form, "repetition_in_any_script", "no correct completions", good=[])
 
     def mountains(completions: list[str], **kwargs: Any) -> list[float]:
         return [float(not text.startswith(("so", "好"))) for text in completions]

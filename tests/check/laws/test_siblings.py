@@ -144,7 +144,7 @@ def test_columns_that_are_limits_ask_for_no_number() -> None:
         return [float(0 < count <= most) for count, most in zip(counts, max_bullets, strict=True)]
 
     rows = [{"prompt": row["prompt"], "max_bullets": row["n_bullets"]} for row in BULLETS["examples"]]
-    assert_skipped(at_most, "counts_requested_items", "as many parts", **{**BULLETS, "examples": rows})
+    assert_skipped(at_most, "counts_requested_items", "the number of parts", **{**BULLETS, "examples": rows})
 
 
 def test_a_call_that_nobody_asked_for() -> None:
@@ -177,11 +177,11 @@ def test_rewards_that_compare_texts_are_exact_by_contract(separators: tuple[str,
     ("law", "reason"),
     [
         ("no_item_substitutes", "several parts of one kind that each count"),
-        ("counts_requested_items", "as many parts of a kind as a column says"),
-        ("more_calls_cost", "no right completion makes calls in tags"),
-        ("order_of_keys_does_not_count", "no right completion has an object with several keys"),
+        ("counts_requested_items", "the number of parts that a column states"),
+        ("more_calls_cost", "no correct completion makes calls in tags"),
+        ("order_of_keys_does_not_count", "no correct completion has an object with several keys"),
     ],
 )
 def test_where_they_do_not_apply(law: str, reason: str) -> None:
     assert_skipped(number, law, reason)
-    assert_skipped(form, law, "no right completions", good=[])
+    assert_skipped(form, law, "no correct completions", good=[])

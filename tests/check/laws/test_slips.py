@@ -67,7 +67,7 @@ def shouting(completions: list[str], **kwargs: Any) -> list[float]:
         (letters_stripped, "removes any of these letters"),
         (articles_kept, "takes the flag as the most replacements"),
         (pattern_of_gold, "without re.escape()"),
-        (without_letters, "drops the frequent letters"),
+        (without_letters, "ignores frequent letters"),
     ],
 )
 def test_a_slip_that_changes_a_score_is_reported_with_its_line(reward: Any, said: str) -> None:

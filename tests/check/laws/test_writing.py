@@ -113,7 +113,7 @@ def test_right_completions_that_earn_nothing_because_they_have_several_lines() -
     ]
     (found,) = broken(ONE_LINE, LAW, good=good)
     assert (found.completion, found.score) == (good[0], 0.0)
-    assert "earns 0 on several lines, but 1 on one" in found.why
+    assert "scores 0 on several lines, but 1 on one" in found.why
     assert_held(MANY_LINES, LAW, good=good)
 
 
@@ -180,5 +180,5 @@ def test_a_gold_answer_with_a_unit(unit: str) -> None:
 
 
 def test_where_it_does_not_apply() -> None:
-    assert_skipped(number, LAW, "no right completions", good=[])
+    assert_skipped(number, LAW, "no correct completions", good=[])
     assert_skipped(shortest, LAW, "compares completions")

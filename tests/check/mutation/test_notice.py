@@ -52,7 +52,7 @@ def test_a_bug_that_they_do_not_show_is_missed_with_a_completion_that_would(tmp_
     assert "\n" in missed.shown.completion
     said = str(found)
     assert "re.DOTALL -> 0" in said
-    assert "earns 0, not 1" in said
+    assert "scores 0, not 1" in said
 
     taught = REWARD.replace('GOOD = ["<answer>42</answer>"', 'GOOD = ["<answer>\\n42\\n</answer>"')
     assert [one.fate for one in tried(tmp_path / "taught.py", taught, "dropped_flag").verdicts] == ["noticed"]

@@ -128,7 +128,7 @@ def batches_of(config: RunConfig, rows: int) -> tuple[Batches | None, list[Findi
 def _impossible(settings: Mapping[str, Any], at_once: int) -> Iterator[Finding]:
     if settings["num_generations"] is None or settings["num_generations"] < 2:
         problem = f"num_generations is {settings['num_generations']}: GRPO compares the completions of a prompt"
-        yield Finding("error", "grpo", problem, "write at least 2; 8 is usual")
+        yield Finding("error", "grpo", problem, "write at least 2 (8 is usual)")
     for name in ("per_device_train_batch_size", "gradient_accumulation_steps", "num_iterations"):
         if settings[name] < 1:
             yield Finding("error", "grpo", f"{name} is {settings[name]}", "write at least 1")
@@ -336,7 +336,7 @@ def _characters(table: Table) -> Iterator[Finding]:
         "fact",
         "data",
         f"{table.total:,} prompts of {min(counts):,} to {max(counts):,} characters (median {median(counts):,.0f})"
-        + (f"; {table.size:,} of them were checked" if table.size < table.total else ""),
+        + (f", {table.size:,} of them checked" if table.size < table.total else ""),
     )
 
 

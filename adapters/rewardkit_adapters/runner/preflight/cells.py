@@ -165,7 +165,7 @@ def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, t
         if parameter.on_unparsable_gold == "raise":
             consequence = 'and on_unparsable_gold="raise" stops the run there'
         problem = f"{name!r} cannot read {len(bad):,} of {len(cells):,} distinct cells, {consequence}"
-        remedy = "fix these cells, or exclude the rows with dataset.filter; if the answer is a part of them, pass gold="
+        remedy = "fix these cells, or exclude the rows with dataset.filter. If the answer is a part of them, pass gold="
         if exceeds_limit and not stops:
             problem += f": more than {_MOST_UNREADABLE:.0%}"
             remedy += '. rk.number, rk.choice and rk.math_equal accept them with on_unparsable_gold="fail"'
@@ -173,7 +173,7 @@ def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, t
         if len(bad) == len(cells):  # the column itself is wrong, which a few cells show
             max_listed, remedy = (
                 SHOWN,
-                "name the column of the gold answers; if the answer is a part of the cell, pass gold=",
+                "name the column of the gold answers. If the answer is a part of the cell, pass gold=",
             )
         lines = _listed(bad, max_listed, "problem")
         yield Finding("error" if stops or exceeds_limit else "warning", where, problem, remedy, lines)
@@ -182,7 +182,8 @@ def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, t
         yield Finding(
             "warning",
             where,
-            f"{len(slow):,} of {len(cells):,} distinct cells take {name!r} over {_SLOW:g} s to read; batches wait",
+            f"{len(slow):,} of {len(cells):,} distinct cells take {name!r} over {_SLOW:g} s to read, and batches wait "
+            "for them",
             "write them in a simpler form, or exclude the rows with dataset.filter",
             _listed(slow, _SHOWN_GOLDS, "seconds"),
         )
@@ -280,7 +281,7 @@ def prompts(table: Table) -> Iterator[Finding]:
         yield Finding(
             "error",
             f"prompts ({table.name})",
-            "some are texts and others are messages; TRL treats all of them like the first",
+            "some are strings and others are messages, but TRL treats all of them like the first",
             "write all of them in one form with dataset.prompt or dataset.messages",
         )
 

@@ -107,7 +107,7 @@ def _trap(name: str) -> Iterator[Finding]:
         yield Finding("warning", where, "TRL does not pass a column of this name to rewards", rename)
     elif name in _PICTURES:
         problem = "TRL treats data with this column as multimodal and loads an image processor"
-        yield Finding("warning", where, problem, f"keep it only for a vision model; else {rename}")
+        yield Finding("warning", where, problem, f"keep it only for a vision model, else {rename}")
 
 
 def _mappings(table: Table) -> Iterator[Finding]:
@@ -119,7 +119,7 @@ def _mappings(table: Table) -> Iterator[Finding]:
                 "warning",
                 f"column {column.name!r}",
                 "holds mappings, and Arrow gives all of them the same keys: missing ones become None",
-                "store such cells as JSON text; the reward's annotation parses it",
+                "store such cells as JSON text, which the reward's annotation parses",
             )
 
 
@@ -297,7 +297,7 @@ def _summary(report: Report, has_examples: bool) -> str:
     source = (
         "the module's examples"
         if has_examples
-        else "rows of the data; EXAMPLES, GOOD and BAD next to the reward would test more"
+        else "rows of the data. EXAMPLES, GOOD and BAD next to the reward would test more"
     )
     return f"{tally} in {report.seconds:.0f} s, on {source}"
 
@@ -328,7 +328,8 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
     texts = [row for row, prompt in enumerate(table.prompts) if isinstance(prompt, str)]
     if texts:
         problem = (
-            f"{len(texts):,} prompts are texts, and TRL's tools need chats: it ends with AttributeError: 'str' object "
+            f"{len(texts):,} prompts are strings, and TRL's tools need chats: it ends with AttributeError: 'str' "
+            "object "
             "has no attribute 'get'"
         )
         yield Finding("error", f"prompts ({table.name})", problem, "write dataset.messages instead of dataset.prompt")
@@ -372,7 +373,7 @@ def _tools(kind: type) -> Iterator[Finding]:
         except Exception as error:
             problem = f"the tool {name!r} cannot be described to the model: {' '.join(str(error).split())}"
             remedy = "add type hints and a docstring with a description of each argument under Args:"
-            yield Finding("error", f"environment {kind.__name__}", problem, f"{remedy}; or put _ before its name")
+            yield Finding("error", f"environment {kind.__name__}", problem, f"{remedy}, or put _ before its name")
     if names:
         yield Finding("fact", f"environment {kind.__name__}", f"its tools are {', '.join(names)}")
 
@@ -559,7 +560,7 @@ def _guard_check(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         problem = f"the check itself failed: {type(error).__name__}: {error} ({frame.name}:{frame.lineno})"
-        yield Finding("warning", where, problem, "report it as a bug; the run can start")
+        yield Finding("warning", where, problem, "report it as a bug (the run can start)")
 
 
 def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:

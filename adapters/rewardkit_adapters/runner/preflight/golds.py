@@ -62,7 +62,7 @@ class Form:
         return [{"role": "assistant", "content": text}] if conversational else text
 
     def __str__(self) -> str:
-        slot = f"what follows #### in {self.column}" if self.tail else self.column
+        slot = f"the text after #### in {self.column}" if self.tail else self.column
         return shorten(self.template.format(f"[{slot}]"), 120)
 
 
@@ -108,7 +108,7 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
     if best is None or not (scores[best] > empty_score + TOLERANCE).any():
         if not scores:
             return Golds(())
-        note = f"none of {len(scores)} usual formats of the gold earns more than an empty completion"
+        note = f"none of {len(scores)} usual formats of the gold scores more than an empty completion"
         return Golds((Finding("fact", "golds", f"{note}. Define EXAMPLES and GOOD next to the reward"),))
     started = time.monotonic()
     best_scores = _earned(scorer, table, best, rows, conversational)
@@ -130,7 +130,7 @@ def _gold_findings(
     yield Finding(
         "fact",
         "golds",
-        f"{form} earns {highest:g}{bound}, in {full:,} of {len(rows):,} rows; an empty completion {nothing:g}",
+        f"{form} scores {highest:g}{bound}, in {full:,} of {len(rows):,} rows, an empty completion {nothing:g}",
     )
     low_rows = {
         row: f"{_value(value)}, {form.column} = {shorten(table.values(form.column)[row], _VALUE)}"
@@ -141,7 +141,7 @@ def _gold_findings(
         yield Finding(
             "warning",
             f"column {form.column!r} (training)",
-            f"in {len(low_rows):,} of {len(rows):,} rows the gold itself, written as {form}, earns less than "
+            f"in {len(low_rows):,} of {len(rows):,} rows the gold itself, written as {form}, scores less than "
             f"{highest:g}",
             "fix these cells, or pass gold= to find the answer in them: no completion can be right in these rows",
             shown(low_rows),
@@ -149,7 +149,7 @@ def _gold_findings(
 
 
 def _value(value: float) -> str:
-    return "nothing" if np.isnan(value) else f"earns {value:g}"
+    return "nothing" if np.isnan(value) else f"scores {value:g}"
 
 
 def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> list[Finding]:
@@ -164,13 +164,21 @@ def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: 
             scores = scorer.score(batch, on_unparsable_gold="fail")
         except RewardKitError as error:
             problem = f"it stops the training {when}: {' '.join(map(str.strip, str(error).splitlines()))}"
-            remedy = "fix the reward; rewardkit check finds more errors like this"
+            remedy = "fix the reward. rewardkit check finds more errors like this"
             if isinstance(error.__cause__, ModuleNotFoundError):
-                remedy = "install what it imports, and list it in run.yaml: reward: {path: ..., packages: [...]}"
+                remedy = (
+                    "install the packages that it imports, and list them in run.yaml: reward: "
+                    "{path: ..., packages: [...]}"
+                )
             return [Finding("error", "reward", problem, remedy)]
         failed |= {fault.component: fault.reason for fault in scores.faults if fault.outcome is Outcome.FAILED}
     return [
-        Finding("error", f"component {name!r}", f"it fails in the first batch: {reason}", "fix what it needs to run")
+        Finding(
+            "error",
+            f"component {name!r}",
+            f"it fails in the first batch: {reason}",
+            "fix the environment that it runs in",
+        )
         for name, reason in failed.items()
     ]
 

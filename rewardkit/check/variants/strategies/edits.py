@@ -210,7 +210,7 @@ def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") 
     written = _written(text, unit)
     most = len(written.units) if unit == "digits" else _MOST
     if most == 0:
-        raise RewardDefinitionError(f"edits: {shorten(text)} has no digits. Pass unit='characters'.")
+        raise RewardDefinitionError(f"edits: {shorten(text)} has no digits. Pass unit='characters'")
     if distance is not None and not (distance >= 1 and (unit != "digits" or distance <= most)):
         allowed = f"from 1 to {most}" if unit == "digits" else "at least 1"
         raise RewardDefinitionError(f"edits: distance must be {allowed}, got {distance}")

@@ -42,14 +42,14 @@ class Endpoint:
         model: the name of the model at the endpoint.
         base_url: the address, such as ``http://localhost:8000/v1``. By default ``OPENAI_BASE_URL``, or OpenAI.
         key: the name of the environment variable that holds the API key. The key itself is never stored.
-        deadline: seconds for one call including its retries; one attempt gets at most two thirds of them.
+        deadline: seconds for one call including its retries. One attempt gets at most two thirds of them.
         batch_deadline: seconds for all calls of one batch.
         concurrency: the maximum number of concurrent calls.
-        requests_per_minute: your account's limit on requests; None for no limit.
-        tokens_per_minute: your account's limit on tokens; None for no limit. A call counts as the tokens of its prompt
+        requests_per_minute: your account's limit on requests, None for no limit.
+        tokens_per_minute: your account's limit on tokens, None for no limit. A call counts as the tokens of its prompt
             plus `max_tokens`.
-        temperature: the sampling temperature; None for the endpoint's default.
-        max_tokens: the maximum length of an answer in tokens; None for the endpoint's limit.
+        temperature: the sampling temperature, None for the endpoint's default.
+        max_tokens: the maximum length of an answer in tokens, None for the endpoint's limit.
         options: more request options, such as ``{"reasoning_effort": "low"}``.
         structured: if True, ask for JSON that follows a schema, provided that the endpoint supports it. The answer is
             checked either way.

@@ -150,7 +150,7 @@ class CircuitBreaker:
             elif self._clock() < self._probe_at:
                 wait = self._probe_at - self._clock()
                 raise EndpointDown(
-                    f"down for {self._clock() - self._since:.0f} s ({self._reason}); next try in {wait:.0f} s"
+                    f"down for {self._clock() - self._since:.0f} s ({self._reason}). Next try in {wait:.0f} s"
                 )
             else:
                 self._probing = asyncio.Event()
@@ -390,14 +390,14 @@ class EndpointStatus:
             return self.stopped
         refusal = str(refused)
         if refused.location:
-            refusal += f" (it redirects to {shorten(refused.location, 80)}; pass that as base_url)"
+            refusal += f" (it redirects to {shorten(refused.location, 80)}, so pass that as base_url)"
         if await self._takes_others(body, until, account):
             tally().failures["refused"] += 1
             return NoVerdict(f"{whom} refuses this request with {refusal}")
         remedy = "Fix model=, base_url= or options="
         # The usual causes: the address lacks "/v1", or contains the path of a request.
         if refused.status == 404:
-            remedy += "; base_url is the part before /chat/completions, usually http://host:port/v1"
+            remedy += ". Pass as base_url the part before /chat/completions, usually http://host:port/v1"
         self.stopped = RunStopped(f"{whom} refuses all requests with {refusal}. {remedy}")
         return self.stopped
 
@@ -530,7 +530,7 @@ class EndpointClient:
             raise RewardFailure(f"{self._sender.whom(body)} is {down}") from None
         except Passing as error:
             tally().failures["limited" if isinstance(error, (Limited, NoTime)) else "outage"] += 1
-            asks = "" if error.retry_after is None else f"; it asks to wait {error.retry_after:g} s"
+            asks = "" if error.retry_after is None else f". It asks to wait {error.retry_after:g} s"
             raise RewardFailure(
                 f"{self._sender.whom(body)} did not answer within {deadline:g} s: {error}{asks} "
                 f"(attempt {retrying.statistics['attempt_number']})"

@@ -49,7 +49,7 @@ def test_a_sound_run_passes_with_facts_alone() -> None:
         "",
         "facts",
         "  columns: the reward reads answer",
-        "  golds: '<answer>[answer]</answer>' earns 1 of 1, in 12 of 12 rows; an empty completion 0",
+        "  golds: '<answer>[answer]</answer>' scores 1 of 1, in 12 of 12 rows, an empty completion 0",
         "  data: 12 prompts of 4 to 5 characters (median 4)",
         "  batches: 4 completions at once (per_device_train_batch_size 4 x processes 1 x steps_per_generation 1): 1",
         "    prompts with 4 each",
@@ -211,7 +211,7 @@ def test_only_so_many_rows_are_looked_at() -> None:
     data = [*rows(), {"prompt": "q", "answer": "N/A"}]
     found = looked("typed", data, preflight={"laws": False, "rows": 12})
     assert found.ok
-    assert "13 prompts of 4 to 5 characters (median 4); 12 of them were checked" in said(found, "fact")
+    assert "13 prompts of 4 to 5 characters (median 4), 12 of them checked" in said(found, "fact")
 
 
 def test_the_held_out_rows_are_looked_at_too() -> None:
@@ -232,13 +232,13 @@ def test_golds_that_no_completion_can_reach_are_shown() -> None:
     data = [*rows(20), {"prompt": "q", "answer": "seven"}]
     found = looked("picky", data)
     assert found.ok
-    assert "earns less than 1" in said(found, "warning")
-    assert "row 20: earns 0, answer = 'seven'" in said(found, "warning")
+    assert "scores less than 1" in said(found, "warning")
+    assert "row 20: scores 0, answer = 'seven'" in said(found, "warning")
 
 
 def test_a_gold_that_earns_a_part_is_not_taken_for_right() -> None:
     found = looked("distant", rows())
-    assert "'<answer>[answer]</answer>' earns 0.1 of 1, in 11 of 12 rows" in said(found, "fact")
+    assert "'<answer>[answer]</answer>' scores 0.1 of 1, in 11 of 12 rows" in said(found, "fact")
     assert found.of("warning") == []
 
     table = Table(Dataset.from_list(rows()), rewards.distant, "training")
@@ -262,13 +262,13 @@ def test_mixed_prompts_are_refused() -> None:
 
     mixed: Any = Mixed()
     found = preflight(config(), reward=rewards.number, training=mixed, held_out=None)
-    assert "some are texts and others are messages" in said(found, "error")
+    assert "some are strings and others are messages" in said(found, "error")
 
 
 def test_conversations_are_answered_in_messages() -> None:
     data = [{"prompt": CHAT, "answer": str(row)} for row in range(8)]
     found = looked("number", data)
-    assert "earns 1 of 1, in 8 of 8 rows" in said(found, "fact")
+    assert "scores 1 of 1, in 8 of 8 rows" in said(found, "fact")
 
 
 def test_an_empty_dataset_and_no_reward_are_errors() -> None:
@@ -407,7 +407,7 @@ def test_gsm8k_passes_as_it_is_published() -> None:
     found = preflight(config(), reward=reward, training=data["train"], held_out=data["test"])
     assert found.ok
     assert found.of("warning") == []
-    assert "earns 1 of 1, in 7,473 of 7,473 rows; an empty completion 0" in said(found, "fact")
+    assert "scores 1 of 1, in 7,473 of 7,473 rows, an empty completion 0" in said(found, "fact")
     wrong = preflight(config(), reward=rk.number("answer"), training=data["train"], held_out=None)
     assert "'number' cannot read 7,473 of 7,473 distinct cells, so 7,473 rows get no score" in said(wrong, "error")
 

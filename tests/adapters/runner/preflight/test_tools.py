@@ -85,7 +85,7 @@ def test_rows_choose_from_several_environments() -> None:
 def test_text_prompts_are_refused_for_tools_need_chats() -> None:
     texts = [{"prompt": f"{row}?", "answer": "1"} for row in range(8)]
     found = looked("Shop", texts)
-    assert "8 prompts are texts, and TRL's tools need chats" in said(found, "error")
+    assert "8 prompts are strings, and TRL's tools need chats" in said(found, "error")
     assert "write dataset.messages instead of dataset.prompt" in said(found, "error")
     assert looked(None, texts).ok
 
