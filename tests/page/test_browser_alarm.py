@@ -18,7 +18,7 @@ ALARM = ".alarm:not([hidden])"
 
 def test_every_tab_of_a_run_with_a_strong_alert_says_so_until_it_is_dismissed(visit: Visit) -> None:
     visit.go(f"{RUN}/graphs", ALARM)
-    assert "rewards answers to other prompts" in visit.text(ALARM)
+    assert "even with another prompt's gold answer" in visit.text(ALARM)
     for key, title in enumerate(list(TABS.values())[1:], start=2):
         visit.page.keyboard.press(str(key))
         visit.page.wait_for_selector(f".tabs .here:text-is('{title}')")
@@ -55,7 +55,7 @@ def test_a_completion_of_an_alert_becomes_a_case_for_the_check(chromium: Any, fo
         assert line["is_good"] is False
         assert line["completion"].startswith("all of them")
         assert line["rewardkit"]["label"] == "exploit"
-        assert "rewards answers to other prompts" in line["rewardkit"]["note"]
+        assert "even with another prompt's gold answer" in line["rewardkit"]["note"]
         window.page.locator(".command").get_by_text("Copy").click()
         window.page.wait_for_selector("text=Copied")
         command = window.page.evaluate("navigator.clipboard.readText()")

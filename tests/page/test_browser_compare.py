@@ -61,7 +61,7 @@ def test_two_selected_runs_are_compared_prompt_by_prompt(visit: Visit) -> None:
     visit.until("location.href.endsWith('/run/sweep/second/compare?with=first')")
     # Both runs end with an epoch: steps 5 and 6 of the one, 9 to 12 of the other, whose scores rise with the steps.
     assert visit.text(".verdict .said").startswith("first is better on 3 of 3 prompts, worse on 0, equal on 0.")
-    assert "too few prompts" in visit.text(".verdict .said")
+    assert "so few prompts" in visit.text(".verdict .said")
     assert visit.texts(".summary tbody td:first-child") == ["Total", "form", "answer"]
     assert visit.texts(".summary tr.selected td:nth-child(6)") == ["3"]
     assert visit.texts(".compared .chips").pop(0).split() == ["All", "3", "Won", "3", "Lost", "0", "Equal", "0"]

@@ -29,7 +29,7 @@ def test_conversations_are_aligned_by_turn(visit: Visit) -> None:
     assert "thing 9" in fold.locator("pre").inner_text()
     assert "The first 4,000 of 1,188,904 characters." in fold.inner_text()
     assert len(visit.page.content()) < 300_000
-    visit.page.get_by_text("Long texts are cut.").wait_for()
+    visit.page.get_by_text("Long completions are cut.").wait_for()
 
 
 def test_conversations_are_escaped_and_found(visit: Visit) -> None:
@@ -162,7 +162,7 @@ def test_differences_are_marked_only_in_similar_texts(visit: Visit) -> None:
     visit.go("/run/sweep/marked/completions?left=1.0.0.0&right=1.0.0.1", ".pane mark")
     assert visit.text(".pane.left mark").startswith("7}")
     visit.go("/run/sweep/marked/completions?left=1.0.0.0&right=1.0.0.3", PANES)
-    visit.page.get_by_text("These texts have little in common").first.wait_for()
+    visit.page.get_by_text("These completions have little in common").first.wait_for()
     assert visit.page.locator(".pane mark").count() == 0
 
 
@@ -179,7 +179,7 @@ def test_panes_scroll_together(visit: Visit) -> None:
 
 def test_texts_are_rendered_on_demand(visit: Visit) -> None:
     visit.go("/run/sweep/marked/completions?left=1.0.0.0&right=1.0.0.1", PANES)
-    views = visit.page.get_by_role("group", name="Show texts as they are, or rendered")
+    views = visit.page.get_by_role("group", name="Show completions as plain text or rendered")
     assert views.get_by_text("Raw").get_attribute("aria-pressed") == "true"
     views.get_by_text("Rendered").click()
     visit.page.wait_for_selector(".pane.left .rendered math mfrac")
@@ -244,7 +244,7 @@ def test_a_dot_is_compared_on_the_other_side(visit: Visit) -> None:
 
 def test_the_phrase_of_an_alert_is_highlighted(visit: Visit) -> None:
     visit.go("/run/certain/suspicious", ".alerts h2")
-    visit.page.locator(".alert", has_text="spreads and pays").locator(".evidence a[href*=mark]").first.click()
+    visit.page.locator(".alert", has_text="spreads, and completions with it score higher").locator(".evidence a[href*=mark]").first.click()
     visit.page.wait_for_selector(".marked b")
     visit.until("CSS.highlights.get('rewardkit-phrase')?.size > 0")
     marked = visit.page.evaluate("[...CSS.highlights.get('rewardkit-phrase')].map(range => range.toString())")

@@ -64,7 +64,7 @@ def test_no_claim(answer: str) -> None:
 
 def test_the_note_says_what_was_claimed() -> None:
     table = rk.score(REWARD, [[says("It is Booked.")]])
-    assert table.notes["no_claim_without_call"] == ["says 'booked', but no call of book worked"]
+    assert table.notes["no_claim_without_call"] == ["claims 'booked', but no call of book worked"]
 
 
 def test_only_the_answer_claims() -> None:
@@ -79,7 +79,7 @@ def test_a_call_without_a_result_proves_nothing() -> None:
 
 
 def test_alone_it_pays_silence_and_says_so() -> None:
-    assert any("pays a policy for saying nothing" in trap for trap in rk.Scorer(REWARD).traps())
+    assert any("rewards a policy for saying nothing" in trap for trap in rk.Scorer(REWARD).traps())
     beside = rk.exact("answer") + 0.2 * REWARD
     assert not any("saying nothing" in trap for trap in rk.Scorer(beside).traps())
     assert not any("saying nothing" in trap for trap in rk.Scorer(rk.gate(REWARD, rk.exact("answer"))).traps())

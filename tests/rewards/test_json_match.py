@@ -101,7 +101,7 @@ def test_gold_that_is_not_json_is_a_coercion_error(gold: Any) -> None:
 def test_a_knotted_gold_is_the_datas_fault() -> None:
     knot: dict[str, Any] = {}
     knot["a"] = knot
-    with pytest.raises(rk.errors.CoercionError, match="store it as JSON text"):
+    with pytest.raises(rk.errors.CoercionError, match="Store it as JSON text"):
         rk.score(json_match("gold"), ["{}"], gold=[knot])
 
 

@@ -154,7 +154,7 @@ def test_a_policy_that_mixes_letters_or_hides_characters_gains_nothing() -> None
 )
 def test_a_few_words_are_judged_by_their_script(name: str, text: str, score: float) -> None:
     assert value(name, text) == score
-    assert note(name, text).startswith("too short to tell")
+    assert note(name, text).startswith("too short to detect")
 
 
 def test_a_script_of_one_language_needs_no_length() -> None:

@@ -219,7 +219,7 @@ def test_a_miss_says_why() -> None:
     table = scored([boxed("41"), boxed("17 + 25"), "", boxed("\\sqrt[3]{4}")], ["42", "42", "42", "\\sqrt[3]{2}"])
     assert table.notes["math_equal"] == [
         "'41' is not '42'",
-        "'17 + 25' is not a number; the gold answer is '42'",
+        "'17 + 25' is not a number. The gold answer is '42'",
         "no answer found",
         "'\\\\sqrt[3]{4}' is not equal",
     ]

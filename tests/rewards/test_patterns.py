@@ -174,5 +174,5 @@ def test_wrong_kinds_are_refused() -> None:
 @pytest.mark.parametrize("texts", [[], [""], [" "], [5], "\u200b", 5])
 @pytest.mark.parametrize("option", ["all", "none", "start", "end"])
 def test_texts_are_checked(option: str, texts: Any) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match=f"contains: {option} must be one or more texts"):
+    with pytest.raises(rk.RewardDefinitionError, match=f"contains: {option} must be one or more strings"):
         rk.contains(**{option: texts})

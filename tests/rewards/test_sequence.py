@@ -291,8 +291,8 @@ def test_a_long_list_is_compared_whole() -> None:
 def test_a_wrong_order_says_where_it_goes_wrong() -> None:
     table = rk.score(sequence_match("answer"), ["A,C", "A"], answer=[list("ABC")] * 2)
     assert table.notes["sequence_match"] == [
-        "item 2 is 'C' after 1 of 3 right ones",
-        "items are missing after 1 of 3 right ones",
+        "item 2 is 'C' after 1 of 3 correct ones",
+        "items are missing after 1 of 3 correct ones",
     ]
 
 

@@ -182,7 +182,7 @@ def test_extra_calls_may_be_allowed() -> None:
 
 def test_allowed_extra_calls_are_reported_unless_a_penalty_stands_beside() -> None:
     allowing = rk.tool_calls("gold", extra="allow")
-    assert any("paid for trying everything" in trap for trap in rk.Scorer(allowing).traps())
+    assert any("gains by trying everything" in trap for trap in rk.Scorer(allowing).traps())
     assert not any("trying everything" in trap for trap in rk.Scorer(allowing + rk.agents.calls_between(0, 4)).traps())
     assert not any("trying everything" in trap for trap in rk.Scorer(rk.tool_calls("gold")).traps())
     assert any("trying everything" in trap for trap in rk.Scorer(allowing + rk.agents.turns_between(0, 4)).traps())
@@ -266,7 +266,7 @@ def test_a_gold_call_without_arguments() -> None:
         ('[{"name": "open", "args": {"color": "red"}}]', "no 'arguments', but 'args'"),
         ('[{"name": "open", "parameters": {"color": "red"}}]', "no 'arguments', but 'parameters'"),
         ('[{"name": "open", "arguments": {"color": {"any_of": "red"}}}]', "any_of must be a list"),
-        ('[{"name": "open", "arguments": {"color": "red"}, "optional": true}]', "only an argument may be optional"),
+        ('[{"name": "open", "arguments": {"color": "red"}, "optional": true}]', "Only an argument may be optional"),
     ],
 )
 def test_a_bad_gold_cell_is_an_error_of_the_data(gold: Any, problem: str) -> None:
@@ -496,7 +496,7 @@ def hermes(*calls: Call) -> str:
             cell(RED),
             f"Here:\n```json\n{as_json(*RED)}\n```",
             0.0,
-            'not called as expected: open(color="red"); a call in a fence beside other text does not count',
+            'not called as expected: open(color="red"); a call in a fence next to other text does not count',
         ),
         (
             cell(RED),

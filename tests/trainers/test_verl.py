@@ -180,7 +180,7 @@ def test_the_reward_manager_that_makes_zeros_is_refused(
 ) -> None:
     rolled_out(configuration(tmp_path, _JUDGED, RATE_LIMITED), {"u": ["4", "5", "6", "7"]})
     assert queue.trajectories() == []
-    assert "rate_limited scores 0.0 where a reward fails" in caplog.text
+    assert "rate_limited scores 0.0 if a reward fails" in caplog.text
 
 
 def test_arguments_in_the_configuration_are_refused(

@@ -150,7 +150,7 @@ def test_without_dynamic_filtering_a_failed_row_waits_for_its_score(monkeypatch:
 @pytest.mark.parametrize(("text", "why"), [("down", "the judge is down"), ("none", "every component abstained")])
 def test_a_row_without_a_score_ends_the_run(text: str, why: str) -> None:
     function = rk.to_openrlhf(same, patience=0.01)
-    with pytest.raises(RunExit, match=f"no score: .*{why}.*raise patience= if it was an outage of more than 0.01 s"):
+    with pytest.raises(RunExit, match=f"no score: .*{why}.*Raise patience= if it was an outage of more than 0.01 s"):
         call(function, PROMPT + text)
 
 

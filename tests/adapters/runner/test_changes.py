@@ -59,7 +59,7 @@ def test_other_rows_in_the_same_file_are_noticed(begun: Path) -> None:
     plan = Plan.of(config(begun, eval=None), None)
     changes.keep(plan)
     other = Plan(plan.config, plan.reward, plan.training.select(range(1, 24)), None, None)
-    assert "not those that the run started with" in changes.since(other)[-1]
+    assert "the prompts differ from the prompts of the first steps" in changes.since(other)[-1]
 
 
 def test_what_cannot_be_compared_does_not_stop_anything(begun: Path) -> None:

@@ -44,7 +44,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
     with pytest.raises(RewardKitError, match=r"is not empty \(notes\.txt\)"):
         write_project(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
-    with pytest.raises(RewardKitError, match=r"Cannot write to .*(Not a directory|File exists)"):
+    with pytest.raises(RewardKitError, match=r"cannot write to .*(Not a directory|File exists)"):
         write_project(tmp_path / "notes.txt")
     with pytest.raises(RewardKitError, match=r"no task 'order'\. Did you mean 'orders'"):
         write_project(tmp_path / "new", task="order")

@@ -161,7 +161,7 @@ THRESHOLD = rk.gate(when=early, then=echo, threshold=rk.schedules.linear(0.0, 0.
 @pytest.mark.parametrize("columns", ["terms", "components"])
 def test_rewards_that_depend_on_progress_are_refused_with_the_reason(reward: rk.Reward, columns: str) -> None:
     functions = rk.to_trl(reward, outputs=columns)  # type: ignore[arg-type]
-    with pytest.raises(rk.errors.BindingError, match="asynchronous GRPO has no progress"):
+    with pytest.raises(rk.errors.BindingError, match="Asynchronous GRPO has no progress"):
         loop_here(functions, size=GENERATIONS).run()
 
 

@@ -107,7 +107,7 @@ def test_the_log_shows_what_is_paid_for_the_answers_to_other_prompts(hacked: Hac
 def test_a_guard_names_the_alert(hacked: Hacked) -> None:
     [said] = hacked.said
     assert "radar above 0.8" in said
-    assert "rewards answers to other prompts" in said
+    assert "even with another prompt's gold answer" in said
 
 
 @pytest.mark.slow

@@ -96,7 +96,7 @@ def test_a_part_of_a_group_is_fine_for_all_others() -> None:
             [2.0, 0.5],
             r"\{'short': 2.0, 'polite': 0.5\}, but the reward needs \{'short': 0.5, 'polite': 2.0\}",
         ),
-        ("terms", [0.5, 2.0], r"rk\.to_trl\(0\.25 \* short \+ 4\.0 \* polite\), and leave reward_weights out"),
+        ("terms", [0.5, 2.0], r"rk\.to_trl\(0\.25 \* short \+ 4\.0 \* polite\), and remove reward_weights"),
     ],
 )
 def test_wrong_weights_are_an_error_at_the_first_call(columns: Any, held: list[float] | None, hint: str) -> None:

@@ -215,7 +215,7 @@ def test_a_trainer_that_cannot_be_told_is_logged(
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: True))
     with pytest.raises(RunExit, match="reward_kwargs has bonus"), caplog.at_level(logging.WARNING):
         asyncio.run(rk.to_verl(same)(solution_str="4", bonus=2))  # type: ignore[arg-type]
-    assert "verl: could not tell the trainer that the run ends (" in caplog.text
+    assert "verl: could not inform the trainer that the run ends (" in caplog.text
 
 
 def test_the_manager_that_makes_zeros_is_refused() -> None:

@@ -85,7 +85,7 @@ def test_nothing_is_read_where_no_source_is_at_hand() -> None:
 
 def test_what_the_code_looks_for_is_tried() -> None:
     findings = broken(magic, "exploits")
-    assert any("a text that the code looks for" in one.why and "qqq-" in one.completion for one in findings)
+    assert any("a string that the code looks for" in one.why and "qqq-" in one.completion for one in findings)
 
 
 def made_for(score: Any) -> Any:

@@ -265,7 +265,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         {"messages": [{"role": "user", "content": "{answr}"}]},
         "dataset.messages[0].content: there is no column for {answr}. Did you mean 'answer'?",
     ),
-    "json in a template": ({"prompt": '{"x": {answer}}'}, "Braces hold column names only; write {{ and }} for"),
+    "json in a template": ({"prompt": '{"x": {answer}}'}, "Braces hold column names only. Write {{ and }} for"),
     "attributes": ({"prompt": "{answer.__class__}"}, "there is no column for {answer.__class__}"),
     "a format": ({"prompt": "{answer:>9}"}, "Braces hold column names only"),
     "an open brace": (

@@ -47,7 +47,7 @@ def test_it_opens_after_enough_outages_over_enough_time() -> None:
         clock.now = 10.0
         assert await outcome(breaker, Outage("refused")) == "Outage"
         assert breaker.is_open
-        with pytest.raises(EndpointDown, match=r"down for 10 s \(refused\); next try in 5 s"):
+        with pytest.raises(EndpointDown, match=r"down for 10 s \(refused\). Next try in 5 s"):
             async with breaker.attempt():
                 raise AssertionError
 
