@@ -103,7 +103,7 @@ REWARDS: Mapping[str, Callable[[], object]] = {
     "agents.final_state": lambda: rk.agents.final_state(lambda environment: 1.0),
     "agents.environment_reward": lambda: rk.agents.environment_reward(),
     "per_turn": lambda: score(rk.per_turn(half, reduce="mean")),
-    "judge": lambda: rk.judge("Is it polite?", model="gpt-5-mini"),
+    "judge": lambda: rk.judge("Is it polite?", model="gpt-4.1-mini"),
     "reward_model": lambda: rk.reward_model("org/model"),
     "remote": lambda: rk.remote("http://localhost:1"),
     "cached": lambda: rk.cached(half, FILE),
