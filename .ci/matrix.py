@@ -1,9 +1,9 @@
 """Install the wheel and the sdist as a user would, and use them with every supported Python and several TRLs.
 
-``python .ci/matrix.py`` builds the sdist and, from it, the wheel, and checks both with twine. Then it makes one clean environment after another and
-runs `smoke.py` there: import, score, check, a two-step training. A Python that this machine does not have is skipped,
-and the table says so. uv installs if it is there (`uv` on the path), else pip. The version of torch is that of
-constraints.txt, so that an index with CPU builds is used; everything else is the newest that fits.
+``python .ci/matrix.py`` builds the sdist and, from it, the wheel, and checks both with twine. Then it makes one clean
+environment after another and runs `smoke.py` there: import, score, check, a two-step training. It skips a Python that
+this machine does not have. It installs with uv if it is on the path, else with pip. The version of torch is that of
+constraints.txt, so that an index with CPU builds is used. Everything else is the newest that fits.
 """
 
 from __future__ import annotations

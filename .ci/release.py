@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from matrix import ROOT, TRLS, WORK, Case, build, try_out
 
