@@ -58,6 +58,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     source = here if page.file.src_dir == "." else f"docs/{here}"
     if page.file.src_dir == ".":  # evidence and history, which would be the first answer to many questions
         page.meta["search"] = {"exclude": True}
+    elif here.startswith("api/") or here in ("commands.md", "laws.md", "index.md"):
+        page.meta["search"] = {"boost": 0.1}  # they have every word, and the names of a guide are more specific
 
     def moved(link: re.Match[str]) -> str:
         target = normpath(f"{source}/../{link[2]}").removeprefix("docs/")
