@@ -60,6 +60,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         page.meta["search"] = {"exclude": True}
     elif here.startswith("api/") or here in ("commands.md", "laws.md", "index.md"):
         page.meta["search"] = {"boost": 0.1}  # they have every word, and the names of a guide are more specific
+    elif here.startswith("trainers/"):
+        page.meta["search"] = {"boost": 2}  # a reader who names a trainer wants its page
 
     def moved(link: re.Match[str]) -> str:
         target = normpath(f"{source}/../{link[2]}").removeprefix("docs/")
