@@ -198,7 +198,11 @@ class Binding:
     @property
     def follows_progress(self) -> bool:
         """Whether the function has an argument for the training progress."""
-        return self.reads("progress", "trainer_state") or (self.foreign and "trainer_state" in _names(self.original))
+        return self.reads("progress", "trainer_state") or self.passes("trainer_state")
+
+    def passes(self, argument: str) -> bool:
+        """Return whether a function that was written for another framework names this argument."""
+        return self.foreign and argument in _names(self.original)
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -330,7 +334,7 @@ def _values(
             examples = [renamed(example, parameter.renamed) for example in examples]
         return examples if parameter.view is None else [parameter.view(example) for example in examples]
     if source == WHOLE_BATCH:
-        return [batch] * len(rows)
+        return [batch if parameter.view is None else parameter.view(batch)] * len(rows)
     if source == "progress":
         return [batch.progress or END] * len(rows)
     if source == "trainer_state":
