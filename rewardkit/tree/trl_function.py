@@ -57,7 +57,8 @@ def from_trl(
         function: a TRL reward function: takes ``completions`` and optionally ``prompts``, ``completion_ids``, columns
             and ``**kwargs``; returns a list of numbers, with None or NaN for rows where it does not apply. Or a
             function of one completion, which gets its arguments as with ``@rk.reward`` and returns its score; in
-            ``f(prompt, completion, example)``, `example` holds texts unless it is annotated otherwise. May be async.
+            ``f(prompt, completion, example)``, `example` holds texts unless it is annotated otherwise. May be async. It
+            raises ``rk.RewardFailure`` if a service does not answer: its rows then get no learning signal.
         name: the name of the component; by default the name that TRL uses.
         on_error: the behavior if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
             score instead.
