@@ -22,7 +22,7 @@ from rewardkit.batch.column import Numbers
 from rewardkit.batch.logs import RowLog
 from rewardkit.errors import CoercionError, RewardFailure
 from rewardkit.progress.progress import END
-from rewardkit.tree.coercion import Coercer, is_missing
+from rewardkit.tree.coercion import GAPS, Coercer, is_missing
 from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH, OnUnparsableGold, Parameter, Scope
 from rewardkit.tree.results import Abstention, Raised, Unparsable
 
@@ -86,16 +86,18 @@ def coerce_column(
         try:
             result = convert(value)
         except CoercionError as error:
-            remedy = remedy or (
+            advice = remedy or (
                 f"Fix the data, change the annotation of `{column}`, or parse the value yourself: "
                 f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]."
             )
+            if coercer.fits_without_gaps(value):
+                advice = f"It fits without the keys that are None. {GAPS}"
             if raises:
-                raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
+                raise CoercionError(f"column {column!r}, row {row}: {error} {advice}") from error.__cause__
             if isinstance(error.__cause__, RewardFailure):  # a worker died, and the next batch may read the cell
                 result = Raised(error.__cause__)
             else:
-                result = Unparsable(f"column {column!r}: {error} {remedy}")
+                result = Unparsable(f"column {column!r}: {error} {advice}")
         if repeatable:
             results[key] = result
         coerced.append(result)
