@@ -142,7 +142,8 @@ class Binding:
             and the measurements. ``check(batch, name)``: raises a BindingError if the batch lacks an argument.
             ``many(arguments)``, of a primitive: takes the argument tuples of several calls and returns the same results
             as single calls, only faster. ``pool``: the name of the resource that the function keeps busy, such as
-            ``"sandboxes"``; on a cluster, it runs where that resource is.
+            ``"sandboxes"``; on a cluster, it runs where that resource is. ``opened_by_prompt``: the marks of the tag
+            with whose opening the prompt ends.
         parameters: the function's parameters.
         scope: whether a call takes one completion, all completions of a prompt, or the whole batch.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
