@@ -170,8 +170,8 @@ class Plan:
 
 def _check_prefilled(root: Reward) -> None:
     """Raise a RewardDefinitionError if an extractor waits for the end of another thinking than the prompt opens."""
-    opened: list[tuple[Marks, Sequence[str], Reward]] = []
-    waiting: list[tuple[Prefilled, Sequence[str], Reward]] = []
+    opened: list[tuple[Marks, tuple[str, ...], Reward]] = []
+    waiting: list[tuple[Prefilled, tuple[str, ...], Reward]] = []
     for node, path, _ in walk(root):
         binding = node.facts.binding
         if binding is None:
