@@ -87,10 +87,6 @@ class Variant:
         return score.value > base.value + (1e-6 * size if self.slack is None else self.slack)
 
 
-def always(subject: RewardUnderTest) -> None:
-    """Do nothing: the law applies to every reward."""
-
-
 def needs_good(subject: RewardUnderTest) -> None:
     """Raise `Skip` if no right completions were given."""
     if not any(example.good for example in subject.examples):
@@ -120,7 +116,7 @@ def law(
     *,
     advice: str = "",
     skip: str = "",
-    applies: Callable[[RewardUnderTest], None] = always,
+    applies: Callable[[RewardUnderTest], None] | None = None,
     per: Callable[[RewardUnderTest], Iterable[Any]] | None = None,
     every: bool = False,
     advice_on_calls: str = "",
@@ -136,7 +132,7 @@ def law(
     *,
     advice: str = "",
     skip: str = "",
-    applies: Callable[[RewardUnderTest], None] = always,
+    applies: Callable[[RewardUnderTest], None] | None = None,
     per: Callable[[RewardUnderTest], Iterable[Any]] | None = None,
     every: bool = False,
     advice_on_calls: str = "",
@@ -179,8 +175,9 @@ def law(
 
         @functools.wraps(make)
         def check(subject: RewardUnderTest) -> Iterator[Finding]:
-            applies(subject)
-            if starts is given_rights:
+            if applies is not None:
+                applies(subject)
+            elif starts is given_rights:
                 needs_good(subject)
             looked = False
             for start in (None,) if starts is None else starts(subject):

@@ -20,7 +20,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any, ClassVar, final
 
-from rewardkit.batch.messages import Message, completion_text, content_text, prompt_text
+from rewardkit.batch.messages import Message, as_messages, completion_text, content_text, prompt_text
 from rewardkit.batch.score import Score
 from rewardkit.batch.transcripts import REASONING
 from rewardkit.errors import (
@@ -143,10 +143,15 @@ class Classifier:
         limit = reading.max_length or self._limit()
         encoded: list[_Encoded] = []
         for number, (completion, prompt) in enumerate(texts):
-            try:
-                encoded.append(self._encoded(number, completion, prompt, limit))
-            except Exception as error:
-                yield {number: Verdict(_failure("its tokenizer", error))}
+            # A template may refuse calls that the policy wrote. Its text must still get a score.
+            for messages in (completion, [{"role": "assistant", "content": completion_text(completion)}]):
+                try:
+                    encoded.append(self._encoded(number, messages, prompt, limit))
+                    break
+                except Exception as error:
+                    failure = _failure("its tokenizer", error)
+            else:
+                yield {number: Verdict(failure)}
         encoded.sort(key=len)
         for width, texts_of_width in groupby(encoded, lambda text: self._width(len(text), limit)):
             same_width = list(texts_of_width)
@@ -470,8 +475,9 @@ class Reader:
     show_thinking: bool
     pool: ClassVar[str] = "models"
 
-    async def __call__(self, completion: Sequence[Message], prompt: Prompt = None) -> Score:
-        messages = completion if self.show_thinking else list(map(_without_thinking, completion))
+    async def __call__(self, completion: str | Sequence[Message], prompt: Prompt = None) -> Score:
+        messages = as_messages(completion, "completion", 0)
+        messages = messages if self.show_thinking else list(map(_without_thinking, messages))
         verdict = await _queue(self, os.getpid()).verdict(messages, prompt)
         if isinstance(verdict.value, Exception):
             raise verdict.value

@@ -130,6 +130,26 @@ def test_one_that_gives_no_number_fails_alone() -> None:
     assert table.notes["reward_model"][1] == "the reward model returned nan"
 
 
+def test_calls_that_a_template_refuses_do_not_save_a_completion_from_its_score() -> None:
+    model, template = tiny.Counter(), tiny.tokenizer(chat=True)
+    refusing = "{% if message.tool_calls %}{{ raise_exception('no tools') }}{% endif %}"
+    template.chat_template = template.chat_template.replace("{{ message.content }}", refusing + "{{ message.content }}")
+    nested: Any = "a"
+    for _ in range(5_000):
+        nested = {"a": nested}
+    for arguments in ({}, nested):
+        call = {"type": "function", "function": {"name": "look", "arguments": arguments}}
+        completion = [{"role": "assistant", "content": "aa", "tool_calls": [call]}, {"role": "tool", "content": "x"}]
+        text = [{"role": "assistant", "content": "aa"}]
+        reward = reward_model(model, tokenizer=template)
+        totals = [
+            rk.score(reward, [answer], prompts=[[{"role": "user", "content": "?"}]]).total[0]
+            for answer in (completion, text)
+        ]
+        assert totals == [2, 2]
+        assert model.texts[-1] == "<|user|>?<|end|><|assistant|>aa<|end|>"
+
+
 def test_a_failure_can_score_a_number() -> None:
     model = tiny.Counter()
     model.most = 0
