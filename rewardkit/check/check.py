@@ -14,7 +14,7 @@ from rewardkit.batch.trajectory import Trajectory
 from rewardkit.check.completion.parsed_completion import anatomy_of
 from rewardkit.check.declarations import Declarations
 from rewardkit.check.examples import Example, examples_of, grouped, per_example
-from rewardkit.check.findings import Law, LawResult, imports_of
+from rewardkit.check.findings import LawResult, imports_of
 from rewardkit.check.reports.report import Report
 from rewardkit.check.reward_under_test.components import components_of, unrepeated
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest, is_foreign
@@ -22,7 +22,7 @@ from rewardkit.check.reward_under_test.trials import Trial, text_of
 from rewardkit.check.run.execution import OnProgress, run_laws
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 from rewardkit.check.run.output import Output
-from rewardkit.check.run.selection import selected
+from rewardkit.check.run.selection import LawLike, selected
 from rewardkit.check.variants.episodes.stage import Stage, stage_of
 from rewardkit.check.variants.wrong_answers import equal
 from rewardkit.errors import BindingError, RewardDefinitionError, near_miss, shorten, shorten_line
@@ -92,8 +92,8 @@ def check_reward(
     good: Any = (),
     bad: Any = (),
     declarations: Declarations | None = None,
-    laws: Iterable[Law | str] | None = None,
-    without: Iterable[Law | str] | None = (),
+    laws: Iterable[LawLike] | None = None,
+    without: Iterable[LawLike] | None = (),
     regressions: str | Path | None = None,
     # In seconds. Arbitrary: short enough to wait for.
     budget: float = 40.0,
@@ -127,7 +127,8 @@ def check_reward(
             "assistant", "content": text}]``. Without `good`, laws that compare right and wrong completions are skipped.
         bad: completions that deserve less, in the same format: ordinary mistakes of a model.
         declarations: the promises and properties of the reward, as `Declarations`.
-        laws: `Law`s or their names; all laws by default, including those for exploits.
+        laws: laws of ``rewardkit.testing.laws``, their names, or functions that yield variants (docs/own_laws.md); all
+            laws by default, including those for exploits.
         without: laws to leave out; ``["exploits", "search"]`` skips the search for ways to score without doing the
             task.
         regressions: a file that stores the exploits found; the next check tries them again.

@@ -129,7 +129,7 @@ def prefilled(where: Extractor | None = None) -> Extractor:
 
     Args:
         where: the extractor that searches the text after the thinking; `answer` by default. If the prompt ends with a
-            tag other than ``<think>``, name it there: ``prefilled(answer(thinking="plan"))``.
+            tag other than ``<think>``, name it there: ``prefilled(tag("ANSWER", thinking="THINK"))``.
     """
     inner = as_extractor(where, Answer())
     if not isinstance(inner, TextExtractor):

@@ -198,6 +198,19 @@ def scalar_from_text(text: str, base: type) -> object:
     return base(text)
 
 
+GAPS = (
+    "Arrow (datasets, Parquet) gives every dict of a column the keys of all rows, with None for the missing ones. "
+    "Store the column as JSON text when you make the dataset: json.dumps(value)."
+)
+
+
+def without_none(value: Any) -> Any:
+    """Return `value` without the keys of dicts that are None, at any depth."""
+    if isinstance(value, dict):
+        return {name: without_none(item) for name, item in value.items() if item is not None}
+    return type(value)(map(without_none, value)) if type(value) in (list, tuple) else value
+
+
 _ISO_TYPES = (date, datetime, time, timedelta, UUID)
 _Items = Callable[[object], Any] | None
 _UNIONS = (Union, types.UnionType)
@@ -249,6 +262,14 @@ class Coercer:
             problem = "cannot be parsed" if self.parses and value is not None else f"is not {article} {self.target}"
             message = f"{shorten(value)} {problem}: {_reason(error)}"
             raise CoercionError(message) from cause
+
+    def fits_without_gaps(self, value: object) -> bool:
+        """Return whether a value that does not fit has dicts with keys that are None, and fits without these keys."""
+        with suppress(Exception):
+            if (shorter := without_none(value)) != value:
+                self.convert(shorter)
+                return True
+        return False
 
     def __reduce__(self) -> tuple[Callable[[Any], Coercer], tuple[Any]]:
         return Coercer.of, (self.annotation,)
