@@ -361,14 +361,14 @@ def test_a_missing_extra_stops_the_run_whatever_the_policies(scope: Any) -> None
     def needy(completion: Any) -> Any:
         raise MissingExtraError.of("rk.extract.json", "json")
 
-    reward = rk.reward(needy, scope=scope, on_error=0.0, on_failure=0.0)
+    reward = rk.reward(scope=scope, on_error=0.0, on_failure=0.0)(needy)
     said = r"reward 'needy' stops the run: rk\.extract\.json needs .*pip install"
     with pytest.raises(RunStopped, match=said) as raised:
         rk.score(reward, ["a", "b"], prompts=["p", "p"])
     assert "on_error" not in str(raised.value)
     batch = rk.Batch(["a", "b"], prompts=["p", "p"])
     table = Scorer(reward).score(batch, strict=False, stops=False)
-    assert table.stop.startswith("reward 'needy' stops the run: rk.extract.json needs")
+    assert str(table.stop).startswith("reward 'needy' stops the run: rk.extract.json needs")
     assert np.isnan(table.total).all()
 
 
