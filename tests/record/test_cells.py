@@ -102,7 +102,11 @@ def test_large_arrays_are_written_as_a_digest() -> None:
 def test_long_bytes_are_written_as_a_digest(kind: Any) -> None:
     image = kind(bytes(range(1, 256)) * 4)
     digest = {"bytes": 1020, "sha256": hashlib.sha256(image).hexdigest()}
-    row = {"image": {"bytes": image, "path": "a.png"}, "images": [image, (image,)], "array": np.array([image, 1], object)}
+    row = {
+        "image": {"bytes": image, "path": "a.png"},
+        "images": [image, (image,)],
+        "array": np.array([image, 1], object),
+    }
     assert json.loads(as_json(row)) == {
         "image": {"bytes": digest, "path": "a.png"},
         "images": [digest, [digest]],
