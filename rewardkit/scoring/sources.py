@@ -223,12 +223,12 @@ def _tabular(
 
     If `partitioned`, folder names such as ``task=math`` are also columns.
     """
-    import pyarrow as pa
-
     from rewardkit.scoring.tables import File, table_parts
     from rewardkit.scoring.writers import check_names, python_type
 
     files = [File.of(address, partitioned=partitioned) for address in addresses]
+    import pyarrow as pa
+
     try:
         schema = pa.unify_schemas([file.schema for file in files], promote_options="permissive")
     except pa.ArrowException as error:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from rewardkit.batch.column import Floats
 from rewardkit.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Outcome, Score
-from rewardkit.errors import SHOWN_CHARACTERS, RewardBug, RewardFailure, RunStopped, shorten
+from rewardkit.errors import SHOWN_CHARACTERS, MissingExtraError, RewardBug, RewardFailure, RunStopped, shorten
 from rewardkit.progress.bounds import TOLERANCE, Bounds
 from rewardkit.workers.signals import from_operator
 
@@ -41,6 +41,8 @@ _OUTAGE = re.compile(
 )
 """The class names of errors that mean that a service did not answer. They only select an advice. Other timeouts are
 not among them: a completion may cause a ``subprocess.TimeoutExpired``."""
+_STOPS = (RunStopped, MissingExtraError)
+"""Errors that every later sample would also have."""
 _HERE = str(Path(__file__).resolve().parents[1])
 _NUMBERS = {float, int, bool}
 
@@ -179,13 +181,12 @@ def check_results(
         RewardBug: a bug while `strict`, or without a finite lower bound.
         RewardFailure: a failure under policy "raise".
     """
-    stop = next(
-        (result.error for result in raw if isinstance(result, Raised) and isinstance(result.error, RunStopped)), None
-    )
+    errors = [result.error for result in raw if isinstance(result, Raised)]
+    stop = next((error for error in errors if isinstance(error, _STOPS)), None)
     if stop is not None:  # fail all rows: the run stops anyway
         raw = [result if isinstance(result, (Abstention, Unparsable)) else Raised(stop) for result in raw]
     results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
-    outages: tuple[type[BaseException], ...] = (RewardFailure, *_TIMEOUTS, *contract.outages)
+    outages: tuple[type[BaseException], ...] = (RewardFailure, *_STOPS, *_TIMEOUTS, *contract.outages)
     for position, result in enumerate(raw):
         rows = result.rows if isinstance(result, Raised) else 1
         try:
@@ -272,7 +273,7 @@ def _fail(
     error: BaseException, position: int, rows: int, contract: ReturnPolicy, results: Results, context: Context
 ) -> None:
     reason, policy = str(error) or type(error).__name__, contract.on_failure
-    stops = isinstance(error, RunStopped)
+    stops = isinstance(error, _STOPS)
     if stops:
         reason, policy = f"reward {contract.name!r} stops the run: {reason}", "unscorable"
     if policy == "raise":
@@ -298,6 +299,8 @@ def _err(
     value = contract.stand_in(strict)
     if value is None:
         remedy = (isinstance(error, InvalidReturn) and error.remedy) or _outage_remedy(error) or contract.remedy
+        if isinstance(error, ImportError):
+            remedy = "Install the package, or fix the import."
         message = f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{remedy}"
         raise RewardBug(message) from (None if is_traceless else error)
     results.values[position] = value

@@ -79,7 +79,7 @@ def prepare(*, processes: int = 1) -> None:
     """
     missing = [package for package in PACKAGES if importlib.util.find_spec(package) is None]
     if missing:
-        raise MissingExtraError.of(f"Training (it needs {', '.join(missing)})", "train")
+        raise MissingExtraError.of(f"training (missing: {', '.join(missing)})", "train")
     for name, value in VARIABLES.items():
         os.environ.setdefault(name, value)
     if processes == 1 and not is_launched():
