@@ -15,8 +15,8 @@ from rewardkit.differences.side import Side, score_side
 from rewardkit.differences.targets import Location
 from rewardkit.errors import RewardKitError, WorkerDied, shorten
 from rewardkit.scoring.files import Row
-from rewardkit.scoring.runs import Until
 from rewardkit.scoring.regressions import Regression
+from rewardkit.scoring.runs import Until
 from rewardkit.scoring.sources import Saved, saved
 from rewardkit.workers.worker import Call, Launch, run_in_process
 

@@ -49,7 +49,9 @@ class RunRows(Part):
     skip: int = 0
 
     def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
-        rows = _rows(opened_until(self.address, self.until), self.first, self.last, self.columns)[self.skip : self.skip + self.rows]
+        rows = _rows(opened_until(self.address, self.until), self.first, self.last, self.columns)[
+            self.skip : self.skip + self.rows
+        ]
         for start in range(0, len(rows), most):
             yield Listed(rows[start : start + most])
 

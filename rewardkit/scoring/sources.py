@@ -109,7 +109,9 @@ def saved(
             digest = _digest(sources[0]) if os.path.isfile(sources[0]) else 0
             data = _of_rows(name, lambda: (split_row(row, completion) for row in rows()), limit, digest)
         else:
-            data = _opened(name, [path for each in sources for path in expanded(each)], limit, completion, mapped, until)
+            data = _opened(
+                name, [path for each in sources for path in expanded(each)], limit, completion, mapped, until
+            )
     except OSError as error:
         raise DataError(f"{name} cannot be read: {error.strerror or error}") from None
     if not data.size:
