@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.errors import NotARun, RewardKitWarning, RunError, near_miss, shorten
+from rewardkit.errors import NotARun, RewardKitWarning, RunError, near_miss, shorten, upgrade_command
 from rewardkit.record.names import distinct, known_names, literal, quoted, selection
 from rewardkit.record.parts import Files, Stamp, decoded
 from rewardkit.record.schema import (
@@ -75,7 +75,7 @@ def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
     if info["schema"] > SCHEMA:
         raise RunError(
             f"{files.root} was recorded by {info.get('by', 'a newer rewardkit')} in version {info['schema']} of the "
-            f"format; this rewardkit reads up to version {SCHEMA}. Upgrade: pip install --upgrade rewardkit-sdk"
+            f"format; this rewardkit reads up to version {SCHEMA}. Upgrade: {upgrade_command()}"
         )
     if info["schema"] < SCHEMA and info["schema"] not in migrations:
         raise RunError(

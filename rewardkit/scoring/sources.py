@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewardkit.errors import DataError
 from rewardkit.scoring.conversations import split_row
@@ -32,7 +32,9 @@ from rewardkit.scoring.parts import (
     lines_of,
     splits,
 )
-from rewardkit.scoring.runs import Until
+
+if TYPE_CHECKING:
+    from rewardkit.scoring.runs import Until
 
 Source = str | os.PathLike[str]
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
