@@ -66,7 +66,10 @@ def update(capsys: Any, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_an_answer_is_printed_as_a_table(run: Path, capsys: Any) -> None:
-    replaced = {"weights": {"exact": "linear(0.0, 1.0, end=0.5)"}, "thresholds": {"tags_gate": 1.0}}
+    replaced: dict[str, dict[str, Any]] = {
+        "weights": {"exact": "linear(0.0, 1.0, end=0.5)"},
+        "thresholds": {"tags_gate": 1.0},
+    }
     thread = training(
         run,
         lambda number: Answer(number, "applied", step=7, trial=TRIAL, warnings=("a \x1b[2J trap",), replaced=replaced),

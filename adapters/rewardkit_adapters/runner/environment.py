@@ -26,7 +26,7 @@ def quiet() -> Iterator[None]:
     """Hide the libraries' warnings, messages and progress bars, except those of downloads, inside the `with` block."""
     import warnings
 
-    from huggingface_hub.utils import enable_progress_bars
+    from huggingface_hub.utils.tqdm import enable_progress_bars
     from transformers.utils import logging as bars
 
     loggers = [logging.getLogger(f"transformers.{name}") for name in ("trainer", "trainer_utils")]
