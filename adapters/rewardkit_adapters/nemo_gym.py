@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rewardkit.batch.batch import RESERVED
-from rewardkit.errors import MissingExtraError, RewardDefinitionError
+from rewardkit.errors import MissingExtraError, RewardDefinitionError, requirement
 from rewardkit.online.batches import check_patience
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
@@ -439,7 +439,7 @@ if __name__ == "__main__":
 '''
 _REQUIREMENTS = """\
 -e nemo-gym[dev] @ ../../
-rewardkit-sdk
+{rewardkit}
 """
 _CONFIG = """\
 my_reward:
@@ -464,7 +464,10 @@ def export(target: Target) -> Export:
     """
     OFFERS.check(Scorer(target.load()))
     return Export(
-        {"rewards_nemo_gym.py": _FILE.format(imports=target.imports), "requirements.txt": _REQUIREMENTS},
+        {
+            "rewards_nemo_gym.py": _FILE.format(imports=target.imports),
+            "requirements.txt": _REQUIREMENTS.format(rewardkit=requirement()),
+        },
         _CONFIG.replace("{", "{{").replace("}", "}}"),
         Tested("nemo-gym", TESTED),
         [

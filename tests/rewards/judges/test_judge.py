@@ -289,7 +289,7 @@ def test_options_that_cannot_be_used_are_an_error(options: dict[str, Any], said:
 def test_a_missing_extra_is_named_when_the_judge_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     found = util.find_spec
     monkeypatch.setattr(judging, "find_spec", lambda name: None if name == "tenacity" else found(name))
-    with pytest.raises(rk.errors.MissingExtraError, match=r"rewardkit-sdk\[judge\]"):
+    with pytest.raises(rk.errors.MissingExtraError, match=r"pip install .*\[judge\]"):
         rk.judge("Good?", model="m")
 
 
