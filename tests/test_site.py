@@ -50,7 +50,7 @@ QUESTIONS = {
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *arguments: Any) -> None:
+    def log_message(self, *arguments: Any) -> None:
         pass
 
 

@@ -137,7 +137,8 @@ def test_calls_that_a_template_refuses_do_not_save_a_completion_from_its_score()
     nested: Any = "a"
     for _ in range(5_000):
         nested = {"a": nested}
-    for arguments in (dict[str, Any](), nested):
+    cases: list[Any] = [{}, nested]
+    for arguments in cases:
         call = {"type": "function", "function": {"name": "look", "arguments": arguments}}
         completion = [{"role": "assistant", "content": "aa", "tool_calls": [call]}, {"role": "tool", "content": "x"}]
         text = [{"role": "assistant", "content": "aa"}]
