@@ -84,19 +84,23 @@ def _live(console: Console, title: str, steps: int, completed: int) -> Iterator[
 
 def _printed(console: Console, title: str, steps: int, completed: int) -> OnStep:
     every = max(1, steps // LINES_WITHOUT_TERMINAL)
-    start, started, printed_lines = completed, time.monotonic(), 0
+    first, started, after_first, printed_lines = completed + 1, time.monotonic(), 0.0, 0
 
     def on_step(numbers: Mapping[str, float], *, speed: str = "") -> None:
-        nonlocal completed, printed_lines
+        nonlocal completed, after_first, printed_lines
         completed += 1
-        seconds = time.monotonic() - started
-        is_first = not printed_lines and seconds >= SECONDS_TO_FIRST_LINE
+        now = time.monotonic()
+        if completed == first:
+            after_first = now
+        is_first = not printed_lines and now - started >= SECONDS_TO_FIRST_LINE
         if is_first or completed % every == 0 or completed == steps:
             printed_lines += 1
-            left = datetime.timedelta(seconds=round(seconds / (completed - start) * (steps - completed)))
             values = [f"{visible(name)} {value:.2f}" for name, value in numbers.items()]
-            progress = [f"{title} {completed}/{steps}", *([f"{left} left"] if completed < steps else [])]
-            line = "  ".join([*progress, *values, *([speed] if speed else [])])
+            left = []
+            if first < completed < steps:  # the first step is slower than the others
+                seconds = (now - after_first) / (completed - first) * (steps - completed)
+                left = [f"{datetime.timedelta(seconds=round(seconds))} left"]
+            line = "  ".join([f"{title} {completed}/{steps}", *left, *values, *([speed] if speed else [])])
             console.print(Text(line), soft_wrap=True)
 
     return on_step
