@@ -243,8 +243,9 @@ def test_a_dot_is_compared_on_the_other_side(visit: Visit) -> None:
 
 
 def test_the_phrase_of_an_alert_is_highlighted(visit: Visit) -> None:
-    visit.go("/run/certain/suspicious", ".alerts h2")
-    visit.page.locator(".alert", has_text="spreads, and completions with it score higher").locator(".evidence a[href*=mark]").first.click()
+    visit.go("/run/certain/suspicious?observations=1", ".alert")
+    alert = visit.page.locator(".alert", has_text="spreads, and completions with it")
+    alert.locator(".evidence a[href*=mark]").first.click()
     visit.page.wait_for_selector(".marked b")
     visit.until("CSS.highlights.get('rewardkit-phrase')?.size > 0")
     marked = visit.page.evaluate("[...CSS.highlights.get('rewardkit-phrase')].map(range => range.toString())")

@@ -110,13 +110,14 @@ class RewardUnderTest:
         declarations: the declarations of the author.
         whole: the sum of all rewards of the run, if this reward is one of several.
         stage: the environment or tools that run the calls of a completion.
-        part: the name of the reward if it is an addend of a sum, checked by itself.
-        imports: statements that import the reward as ``reward``; empty if the reward cannot be located.
+        part: the name of the reward if it is an addend of a sum, checked alone.
+        imports: statements that import the reward as ``reward``, empty if the reward cannot be located.
 
     Attributes:
         law: the law that is being checked.
-        covered: whether, for this law, this reward accepted a wrong completion that the sum of all rewards rejects.
-        slow: a completion that took long while this law was checked, with the time in seconds; None if there is none.
+        covered: whether, for this law, this reward accepted an incorrect completion that the sum of all rewards
+            rejects.
+        slow: a completion that took long while this law was checked, with the time in seconds, None if there is none.
     """
 
     def __init__(
@@ -327,7 +328,7 @@ class RewardUnderTest:
     # Scores
 
     def see(self, trials: Iterable[Trial], *, fresh: bool = False) -> list[TrialResult]:
-        """Return the score of each trial; a known score is reused unless `fresh`."""
+        """Return the score of each trial. A known score is reused unless `fresh`."""
         listed = list(trials)
         keys = [_key(trial) for trial in listed]
         missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._results}
@@ -343,7 +344,7 @@ class RewardUnderTest:
         return [new_scores[key] if key in new_scores else self._results[key] for key in keys]
 
     def value(self, completion: Any, example: int = 0, columns: Mapping[str, Any] | None = None) -> float:
-        """Return the total of one completion; NaN if it has none."""
+        """Return the total of one completion, NaN if it has none."""
         return self.see([Trial(completion, example, columns)])[0].value
 
     def _score(self, trials: list[Trial]) -> list[TrialResult]:

@@ -270,7 +270,7 @@ def test_weights_inside_one_gate_that_differ_are_an_error_that_drops_none() -> N
     trainer = StandInTrainer(
         rk.to_trl(rk.gate(when=rk.contains(all="a"), then=short + polite)), reward_weights=[2.0, 3.0]
     )
-    with pytest.raises(rk.RewardFailure, match="Write them into the reward and leave"):
+    with pytest.raises(rk.RewardFailure, match="Write them into the reward and remove"):
         trainer.rewards(["aa"])
 
 

@@ -296,7 +296,7 @@ def test_the_prompt_of_human_eval_brings_its_helpers() -> None:
     assert shown(tests) == ["check(f)"]
     assert "def half" in tests.before
     assert "def f" not in tests.before
-    with pytest.raises(ValueError, match="'half' is not defined in the test. Add 'prompt'"):
+    with pytest.raises(ValueError, match=r"'half' is not defined in the test\. Add 'prompt'"):
         read_tests({**row, "prompt": "Write a function that returns x."})
     with pytest.raises(ValueError, match="'entry_point'"):
         read_tests({"test": row["test"]})
