@@ -6,7 +6,7 @@ READY := .venv/.ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all proof test-trainers lint docs bench matrix clean
+.PHONY: help demo test test-slow test-all proof test-trainers lint docs bench matrix release clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -67,5 +67,8 @@ bench: $(READY) ## measure against hand-written code and TRL; PEERS=1 adds other
 matrix: ## install the wheel into clean environments, Python 3.10 to 3.13 with two TRLs, and use it there
 	$(PYTHON) .ci/matrix.py
 
+release: ## build the sdist and the wheel, check them, use them in clean environments, and say how to publish them
+	$(PYTHON) .ci/release.py
+
 clean: ## remove the virtual environments and caches
-	rm -rf .venv .venv-* site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

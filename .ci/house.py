@@ -47,7 +47,6 @@ ALONE = {
     "rewardkit.rewards.judges.endpoint.transport": "loads aiohttp",
     "rewardkit.report.html": "loaded for pages only",
     "rewardkit.online.recording": "loads the store, for record= only",
-    "rewardkit.scoring.runs": "loads the store, for recorded runs only",
     "rewardkit.scoring.tables": "loads pyarrow, for its formats only",
     "rewardkit.serve.dispatcher": "the other half of the server, without HTTP",
     "rewardkit.check.collection": "pytest loads `pytest.py` in every run",

@@ -1,9 +1,9 @@
 """Install the wheel and the sdist as a user would, and use them with every supported Python and several TRLs.
 
-``python .ci/matrix.py`` builds the sdist and, from it, the wheel. Then it makes one clean environment after another and
-runs `smoke.py` there: import, score, check, a two-step training. A Python that this machine does not have is skipped,
-and the table says so. uv installs if it is there (`uv` on the path), else pip. The version of torch is that of
-constraints.txt, so that an index with CPU builds is used; everything else is the newest that fits.
+``python .ci/matrix.py`` builds the sdist and, from it, the wheel, and checks both with twine. Then it makes one clean
+environment after another and runs `smoke.py` there: import, score, check, a two-step training. It skips a Python that
+this machine does not have. It installs with uv if it is on the path, else with pip. The version of torch is that of
+constraints.txt, so that an index with CPU builds is used. Everything else is the newest that fits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,14 +48,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--trl", nargs="*", default=TRLS, metavar="X.Y", help=f"default: {' '.join(TRLS)}")
     options = parser.parse_args(arguments)
     shutil.rmtree(WORK, ignore_errors=True)
-    WORK.mkdir()
+    wheel, sdist = build(WORK / "dist")
+    return try_out(wheel, sdist, _cases(options.python, options.trl))
+
+
+def try_out(wheel: Path, sdist: Path, cases: Iterable[Case]) -> int:
+    """Use the packages in an environment for each case, and print a table; return 1 if any failed."""
     uv = shutil.which("uv")
     started = time.monotonic()
-    wheel, sdist = _built(uv)
     print(f"{wheel.name} and {sdist.name}, installed with {'uv' if uv else 'pip'}\n", flush=True)
     print("| Python | TRL | result | seconds | installed |\n|---|---|---|---|---|", flush=True)
     failures = []
-    for case in _cases(options.python, options.trl):
+    for case in cases:
         python = _interpreter(case.python)
         if python is None:
             print(f"| {case.python} | {case.label} | skipped: not on this machine | | |", flush=True)
@@ -94,17 +98,14 @@ def _interpreter(version: str) -> Path | None:
     return None
 
 
-def _built(uv: str | None) -> tuple[Path, Path]:
-    """Build the sdist, and the wheel from the sdist."""
-    out = WORK / "dist"
-    if uv:
-        _run([uv, "build", "--quiet", "--out-dir", out, ROOT])
-    else:
-        builder = WORK / "builder"
-        _run([sys.executable, "-m", "venv", builder])
-        _run([builder / "bin" / "python", "-m", "pip", "install", "--quiet", "build"])
-        _run([builder / "bin" / "python", "-m", "build", "--outdir", out, ROOT])
-    (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
+def build(folder: Path) -> tuple[Path, Path]:
+    """Build the sdist into `folder`, and the wheel from the sdist; check how the package index will show them."""
+    builder = WORK / "builder" / "bin" / "python"
+    run([sys.executable, "-m", "venv", WORK / "builder"])
+    run([builder, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt", "build", "twine"])
+    run([builder, "-m", "build", "--outdir", folder, ROOT])
+    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    run([builder, "-m", "twine", "check", "--strict", wheel, sdist])
     return wheel, sdist
 
 
@@ -119,12 +120,12 @@ def _tried(case: Case, python: Path, package: Path, uv: str | None) -> tuple[str
     installed = ""
     try:
         if uv:
-            _run([uv, "venv", "--quiet", "--python", python, folder])
-            _run([uv, "pip", "install", "--quiet", "--python", own, *wanted])
+            run([uv, "venv", "--quiet", "--python", python, folder])
+            run([uv, "pip", "install", "--quiet", "--python", own, *wanted])
         else:
-            _run([python, "-m", "venv", folder])
-            _run([own, "-m", "pip", "install", "--quiet", *wanted])
-        said = _run([own, "-I", ROOT / ".ci" / "smoke.py", "train" if case.trl else "core"])
+            run([python, "-m", "venv", folder])
+            run([own, "-m", "pip", "install", "--quiet", *wanted])
+        said = run([own, "-I", ROOT / ".ci" / "smoke.py", "train" if case.trl else "core"])
         installed = next(line for line in said.splitlines() if line.startswith("installed: ")).partition(": ")[2]
     except Failed as failure:
         return installed, str(failure)
@@ -142,11 +143,12 @@ def _needed_python(case: Case, failure: str) -> str:
     return (found[1] or found[2]).rstrip(",") if found else ""
 
 
-def _run(command: Sequence[object]) -> str:
+def run(command: Sequence[object]) -> str:
     """Run a command outside of the repository and without its paths; return its standard output."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment = {**kept, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     words = list(map(str, command))
+    WORK.mkdir(exist_ok=True)
     done = subprocess.run(words, cwd=WORK, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise Failed(f"{' '.join(words)}\n{(done.stdout + done.stderr)[-4_000:]}")

@@ -17,9 +17,11 @@ _FOLDER = os.path.dirname(__file__)
 if os.path.isdir(os.path.join(_FOLDER, "criteria")):
     import warnings
 
+    from rewardkit.errors import install_command
+
     warnings.warn(
         "the files of harbor-rewardkit, another package with a module called rewardkit, are mixed into this one. Keep "
-        "one of them per environment: pip uninstall harbor-rewardkit rewardkit-sdk, then pip install rewardkit-sdk",
+        f"one of them per environment: pip uninstall harbor-rewardkit rewardkit-sdk, then {install_command()}",
         stacklevel=2,
     )
 

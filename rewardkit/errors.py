@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import json
+import os
+import shlex
 import warnings
 from collections.abc import Iterable
 
@@ -133,11 +136,57 @@ class MissingExtraError(RewardKitError, ImportError):
 
     @classmethod
     def of(cls, feature: str, extra: str) -> MissingExtraError:
-        return cls(f"{feature} needs an optional dependency. Install it: pip install 'rewardkit-sdk[{extra}]'")
+        return cls(f"{feature} needs an optional dependency. Install it: {install_command(extra)}")
 
 
 class RewardKitWarning(UserWarning):
     """A reward will probably not work as intended; training can continue."""
+
+
+def requirement(extra: str = "") -> str:
+    """Return the name under which pip finds this rewardkit, with an extra: ``rewardkit-sdk[json]``.
+
+    If it came from a local folder or file, this is its path, and if it came from a URL, the name with that URL.
+    """
+    from importlib import metadata
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    suffix = f"[{extra}]" if extra else ""
+    name = f"rewardkit-sdk{suffix}"
+    if (checkout := _checkout()) is not None:
+        return f"{checkout}{suffix}"
+    try:
+        origin = json.loads(metadata.distribution("rewardkit-sdk").read_text("direct_url.json") or "{}")
+        url = str(origin.get("url", ""))
+        version_control = origin.get("vcs_info")
+        if version_control:
+            return f"{name} @ {version_control['vcs']}+{url}@{version_control['commit_id']}"
+    except (metadata.PackageNotFoundError, ValueError, KeyError):  # not installed, or by a tool that writes other files
+        return name
+    if not url.startswith("file:"):
+        return f"{name} @ {url}" if url else name
+    path = url2pathname(urlsplit(url).path)
+    return f"{path}{suffix}" if os.path.exists(path) else name
+
+
+def install_command(extra: str = "") -> str:
+    """Return the command that installs this rewardkit with an extra: ``pip install 'rewardkit-sdk[json]'``."""
+    return f"pip install {'' if _checkout() is None else '-e '}{shlex.quote(requirement(extra))}"
+
+
+def upgrade_command() -> str:
+    """Return the command that installs a newer rewardkit: ``pip install --upgrade rewardkit-sdk``."""
+    checkout = _checkout()
+    if checkout is not None:
+        return f"git -C {shlex.quote(checkout)} pull"
+    return f"pip install --upgrade {shlex.quote(requirement())}"
+
+
+def _checkout() -> str | None:
+    """Return the folder of the source tree that is imported; None if the package is installed."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return folder if os.path.isfile(os.path.join(folder, "pyproject.toml")) else None
 
 
 def warn(message: str) -> None:

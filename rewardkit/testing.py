@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from rewardkit.check.check import check_reward as check_reward
     from rewardkit.check.declarations import Declarations as Declarations
     from rewardkit.check.findings import Finding as Finding, LawResult as LawResult
+    from rewardkit.check.laws.base import Skip as Skip, Variant as Variant, finding as finding, law as law
     from rewardkit.check.mutants.mutants import Mutant as Mutant, mutants as mutants
     from rewardkit.check.parametrization import parametrize_with_laws as parametrize_with_laws
     from rewardkit.check.reports.measured import calibrate as calibrate, estimate_signal as estimate_signal
     from rewardkit.check.reports.report import Report as Report
+    from rewardkit.check.reward_under_test.trials import Trial as Trial
     from rewardkit.check.variants import strategies as strategies
     from rewardkit.check.variants.episodes.stage import play as play
 
@@ -24,6 +26,8 @@ _HOMES = {
     "calibrate": "rewardkit.check.reports.measured",
     "check_reward": "rewardkit.check.check",
     "estimate_signal": "rewardkit.check.reports.measured",
+    "finding": "rewardkit.check.laws.base",
+    "law": "rewardkit.check.laws.base",
     "parametrize_with_laws": "rewardkit.check.parametrization",
     "play": "rewardkit.check.variants.episodes.stage",
     "mutants": "rewardkit.check.mutants.mutants",
@@ -32,6 +36,9 @@ _HOMES = {
     "LawResult": "rewardkit.check.findings",
     "Mutant": "rewardkit.check.mutants.mutants",
     "Report": "rewardkit.check.reports.report",
+    "Skip": "rewardkit.check.laws.base",
+    "Trial": "rewardkit.check.reward_under_test.trials",
+    "Variant": "rewardkit.check.laws.base",
 }
 _MODULES = {
     "exploits": "rewardkit.check.exploits",

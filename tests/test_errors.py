@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 import rewardkit as rk
@@ -60,5 +67,36 @@ def test_hashable() -> None:
     assert not hashable([1])
 
 
-def test_a_missing_extra_names_its_install_command() -> None:
-    assert "pip install 'rewardkit-sdk[json]'" in str(rk.errors.MissingExtraError.of("reading JSON", "json"))
+def installed(site: Path, origin: dict[str, Any] | None) -> list[str]:
+    """What an installed rewardkit says that `origin` came from: the commands to install an extra, and to upgrade."""
+    package = Path(rk.__file__).parent
+    (site / "rewardkit").mkdir(parents=True, exist_ok=True)
+    for name in ("__init__.py", "__init__.pyi", "errors.py"):
+        shutil.copy(package / name, site / "rewardkit" / name)
+    described = site / "rewardkit_sdk-0.1.0.dist-info"
+    described.mkdir(exist_ok=True)
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: rewardkit-sdk\nVersion: 0.1.0\n")
+    (described / "direct_url.json").write_text("" if origin is None else json.dumps(origin))
+    code = "from rewardkit.errors import *; import rewardkit.errors as e; print(MissingExtraError.of('JSON', 'json'))"
+    code += "; print(e.upgrade_command())"
+    command = [sys.executable, "-c", code]
+    environment = {"PYTHONPATH": str(site)}
+    result = subprocess.run(command, cwd=site.parent, env=environment, capture_output=True, text=True, check=True)
+    return [line.removeprefix("JSON needs an optional dependency. Install it: ") for line in result.stdout.splitlines()]
+
+
+def test_install_commands_work_wherever_rewardkit_came_from(tmp_path: Path) -> None:
+    site, source = tmp_path / "site-packages", tmp_path / "my source"
+    source.mkdir()
+    release = ["pip install 'rewardkit-sdk[json]'", "pip install --upgrade rewardkit-sdk"]
+    assert installed(site, None) == release
+    local = {"url": source.as_uri(), "dir_info": {}}
+    assert installed(site, local) == [f"pip install '{source}[json]'", f"pip install --upgrade '{source}'"]
+    source.rmdir()
+    assert installed(site, local) == release
+    git = {"url": "https://a.b/c.git", "vcs_info": {"vcs": "git", "commit_id": "123abc"}}
+    assert installed(site, git)[0] == "pip install 'rewardkit-sdk[json] @ git+https://a.b/c.git@123abc'"
+    wheel = {"url": "https://a.b/c.whl", "archive_info": {}}
+    assert installed(site, wheel)[0] == "pip install 'rewardkit-sdk[json] @ https://a.b/c.whl'"
+    (tmp_path / "site-packages" / "pyproject.toml").touch()
+    assert installed(site, None) == [f"pip install -e '{site}[json]'", f"git -C {site} pull"]

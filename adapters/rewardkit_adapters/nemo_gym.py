@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rewardkit.batch.batch import RESERVED
-from rewardkit.errors import RewardDefinitionError
+from rewardkit.errors import MissingExtraError, RewardDefinitionError, requirement
 from rewardkit.online.batches import check_patience
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
@@ -224,6 +224,7 @@ def to_nemo_gym(
         RewardDefinitionError: the reward compares completions or follows the training progress, which NeMo Gym does not
             pass with a rollout. Or `on_failure` or `patience` is out of its range.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
+        MissingExtraError: NeMo Gym is not installed.
     """
     if on_failure not in ("retry", "mask"):
         raise RewardDefinitionError(f"to_nemo_gym: on_failure= is 'retry' or 'mask', got {on_failure!r}")
@@ -240,7 +241,13 @@ def to_nemo_gym(
 
 
 def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
-    fastapi, gym = (importlib.import_module(name) for name in ("fastapi", "nemo_gym.base_resources_server"))
+    try:
+        fastapi, gym = map(importlib.import_module, ("fastapi", "nemo_gym.base_resources_server"))
+    except ImportError as error:
+        raise MissingExtraError(
+            f"rk.to_nemo_gym makes a class of NeMo Gym, but NeMo Gym cannot be imported ({error}). Install NeMo Gym "
+            "here, or run `rewardkit serve`, which is a resources server without it"
+        ) from error
 
     class VerifyRequest(gym.BaseVerifyRequest):  # type: ignore[name-defined]
         """A rollout with the fields of its task."""
@@ -432,7 +439,7 @@ if __name__ == "__main__":
 '''
 _REQUIREMENTS = """\
 -e nemo-gym[dev] @ ../../
-rewardkit-sdk
+{rewardkit}
 """
 _CONFIG = """\
 my_reward:
@@ -457,7 +464,10 @@ def export(target: Target) -> Export:
     """
     OFFERS.check(Scorer(target.load()))
     return Export(
-        {"rewards_nemo_gym.py": _FILE.format(imports=target.imports), "requirements.txt": _REQUIREMENTS},
+        {
+            "rewards_nemo_gym.py": _FILE.format(imports=target.imports),
+            "requirements.txt": _REQUIREMENTS.format(rewardkit=requirement()),
+        },
         _CONFIG.replace("{", "{{").replace("}", "}}"),
         Tested("nemo-gym", TESTED),
         [

@@ -417,7 +417,7 @@ def required() -> Any:
     try:
         import reasoning_gym
     except ImportError:
-        raise MissingExtraError.of("reasoning-gym", "reasoning-gym") from None
+        raise MissingExtraError.of("a task of reasoning-gym", "reasoning-gym") from None
     return reasoning_gym
 
 

@@ -24,7 +24,15 @@ import numpy as np
 
 from rewardkit.batch.batch import RESERVED, Batch
 from rewardkit.batch.score import Score
-from rewardkit.errors import BindingError, RewardDefinitionError, RewardKitWarning, RewardTypeError, hashable, shorten
+from rewardkit.errors import (
+    BindingError,
+    MissingExtraError,
+    RewardDefinitionError,
+    RewardKitWarning,
+    RewardTypeError,
+    hashable,
+    shorten,
+)
 from rewardkit.online.batches import RunExit, check_patience
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
@@ -180,12 +188,12 @@ def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
     """Return the reward manager class, which verl instantiates in each of its reward workers.
 
     Raises:
-        ImportError: verl is not installed.
+        MissingExtraError: verl is not installed.
     """
     try:
         from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
     except ImportError as error:
-        raise ImportError(
+        raise MissingExtraError(
             f"rk.to_verl(reward, manager=True) makes a class of verl, but verl cannot be imported ({error}). Install "
             "verl here, or use the function: rk.to_verl(reward)"
         ) from error
@@ -398,7 +406,7 @@ def to_verl(
         RewardDefinitionError: the reward compares completions; or, without `manager`, it follows the training progress
             or reads the prompt, which verl does not pass to a function. Or an argument is out of its range.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
-        ImportError: `manager` needs verl, which is not installed.
+        MissingExtraError: `manager` needs verl, which is not installed.
     """
     check_patience(patience)
     scorer = RowScorer(

@@ -63,7 +63,7 @@ def test_the_environment_knows_the_answer_of_every_row() -> None:
 
 @pytest.mark.parametrize("reward", [exact, matched], ids=["exact", "matched"])
 def test_it_keeps_the_laws(reward: rk.Reward, check_reward: Any) -> None:
-    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, declarations=ACTS, budget=20)
+    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, declarations=ACTS, budget=120)
 
 
 def test_the_laws_catch_the_naive_one_before_any_training() -> None:

@@ -32,4 +32,4 @@ def test_the_format_counts_more_at_the_start() -> None:
 
 
 def test_it_keeps_the_laws(check_reward: Any) -> None:
-    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=5)
+    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=120)

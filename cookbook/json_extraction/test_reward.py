@@ -37,4 +37,4 @@ def test_the_gold_of_every_row_earns_everything() -> None:
 
 
 def test_it_keeps_the_laws(check_reward: Any) -> None:
-    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=5)
+    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=120)

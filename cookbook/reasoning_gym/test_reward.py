@@ -29,4 +29,4 @@ def test_what_an_attempt_is_paid(kind: str, completion: str, total: float) -> No
 
 
 def test_it_keeps_the_laws(check_reward: Any) -> None:
-    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=5)
+    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=120)

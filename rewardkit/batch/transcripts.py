@@ -23,7 +23,7 @@ from rewardkit.workers.signals import from_operator
 _ASSISTANT = ("assistant", "model", "ai")
 _TOOL = ("tool", "function", "ipython", "observation")
 _ARGUMENTS = ("arguments", "args", "parameters", "input")
-_REASONING = ("reasoning_content", "reasoning", "thinking")
+REASONING = ("reasoning_content", "reasoning", "thinking")
 _THINKING_PARTS = ("thinking", "reasoning", "reasoning_text")
 # Arbitrary limit: a longer result is data and not an error, and parsing it takes time.
 _ERROR_CHARACTERS = 20_000
@@ -205,7 +205,7 @@ def _draft(message: Mapping[Any, Any], number: int) -> _Draft:
             _text(part.get(name)) for part in thinking_parts for name in ("thinking", "reasoning", "text")
         )
     if not reasoning:
-        reasoning = next((text for name in _REASONING if name in message and (text := _text(message[name]))), "")
+        reasoning = next((text for name in REASONING if name in message and (text := _text(message[name]))), "")
     opened = [_call(raw_call, number, index) for index, raw_call in enumerate(raw_calls)]
     return _Draft(content_text(content), reasoning, opened)
 

@@ -15,14 +15,14 @@ from rewardkit.check.completion.parsed_completion import anatomy_of
 from rewardkit.check.declarations import Declarations
 from rewardkit.check.examples import Example, examples_of, grouped, per_example
 from rewardkit.check.findings import Law, LawResult, imports_of
-from rewardkit.check.reports.report import Report
+from rewardkit.check.reports.report import Report, cut_short
 from rewardkit.check.reward_under_test.components import components_of, unrepeated
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest, is_foreign
 from rewardkit.check.reward_under_test.trials import Trial, text_of
-from rewardkit.check.run.execution import OnProgress, run_laws
+from rewardkit.check.run.execution import WORTH, OnProgress, continued, run_laws
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 from rewardkit.check.run.output import Output
-from rewardkit.check.run.selection import selected
+from rewardkit.check.run.selection import LawLike, selected
 from rewardkit.check.variants.episodes.stage import Stage, stage_of
 from rewardkit.check.variants.wrong_answers import equal
 from rewardkit.errors import BindingError, RewardDefinitionError, near_miss, shorten, shorten_line
@@ -92,8 +92,8 @@ def check_reward(
     good: Any = (),
     bad: Any = (),
     declarations: Declarations | None = None,
-    laws: Iterable[Law | str] | None = None,
-    without: Iterable[Law | str] | None = (),
+    laws: Iterable[LawLike] | None = None,
+    without: Iterable[LawLike] | None = (),
     regressions: str | Path | None = None,
     # In seconds. Arbitrary: short enough to wait for.
     budget: float = 40.0,
@@ -127,7 +127,8 @@ def check_reward(
             "assistant", "content": text}]``. Without `good`, laws that compare right and wrong completions are skipped.
         bad: completions that deserve less, in the same format: ordinary mistakes of a model.
         declarations: the promises and properties of the reward, as `Declarations`.
-        laws: `Law`s or their names; all laws by default, including those for exploits.
+        laws: laws of ``rewardkit.testing.laws``, their names, or functions that yield variants (docs/own_laws.md); all
+            laws by default, including those for exploits.
         without: laws to leave out; ``["exploits", "search"]`` skips the search for ways to score without doing the
             task.
         regressions: a file that stores the exploits found; the next check tries them again.
@@ -157,17 +158,20 @@ def check_reward(
     started = time.monotonic()
     results: list[Report] = []
 
-    def checked(checked_subject: RewardUnderTest, seconds: float, source: Any) -> Report:
+    def checked(checked_subject: RewardUnderTest, seconds: float, source: Any, chosen: Sequence[Law]) -> Report:
         """Check the whole reward or a component; `source` is the object that findings import."""
-        began, output, before = time.monotonic(), Output(), len(results) * len(todo)
+        total = (1 + len(parts)) * len(todo)
+        began, output, before = time.monotonic(), Output(), min(len(results) * len(todo), total - len(chosen))
         checked_subject.deadline, checked_subject.imports = began + seconds, _imports(source, declared.environment)
 
         def on_law(law: str, number: int, count: int) -> None:
             if on_progress is not None:
-                on_progress(law, before + number, (1 + len(parts)) * count)
+                on_progress(law, before + number, total)
 
         laws_run: dict[str, LawResult] = {}
-        running = run_laws(checked_subject, todo, patience=patience, isolate=isolate, on_progress=on_law, output=output)
+        running = run_laws(
+            checked_subject, chosen, patience=patience, isolate=isolate, on_progress=on_law, output=output
+        )
         with closing(running):
             for result in running:
                 laws_run[result.law] = result  # an unfinished law may continue later
@@ -183,13 +187,28 @@ def check_reward(
             title=checked_subject.part,
         )
 
-    results.append(checked(subject, budget * 2 / (2 + len(parts)), reward))
+    results.append(checked(subject, budget * 2 / (2 + len(parts)), reward, todo))
     for number, part in enumerate(parts):
         if fail_fast and not all(report.ok for report in results):
             break
         left = started + budget - time.monotonic()
-        part_report = checked(part, left / (len(parts) - number), part.reward)
+        part_report = checked(part, left / (len(parts) - number), part.reward, todo)
         results.append(unrepeated(part_report, results[0].findings, "as shown above, for the sum"))
+    # The time that a component did not need goes to the laws that were not finished.
+    for number, (report, tested) in enumerate(zip(results, [subject, *parts], strict=False)):
+        late = {result.law: result for result in cut_short(report.results)}
+        left = started + budget - time.monotonic()
+        if not late or left < WORTH or (fail_fast and not all(report.ok for report in results)):
+            continue
+        tested.resume({name: result.reached for name, result in late.items()})
+        again = checked(
+            tested, left, reward if number == 0 else tested.reward, [law for law in todo if law.name in late]
+        )
+        merged = {result.law: result for result in report.results}
+        merged |= {result.law: continued(merged[result.law], result) for result in again.results}
+        seconds, printed = report.seconds + again.seconds, report.printed or again.printed
+        whole = replace(report, results=tuple(merged.values()), seconds=seconds, printed=printed)
+        results[number] = unrepeated(whole, results[0].findings, "as shown above, for the sum") if number else whole
     total_report, *of_parts = results
     if regressions is not None:
         from rewardkit.check.exploits.regressions import save

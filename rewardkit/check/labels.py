@@ -20,6 +20,7 @@ from rewardkit.check.examples import Example
 from rewardkit.check.reward_under_test.bound_reward import BoundReward, bind_reward
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.vocabulary import parameters_of, uses_argument
+from rewardkit.check.run.selection import selected
 from rewardkit.errors import DataError, NoExamples
 from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.loading import Loaded
@@ -136,6 +137,7 @@ def bound_with(
     """
     settings = with_declarations(loaded.constants)
     own_laws, own_without = settings.pop("laws", None), settings.pop("without", ())
+    own = {law.name: law for law in selected(own_laws)} if own_laws and laws is not None else {}
     if data is not None or examples is not None:
         files = [] if examples is None else [listed_examples(examples)]
         files += [] if data is None else [labeled(loaded.reward, data, label).options]
@@ -156,7 +158,7 @@ def bound_with(
         loaded.reward,
         {**settings, **(options or {})},
         name=loaded.name,
-        laws=own_laws if laws is None else laws,
+        laws=own_laws if laws is None else [own.get(law, law) for law in laws],
         without=[*own_without, *without],
     )
 

@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 
 from rewardkit.check.findings import LawResult
-from rewardkit.check.laws import Law
 from rewardkit.check.reports import law_as_text
 from rewardkit.check.reward_under_test.bound_reward import BoundReward, bind_reward
+from rewardkit.check.run.selection import LawLike
 from rewardkit.errors import RewardDefinitionError, shorten
 
 
@@ -57,8 +57,8 @@ def parametrize_with_laws(
     examples: Iterable[Mapping[str, Any]] = (),
     good: Any = (),
     bad: Any = (),
-    laws: Iterable[Law | str] | None = None,
-    without: Iterable[Law | str] = (),
+    laws: Iterable[LawLike] | None = None,
+    without: Iterable[LawLike] = (),
     **options: Any,
 ) -> pytest.MarkDecorator:
     """Decorate a test ``def test_reward(reward, law)`` to run for each reward and law.
@@ -69,7 +69,7 @@ def parametrize_with_laws(
         examples: rows with the columns that the rewards read; by default one row without columns.
         good: right completions, as in `check_reward`.
         bad: wrong completions, in the same format.
-        laws: laws or their names; all laws by default, including those for exploits.
+        laws: laws, as in `check_reward`; all laws by default, including those for exploits.
         without: laws to leave out. Say why in a comment.
         options: other arguments of `check_reward`: ``declarations=``, ``budget=``, ``seed=``, ...
 

@@ -89,8 +89,11 @@ def check_reward(request: pytest.FixtureRequest) -> Callable[..., Report]:
             pytest.fail(str(report), pytrace=False)
         if not report.complete:
             needed = f" It needs about budget={report.needs}." if report.needs else ""
-            late = ", ".join(result.law for result in report.merged if result.outcome == "unfinished")
-            warnings.warn(f"{report.reward}: some laws were not finished ({late}).{needed}", stacklevel=2)
+            results = [result for part in (report, *report.components) for result in part.results]
+            late = list(dict.fromkeys(result.law for result in results if result.outcome == "unfinished"))
+            # Four names, so that the warning stays on a line or two.
+            names = ", ".join(late[:4]) + (f" and {len(late) - 4} more" if len(late) > 4 else "")
+            warnings.warn(f"{report.reward}: some laws were not finished ({names}).{needed}", stacklevel=2)
         return report
 
     return checked

@@ -14,7 +14,7 @@ from rewardkit.report.document import aligned
 from rewardkit.report.values import short
 
 if TYPE_CHECKING:
-    from rewardkit_adapters.live.mailbox import Mailbox
+    from rewardkit_adapters.live.mailbox import Mailbox, Request
 
 _WAIT = 120.0
 """Seconds to wait for an answer. Arbitrary: an update takes effect at the next step, and most steps are shorter."""
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     request = send_request(mailbox, options.reward, numbers, options.rollback)
     print(f"update {request.update}: {visible(str(request))}", file=sys.stderr, flush=True)
-    return _print_answer(wait_for_answer(mailbox, request, options.wait), options.wait, mailbox)
+    return _print_answer(request, wait_for_answer(mailbox, request, options.wait), options.wait, mailbox)
 
 
 def _numbers(assignments: list[str]) -> dict[str, dict[str, Any]]:
@@ -140,7 +140,7 @@ def _value(text: str) -> Any:
     return text
 
 
-def _print_answer(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) -> int:
+def _print_answer(request: Request, answer: Mapping[str, Any], waited: float, mailbox: Mailbox) -> int:
     """Print the training's answer; return the exit code."""
     if answer["status"] == "pending":
         print(
@@ -155,6 +155,8 @@ def _print_answer(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) ->
     if answer["status"] != "applied":
         print(f"{answer['status']}: {visible(answer['reason'])}")
         return 1
+    if answer["replaced"]:
+        print(visible(request.change(answer["replaced"])))
     print(f"applied: version {answer['update']} from step {answer['step']} on")
     return 0
 
@@ -206,7 +208,8 @@ def _history(mailbox: Mailbox) -> str:
         sent = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(request.time))
         state = answer.status if answer is not None else "pending"
         step = "" if answer is None or answer.step is None else str(answer.step)
-        change = f"{request}: {answer.reason}" if answer is not None and answer.reason else str(request)
+        change = request.change({} if answer is None else answer.replaced)
+        change += f": {answer.reason}" if answer is not None and answer.reason else ""
         rows.append([str(request.update), sent, state, step, change])
     names = ["update", "sent", "status", "step", "change"]
     return "\n".join(aligned([names, *rows], left=len(names))) if rows else "no updates"

@@ -245,7 +245,7 @@ def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") 
     item = reward_of(reward, "cached")
     if not isinstance(version, str):
         raise RewardDefinitionError(f"cached: version must be text, got {shorten(version)}")
-    file = checked_path(path, "rk.cached: path", "cache")
+    file = checked_path(path, "rk.cached", "path", "cache")
     inner = item.facts.stands_for
     if inner is not None and not isinstance(item, Cached):
         return cached(inner, path, version=version).named(item.name)

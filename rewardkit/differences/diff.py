@@ -116,6 +116,7 @@ def diff(
     """
     source = _source(data, columns, limit)
     saved = source.open()
+    source = source.fixed(saved)
     cases = () if regressions is None else _cases(Path(regressions))
     before, after = _sides((old, new), source, saved, tuple(without), cases)
     _check_left_out(without, (before, after))

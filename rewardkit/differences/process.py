@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from rewardkit.differences.side import Side, score_side
@@ -16,6 +16,7 @@ from rewardkit.differences.targets import Location
 from rewardkit.errors import RewardKitError, WorkerDied, shorten
 from rewardkit.scoring.files import Row
 from rewardkit.scoring.regressions import Regression
+from rewardkit.scoring.runs import Until
 from rewardkit.scoring.sources import Saved, saved
 from rewardkit.workers.worker import Call, Launch, run_in_process
 
@@ -33,6 +34,7 @@ class Data:
         rows: a function that returns the rows, if they cannot be read from `address`.
         sources: the name in the reward -> the column in the data.
         limit: the number of rows to read from the start; None for all.
+        until: the last batches of a recorded run to read; None for all.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Data:
     rows: Callable[[], Iterator[Row]] | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
     limit: int | None = None
+    until: Until | None = None
 
     @classmethod
     def at(cls, address: str, **options: Any) -> Data:
@@ -52,7 +55,12 @@ class Data:
         Raises:
             DataError: there are no completions, or they cannot be read.
         """
-        return saved(self.address, limit=self.limit, completion=self.sources.get("completion"), rows=self.rows)
+        completion = self.sources.get("completion")
+        return saved(self.address, limit=self.limit, completion=completion, rows=self.rows, until=self.until)
+
+    def fixed(self, saved: Saved) -> Data:
+        """Return this data without what is written later, once it was opened as `saved`: a training may go on."""
+        return replace(self, limit=saved.size, until=saved.until)
 
 
 class Task(Protocol):

@@ -16,6 +16,7 @@ from rewardkit.batch.column import Floats
 from rewardkit.batch.score import SKIPPED, Outcome
 from rewardkit.differences.side import Side
 from rewardkit.errors import DataError
+from rewardkit.scoring.runs import opened_until
 from rewardkit.scoring.sources import Saved
 
 if TYPE_CHECKING:
@@ -53,9 +54,8 @@ def read_recorded_side(address: str, saved: Saved, leave_out: Sequence[str]) -> 
         DataError: the record has a different number of rows.
     """
     from rewardkit.record.queries import training_scores
-    from rewardkit.record.run import open_run
 
-    run = open_run(address)
+    run = opened_until(address, saved.until or ())
     kinds = {"components": run.components, "outcomes": run.components, "terms": run.terms}
     chosen = ["total", *(f"{kind}/{name}" for kind, names in kinds.items() for name in names)]
     table = training_scores(run, chosen, saved.size)

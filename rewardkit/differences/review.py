@@ -752,7 +752,8 @@ def _sample(path: Path, root: Path, options: Options) -> Data | None:
         return None
     sample_path = candidates[0].resolve()
     name = sample_path.relative_to(root).as_posix() if sample_path.is_relative_to(root) else str(sample_path)
-    return Data(name, str(sample_path), sources=options.sources, limit=options.limit)
+    data = Data(name, str(sample_path), sources=options.sources, limit=options.limit)
+    return data.fixed(data.open())
 
 
 _REQUIREMENTS = ("requirements", "constraints", "pyproject.toml", "poetry.lock", "uv.lock", "environment.yml")

@@ -19,6 +19,7 @@ from rewardkit.errors import shorten, shorten_line
 from rewardkit.record.records import ComponentDescription, Version
 from rewardkit.tree.evaluation.omission import binding_of, counted_nodes
 from rewardkit.tree.evaluation.scorer import Scorer
+from rewardkit.tree.fingerprints import NO_SOURCE
 from rewardkit.tree.loading import is_installed
 from rewardkit.tree.reward import Reward
 from rewardkit.workers.pickled_by_value import with_function
@@ -139,7 +140,7 @@ def _sources(reward: Reward) -> dict[str, str]:
         for name, value in _constants(definition):
             value_text = "..." if _is_secret(name, value) else _ADDRESS.sub("", shorten(value, _LONGEST_CONSTANT))
             constants.setdefault(file, {})[name] = f"{name} = {value_text}"
-        with suppress(OSError, TypeError):  # typed into an interpreter
+        with suppress(*NO_SOURCE):  # typed into an interpreter
             lines, start = inspect.getsourcelines(definition)
             text = textwrap.dedent("".join(lines)).strip("\n")
             pieces_by_file.setdefault(file, []).append((start, start + len(lines), text))

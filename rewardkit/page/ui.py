@@ -272,10 +272,12 @@ def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str)
     return frame
 
 
-def details(summary: str, classes: str = "") -> element:
-    """Return a collapsible element with a summary line."""
+def details(summary: str, classes: str = "", toggled: Callable[[bool], None] | None = None) -> element:
+    """Return a collapsible element with a summary line. `toggled` is called with whether it is open."""
     with box(classes, "details") as frame:
         text(summary, tag="summary")
+    if toggled is not None:
+        frame.on("toggle", lambda event: toggled(bool(event.args)), js_handler="(event) => emit(event.target.open)")
     return frame
 
 

@@ -17,7 +17,7 @@ import numpy as np
 # The memory address in a repr differs between processes, but equal cells should have equal text.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _LARGE = 1000
-"""Arrays with more elements are written as a digest. Arbitrary: it limits the size of a cell."""
+"""Arrays with more elements, and longer bytes, are written as a digest. Arbitrary: it limits the size of a cell."""
 _DEEPEST = 100
 """The deepest nesting that is written, because some parsers cannot read deeper JSON."""
 _VALUES = (str, bytes, int, bool, type(None))
@@ -78,6 +78,8 @@ def _content(value: Any, above: tuple[int, ...]) -> Any:
         return {key: _plain(item, above) for key, item in zip(_keys(items), items.values(), strict=True)}
     if isinstance(value, (list, tuple)):
         return [_plain(item, above) for item in value]
+    if isinstance(value, (bytes, bytearray)) and len(value) > _LARGE:
+        return {"bytes": len(value), "sha256": hashlib.sha256(value).hexdigest()}
     if isinstance(value, np.ndarray):
         return _array(value, str(value.dtype), above)
     if callable(getattr(value, "detach", None)):  # a tensor

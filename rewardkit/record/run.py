@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.errors import NotARun, RewardKitWarning, RunError, near_miss, shorten
+from rewardkit.errors import NotARun, RewardKitWarning, RunError, near_miss, shorten, upgrade_command
 from rewardkit.record.names import distinct, known_names, literal, quoted, selection
 from rewardkit.record.parts import Files, Stamp, decoded
 from rewardkit.record.schema import (
@@ -75,7 +75,7 @@ def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
     if info["schema"] > SCHEMA:
         raise RunError(
             f"{files.root} was recorded by {info.get('by', 'a newer rewardkit')} in version {info['schema']} of the "
-            f"format; this rewardkit reads up to version {SCHEMA}. Upgrade: pip install --upgrade rewardkit-sdk"
+            f"format; this rewardkit reads up to version {SCHEMA}. Upgrade: {upgrade_command()}"
         )
     if info["schema"] < SCHEMA and info["schema"] not in migrations:
         raise RunError(
@@ -334,12 +334,18 @@ class Run:
     """A recorded run: its tables as DuckDB relations (``.df()``, ``.pl()``, ``.to_arrow_table()``, ``.fetchall()``).
 
     The data does not change after the run is opened; call `refresh` to read newer data.
+
+    Args:
+        files: the files of the run.
+        until: (attempt, rank) -> the last batch to read, so that several processes read the same rows of a run that is
+            still being written (`queries.Extent.batches`); None for all batches.
     """
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, until: Mapping[tuple[int, int], int] | None = None) -> None:
         import duckdb
 
         self.files = files
+        self._until = until
         self._migrations = MIGRATIONS
         self._snapshot = Snapshot(files)
         self.info: dict[str, Any] = {"id": ""}
@@ -633,6 +639,9 @@ class Run:
             source = f"{selection(files, spelling)} union all by name {source}"
         if "time" in COLUMNS[name]:
             source = f"select * replace (make_timestamp(epoch_us(time)) as time) from ({source})"
+        if self._until is not None and "part" in COLUMNS[name]:
+            batches = [f"attempt = {a:d} and rank = {r:d} and part <= {part:d}" for (a, r), part in self._until.items()]
+            source = f"select * from ({source}) where {' or '.join(batches) or 'false'}"
         if name == "prompts":
             source = (
                 "select prompt_id, any_value(prompt) as prompt, any_value(messages) as messages, "

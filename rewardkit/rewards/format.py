@@ -45,6 +45,11 @@ class Tags:
     prefilled: bool
     anchored: Anchored
 
+    @property
+    def opened_by_prompt(self) -> Marks | None:
+        """The marks of the tag that the prompt opens; None if it opens none."""
+        return self.pairs[0] if self.prefilled else None
+
     @cached_property
     def marks(self) -> tuple[str, ...]:
         """All opening and closing marks in the required order."""

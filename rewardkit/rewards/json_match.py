@@ -25,6 +25,7 @@ from rewardkit.rewards.assignment import Pairs, assigned
 from rewardkit.text.extraction import as_extractor, document
 from rewardkit.text.extractors import Extractor, Json
 from rewardkit.text.json_text import Parsed, Path, Violations, json_parser, parse_json, value_text
+from rewardkit.tree.coercion import GAPS
 from rewardkit.tree.gold import normal
 from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
@@ -217,10 +218,15 @@ class Matching:
 @final
 @dataclass(frozen=True, eq=False)
 class GoldDocument:
-    """A gold JSON value, split into parts only when an answer differs from it."""
+    """A gold JSON value, split into parts only when an answer differs from it.
+
+    Attributes:
+        from_text: whether the cell holds JSON text, in which a null is meant.
+    """
 
     value: Any
     rules: Rules
+    from_text: bool = True
 
     @cached_property
     def text(self) -> str:
@@ -252,6 +258,8 @@ def credit(gold: GoldDocument, answer: Any, matching: Matching, comparisons: int
     note = violations.note()
     if comparison.gave_up:
         note = "; ".join(filter(None, (note, "too many items to compare them part by part")))
+    if comparison.misses_null and not gold.from_text:
+        note = f"{note}; a missing key is None in the gold cell. {GAPS}"
     return right / (gold_document.leaves.total() - blanks + extra), note
 
 
@@ -275,6 +283,7 @@ class _Comparison:
     left: int
     whole: bool = False
     gave_up: bool = False
+    misses_null: bool = False
     arrays: dict[tuple[int, int], tuple[int, Pairs]] = field(default_factory=dict)
 
     def worth(self, gold: Part, answer: Part) -> int:
@@ -360,6 +369,7 @@ class _Comparison:
                 if key in answer_value:
                     self.explain(part, answer_value[key], (*path, key), violations)
                 else:
+                    self.misses_null |= part.value is None
                     violations.add((*path, key), "missing")
             for key in answer_value:
                 if key not in gold_value:
@@ -430,7 +440,7 @@ class GoldJson:
         parsed = parse_json(text)
         if parsed.error:
             raise ValueError(f"{parsed.error}; a gold cell must be JSON text, a dict or a list")
-        return GoldDocument(parsed.value, self.rules)
+        return GoldDocument(parsed.value, self.rules, isinstance(value, str))
 
 
 def _as_json(value: object) -> str:

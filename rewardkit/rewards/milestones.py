@@ -12,7 +12,7 @@ from rewardkit.batch.score import Score
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.text.extraction import as_extractor
 from rewardkit.text.extractors import Extractor, Whole
-from rewardkit.text.json_text import MAX_CHARACTERS
+from rewardkit.text.json_text import MAX_CHARACTERS, json_parser
 from rewardkit.text.visibility import straight
 from rewardkit.tree.gold import GoldItems, ItemsText, PlainText, Reading, normal
 from rewardkit.tree.leaf import expression, primitive
@@ -155,6 +155,7 @@ def milestones(
     answer = Parameter("answer", "completion", view=where)
     if column is None:
         return primitive(FixedMilestones(judge, _fixed(texts, bool(ignore_case))), "milestones", call_text, answer)
+    json_parser("rk.milestones with column=")
     reader = GoldMilestones(ItemsText(ignore_case=bool(ignore_case), commas=False), gold_where)
     return primitive(
         judge,

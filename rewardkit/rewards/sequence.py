@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from rewardkit.batch.score import Score
 from rewardkit.errors import RewardDefinitionError, shorten
 from rewardkit.text.extractors import Extractor
+from rewardkit.text.json_text import json_parser
 from rewardkit.tree.gold import GoldItems, ItemsText, Reading, above, against_gold, checked_floor
 from rewardkit.tree.reward import Reward
 
@@ -26,6 +27,12 @@ def _checked_metric(metric: str, metrics: Any, name: str) -> None:
         raise RewardDefinitionError(
             f"{name}: metric must be one of {', '.join(get_args(metrics))}, got {shorten(metric)}"
         )
+
+
+def _items_text(name: str, separator: str | None, ignore_case: bool) -> ItemsText:
+    if separator is None:
+        json_parser(f"rk.{name} without separator=")
+    return ItemsText(separator, bool(ignore_case))
 
 
 # Text around the letters of options, which has no meaning of its own: "(A) and (C)", "A, C", "A/C".
@@ -121,7 +128,7 @@ def set_match(
     _checked_metric(metric, SetMetric, "set_match")
     if max_items is not None and (type(max_items) is not int or max_items < 1):
         raise RewardDefinitionError(f"set_match: max_items must be an int of 1 or more, got {shorten(max_items)}")
-    read = ItemsText(separator, bool(ignore_case))
+    read = _items_text("set_match", separator, ignore_case)
     return against_gold(
         Reading(read, SetMatch(metric, max_items)),
         "set_match",
@@ -233,7 +240,7 @@ def sequence_match(
     """
     _checked_metric(metric, SequenceMetric, "sequence_match")
     least = checked_floor(floor, "sequence_match")
-    read = ItemsText(separator, bool(ignore_case))
+    read = _items_text("sequence_match", separator, ignore_case)
     return against_gold(
         Reading(read, SequenceMatch(metric, least)),
         "sequence_match",

@@ -189,7 +189,7 @@ def _gold_call(entry: Any, text: bool) -> GoldCall:
     if not isinstance(name, str) or not name:
         raise ValueError(f'a gold call must be {{"name": ..., "arguments": {{...}}}}, got {shorten(entry)}')
     misnamed = next((key for key in inner if key in _OTHER_NAMES and inner[key] is not None), None)
-    if misnamed is not None and "arguments" not in inner:
+    if misnamed is not None and inner.get("arguments") is None:
         raise ValueError(f"the gold call {name!r} has no 'arguments', but {misnamed!r}; rename it to 'arguments'")
     if inner.get("optional") is not None:
         raise ValueError(f'the gold call {name!r} has the key "optional"; only an argument may be optional')

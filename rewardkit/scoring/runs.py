@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 KEYS = ("step", "attempt", "rank", "part", "row", "group", "prompt_id")
 KINDS: Mapping[str, type] = {**dict.fromkeys(KEYS, int), "prompt_id": str, "recorded": float}
 
+Until = tuple[tuple[tuple[int, int], int], ...]
+"""The (attempt, rank) of each process that wrote a run, and its last batch to read. A run may grow while several
+processes read it, one after another; with the same `Until`, all of them get the same rows."""
+
 _ROWS = 4096
 """The completions fetched at once, unless a single step has more. Arbitrary: they must fit in memory."""
 
@@ -29,6 +33,7 @@ class RunRows(Part):
 
     Attributes:
         address: the address of the run.
+        until: the last batch of each attempt and rank; later ones are left out.
         first, last: the first and last step, both included.
         columns: the columns of the rows.
         rows: the number of rows.
@@ -36,6 +41,7 @@ class RunRows(Part):
     """
 
     address: str
+    until: Until
     first: int
     last: int
     columns: tuple[str, ...]
@@ -43,7 +49,9 @@ class RunRows(Part):
     skip: int = 0
 
     def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
-        rows = _rows(_opened(self.address), self.first, self.last, self.columns)[self.skip : self.skip + self.rows]
+        rows = _rows(opened_until(self.address, self.until), self.first, self.last, self.columns)[
+            self.skip : self.skip + self.rows
+        ]
         for start in range(0, len(rows), most):
             yield Listed(rows[start : start + most])
 
@@ -51,24 +59,30 @@ class RunRows(Part):
         return replace(self, skip=self.skip + start, rows=stop - start)
 
 
-def open_recorded(address: str, since: int | None = None) -> tuple[list[tuple[int, int]], tuple[str, ...]]:
-    """Return (step, number of training completions) for each step, and the columns of all rows.
+def open_recorded(
+    address: str, since: int | None = None, until: Until | None = None
+) -> tuple[Until, list[tuple[int, int]], tuple[str, ...]]:
+    """Return the last batches, (step, number of training completions) for each step, and the columns of all rows.
 
     Args:
         since: the first step; None for all steps.
+        until: the last batches; None for all that are there.
 
     Raises:
         DataError: there is no run at `address`.
     """
-    from rewardkit.record.queries import example_columns, training_counts
+    from rewardkit.record.queries import example_columns, extent_of, training_counts
 
-    _opened.cache_clear()  # the run may have grown
-    run = _opened(address)
+    if until is None:
+        until = tuple(sorted(extent_of(_opened(address)).batches.items()))
+    run = opened_until(address, until)
     example_names = [name for name in example_columns(run) if name not in {*KEYS, "prompt", "completion", "recorded"}]
-    return training_counts(run, since), (*KEYS, "prompt", *example_names, "completion", "recorded")
+    return until, training_counts(run, since), (*KEYS, "prompt", *example_names, "completion", "recorded")
 
 
-def run_parts(address: str, counts: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> Iterator[RunRows]:
+def run_parts(
+    address: str, until: Until, counts: Sequence[tuple[int, int]], columns: tuple[str, ...]
+) -> Iterator[RunRows]:
     """Yield ranges of steps with few enough completions to fit in memory."""
     first, pending_rows = None, 0
     for position, (step, count) in enumerate(counts):
@@ -76,16 +90,26 @@ def run_parts(address: str, counts: Sequence[tuple[int, int]], columns: tuple[st
         pending_rows += count
         last = position + 1 == len(counts)
         if last or pending_rows + counts[position + 1][1] > _ROWS:
-            yield RunRows(address, first, step, columns, pending_rows)
+            yield RunRows(address, until, first, step, columns, pending_rows)
             first, pending_rows = None, 0
 
 
 @functools.lru_cache(maxsize=1)
-def _opened(address: str) -> Run:
-    from rewardkit.record.run import open_run
+def opened_until(address: str, until: Until) -> Run:
+    """Return the run without batches after `until`.
+
+    Raises:
+        DataError: there is no run at `address`.
+    """
+    return _opened(address, dict(until))
+
+
+def _opened(address: str, until: Mapping[tuple[int, int], int] | None = None) -> Run:
+    from rewardkit.record.parts import Files
+    from rewardkit.record.run import Run
 
     try:
-        return open_run(address)
+        return Run(Files.at(address), until)
     except RunError as error:
         raise DataError(str(error)) from None
 

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewardkit.errors import DataError
 from rewardkit.scoring.conversations import split_row
@@ -32,6 +32,9 @@ from rewardkit.scoring.parts import (
     lines_of,
     splits,
 )
+
+if TYPE_CHECKING:
+    from rewardkit.scoring.runs import Until
 
 Source = str | os.PathLike[str]
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
@@ -54,6 +57,7 @@ class Saved:
         apart: columns that separate groups with the same prompt, such as the step.
         schema: the Arrow schema; None if the data has no Arrow types.
         digest: a checksum of the data read so far, to detect other data.
+        until: the last batches of a recorded run, which may be growing; None for other data.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Saved:
     apart: tuple[str, ...] = ()
     schema: Any = field(default=None, compare=False)
     digest: int = 0
+    until: Until | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -80,6 +85,7 @@ def saved(
     completion: str | None = None,
     rows: Callable[[], Iterator[Row]] | None = None,
     mapped: Mapped = map,
+    until: Until | None = None,
 ) -> Saved:
     """Open the completions in files, in TRL's output folder, or in a recorded run.
 
@@ -92,6 +98,7 @@ def saved(
         completion: the column of the completions, if it has another name.
         rows: a function that yields the rows of `source`, for a file format that only this function reads.
         mapped: the ``map`` used for checking the parts of text files.
+        until: the last batches to read of a recorded run, to get the same rows as an earlier call.
 
     Raises:
         DataError: there are no completions, or a line cannot be read; the message names it.
@@ -104,7 +111,9 @@ def saved(
             digest = _digest(sources[0]) if os.path.isfile(sources[0]) else 0
             data = _of_rows(name, lambda: (split_row(row, completion) for row in rows()), limit, digest)
         else:
-            data = _opened(name, [path for each in sources for path in expanded(each)], limit, completion, mapped)
+            data = _opened(
+                name, [path for each in sources for path in expanded(each)], limit, completion, mapped, until
+            )
     except OSError as error:
         raise DataError(f"{name} cannot be read: {error.strerror or error}") from None
     if not data.size:
@@ -118,19 +127,26 @@ def recorded_since(address: str, step: int | None) -> Saved:
     Raises:
         DataError: there is no run, or it has no completions in these steps.
     """
-    data = _open_recorded(address, None, step)
+    data = _open_recorded(address, since=step)
     if not data.size:
         raise DataError(f"there are no completions in {address}")
     return data
 
 
-def _opened(name: str, addresses: list[str], limit: int | None, completion: str | None, mapped: Mapped) -> Saved:
+def _opened(
+    name: str,
+    addresses: list[str],
+    limit: int | None,
+    completion: str | None,
+    mapped: Mapped,
+    until: Until | None,
+) -> Saved:
     first_address = addresses[0]
     endings = {ending(address) for address in addresses}
     if len(addresses) == 1 and (
         (Path(first_address) / "run.json").is_file() or (is_remote(first_address) and not endings <= {*_FILES})
     ):
-        return _open_recorded(first_address, limit)
+        return _open_recorded(first_address, limit, until=until)
     if len(addresses) == 1 and Path(first_address).is_dir():
         return _logged(Path(first_address), limit)
     if endings == {".parquet"}:
@@ -223,12 +239,12 @@ def _tabular(
 
     If `partitioned`, folder names such as ``task=math`` are also columns.
     """
-    import pyarrow as pa
-
     from rewardkit.scoring.tables import File, table_parts
     from rewardkit.scoring.writers import check_names, python_type
 
     files = [File.of(address, partitioned=partitioned) for address in addresses]
+    import pyarrow as pa
+
     try:
         schema = pa.unify_schemas([file.schema for file in files], promote_options="permissive")
     except pa.ArrowException as error:
@@ -291,19 +307,20 @@ def _logged(folder: Path, limit: int | None) -> Saved:
     )
 
 
-def _open_recorded(address: str, limit: int | None, since: int | None = None) -> Saved:
+def _open_recorded(
+    address: str, limit: int | None = None, *, since: int | None = None, until: Until | None = None
+) -> Saved:
     """Open a recorded run: its completions with the columns of their prompts, and their recorded totals."""
     from rewardkit.scoring.runs import KINDS, open_recorded, run_parts
 
-    counts, columns = open_recorded(address, since)
+    last, counts, columns = open_recorded(address, since, until)
     rows = sum(count for _, count in counts)
     size = rows if limit is None else min(rows, limit)
 
     def parts() -> Iterator[Part]:
-        return _limit_rows(size, run_parts(address, counts, columns))
+        return _limit_rows(size, run_parts(address, last, counts, columns))
 
     kinds: dict[str, set[type]] = {name: {KINDS.get(name, object)} for name in columns}
     group_columns = ("attempt", "rank", "part", "group")
-    return Saved(
-        address, size, kinds, parts, group_columns, digest=zlib.crc32(repr((address, counts, columns)).encode())
-    )
+    digest = zlib.crc32(repr((address, counts, columns)).encode())
+    return Saved(address, size, kinds, parts, group_columns, digest=digest, until=last)

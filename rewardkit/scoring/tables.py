@@ -53,15 +53,15 @@ class File:
     @classmethod
     def of(cls, address: str, *, partitioned: bool = False) -> File:
         """Read the footer of a file; raise the same errors as `parquet_file`."""
-        import pyarrow as pa
-
-        with parquet_file(address) as file:
+        with parquet_file(address) as file:  # reports a missing pyarrow
             metadata = file.metadata
             groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
             digest = zlib.crc32(repr(metadata.to_dict()).encode(errors="backslashreplace"))
             schema = file.schema_arrow.remove_metadata()
             size = sum(group.total_byte_size for group in groups)
         partition = tuple(pair for pair in partition_of(address) if pair[0] not in schema.names) if partitioned else ()
+        import pyarrow as pa
+
         for name, _ in partition:
             schema = schema.append(pa.field(name, pa.string()))
         return cls(address, schema, tuple(group.num_rows for group in groups), size, digest, partition)

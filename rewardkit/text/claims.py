@@ -321,6 +321,15 @@ def corrects(text: str, start: int) -> bool:
 
 # Struck-out text: at most 400 characters, without an empty line, as two "~~" far apart may both mean "about".
 _CROSSED_OUT = re.compile(r"(?<!~)~~(?!~)(?:[^~\n]|\n(?![ \t]*\n)){1,400}(?<!~)~~(?!~)")
+# Marks that strike out a character, and other marks and invisible characters, which may be on the same character.
+_STROKES = "\u0334-\u0338\u20d2\u20d3\u20e0\u20e5\u20e6\u20ea\u20eb"
+_OTHER_MARKS = (
+    "\u0300-\u0333\u0339-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0\u20d1\u20d4-\u20df\u20e1-\u20e4\u20e7-\u20e9"
+    "\u20ec-\u20f0\ufe00-\ufe0f\ufe20-\ufe2f\u00ad\u200b-\u200d\u2060\ufeff"
+)
+_STROKE = rf"(?=[{_OTHER_MARKS}]*[{_STROKES}])[{_OTHER_MARKS}{_STROKES}]+"
+# Characters with such a mark on each: it begins with a letter or a digit, as "=" with a stroke is "is not equal to".
+_OVERLAID = re.compile(rf"[^\W_]{_STROKE}(?:[^\n{_OTHER_MARKS}{_STROKES}]{_STROKE})*")
 # Parts of a page that are struck out, or that CSS hides: <span style="display:none">.
 _HIDDEN_TAG = re.compile(
     r"<(?:(del|s|strike)\b[^<>]{0,60}"
@@ -333,13 +342,21 @@ and the end of a text."""
 
 
 def without_struck(text: str) -> str:
-    """Return `text` without struck or hidden parts: ``~~41~~ 42`` is ``"  42"``."""
+    """Return `text` without struck or hidden parts: ``~~41~~ 42`` and ``4\u03361\u0336 42`` are ``"  42"``."""
     if "<!--" in text:
         head, *comments = text.split("<!--")
         text = head + " ".join(after for _, closed, after in (part.partition("-->") for part in comments) if closed)
     if "~~" in text:
         text = _CROSSED_OUT.sub(" ", text)
+    if not text.isascii():
+        text = _OVERLAID.sub(_without_whole_word, text)
     return _without_hidden(text) if "</" in text else text
+
+
+def _without_whole_word(overlaid: re.Match[str]) -> str:
+    """Return " " for a struck word; a part of a word stays, because ø may be an o with a stroke."""
+    text, start, end = overlaid.string, overlaid.start(), overlaid.end()
+    return overlaid[0] if text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum() else " "
 
 
 def _without_hidden(text: str) -> str:

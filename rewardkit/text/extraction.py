@@ -44,6 +44,7 @@ from rewardkit.text.extractors import (
     TextExtractor,
     Whole,
 )
+from rewardkit.text.json_text import json_parser
 from rewardkit.text.thinking import Marks, Tag, Thinking
 
 Thoughts = str | Iterable[Tag] | None
@@ -129,7 +130,7 @@ def prefilled(where: Extractor | None = None) -> Extractor:
 
     Args:
         where: the extractor that searches the text after the thinking; `answer` by default. If the prompt ends with a
-            tag other than ``<think>``, name it there: ``prefilled(answer(thinking="plan"))``.
+            tag other than ``<think>``, name it there: ``prefilled(tag("ANSWER", thinking="THINK"))``.
     """
     inner = as_extractor(where, Answer())
     if not isinstance(inner, TextExtractor):
@@ -153,8 +154,13 @@ def json(*path: str | int, where: Extractor | None = None) -> Extractor:
     Args:
         path: keys of objects and positions of arrays, from the outside in.
         where: finds the JSON; `document` by default. It is parsed once per batch for all rewards.
+
+    Raises:
+        RewardDefinitionError: a step of `path` is neither a key nor a position.
+        MissingExtraError: the extra ``json`` is not installed.
     """
     for step in path:
         if isinstance(step, bool) or not isinstance(step, (str, int)):
             raise RewardDefinitionError(f"json: path must be keys (str) and positions (int), got {shorten(step)}")
+    json_parser("rk.extract.json")
     return JsonValue(path, as_extractor(where, Document()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from json import dumps as to_json
 from typing import Any, ClassVar, final
 
@@ -347,6 +347,11 @@ class Prefilled(Extractor):
 
     def derive(self, content: str | None) -> str | None:
         return self.where.derive(content)
+
+    def for_prompt(self, marks: Marks) -> Prefilled:
+        """Return the extractor for prompts that end with the opening of `marks`."""
+        takes_thinking = isinstance(self.where, (Tagged, Boxed, After, Fenced, Whole, Document))
+        return Prefilled(replace(self.where if takes_thinking else Answer(), thinking=Thinking((marks,))))
 
     def __repr__(self) -> str:
         return f"prefilled({self.where!r})"

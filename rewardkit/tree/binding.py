@@ -22,7 +22,7 @@ from rewardkit.batch.column import Numbers
 from rewardkit.batch.logs import RowLog
 from rewardkit.errors import CoercionError, RewardFailure
 from rewardkit.progress.progress import END
-from rewardkit.tree.coercion import Coercer, is_missing
+from rewardkit.tree.coercion import GAPS, Coercer, is_missing
 from rewardkit.tree.parameters import ENVIRONMENT, WHOLE_BATCH, OnUnparsableGold, Parameter, Scope
 from rewardkit.tree.results import Abstention, Raised, Unparsable
 
@@ -86,16 +86,18 @@ def coerce_column(
         try:
             result = convert(value)
         except CoercionError as error:
-            remedy = remedy or (
+            advice = remedy or (
                 f"Fix the data, change the annotation of `{column}`, or parse the value yourself: "
                 f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]."
             )
+            if coercer.fits_without_gaps(value):
+                advice = f"It fits without the keys that are None. {GAPS}"
             if raises:
-                raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
+                raise CoercionError(f"column {column!r}, row {row}: {error} {advice}") from error.__cause__
             if isinstance(error.__cause__, RewardFailure):  # a worker died, and the next batch may read the cell
                 result = Raised(error.__cause__)
             else:
-                result = Unparsable(f"column {column!r}: {error} {remedy}")
+                result = Unparsable(f"column {column!r}: {error} {advice}")
         if repeatable:
             results[key] = result
         coerced.append(result)
@@ -140,7 +142,8 @@ class Binding:
             and the measurements. ``check(batch, name)``: raises a BindingError if the batch lacks an argument.
             ``many(arguments)``, of a primitive: takes the argument tuples of several calls and returns the same results
             as single calls, only faster. ``pool``: the name of the resource that the function keeps busy, such as
-            ``"sandboxes"``; on a cluster, it runs where that resource is.
+            ``"sandboxes"``; on a cluster, it runs where that resource is. ``opened_by_prompt``: the marks of the tag
+            with whose opening the prompt ends.
         parameters: the function's parameters.
         scope: whether a call takes one completion, all completions of a prompt, or the whole batch.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
@@ -198,7 +201,11 @@ class Binding:
     @property
     def follows_progress(self) -> bool:
         """Whether the function has an argument for the training progress."""
-        return self.reads("progress", "trainer_state") or (self.foreign and "trainer_state" in _names(self.original))
+        return self.reads("progress", "trainer_state") or self.passes("trainer_state")
+
+    def passes(self, argument: str) -> bool:
+        """Return whether a function that was written for another framework names this argument."""
+        return self.foreign and argument in _names(self.original)
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -330,7 +337,7 @@ def _values(
             examples = [renamed(example, parameter.renamed) for example in examples]
         return examples if parameter.view is None else [parameter.view(example) for example in examples]
     if source == WHOLE_BATCH:
-        return [batch] * len(rows)
+        return [batch if parameter.view is None else parameter.view(batch)] * len(rows)
     if source == "progress":
         return [batch.progress or END] * len(rows)
     if source == "trainer_state":

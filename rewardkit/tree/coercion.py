@@ -3,7 +3,8 @@
 ``coerce("1e3", float)`` is ``1000.0``, ``coerce("[1, 2]", set[int])`` is ``{1, 2}``, and ``coerce("maybe", bool)``
 raises. Values of the right type, by pydantic's strict mode, pass untouched. Each type has an explicit grammar for text,
 because Python's parsers are too lenient (``bool("False")`` is True, ``int("1_000")`` is 1000): JSON first, then Python
-literals, both with limits on size and depth, because the data may hold anything.
+literals, both with limits on size and depth, because the data may hold anything. A class that pydantic does not know,
+such as ``PIL.Image.Image``, takes its instances.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import math
 import re
 import types
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, is_dataclass
@@ -25,8 +27,8 @@ from typing import Annotated, Any, ForwardRef, Literal, NewType, Union, final, g
 from uuid import UUID
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, PlainValidator, TypeAdapter, ValidationError, WrapValidator
-from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, TypeAdapter, ValidationError, WrapValidator
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
 from pydantic_core import to_json
 
 from rewardkit.errors import CoercionError, RewardDefinitionError, shorten
@@ -198,9 +200,23 @@ def scalar_from_text(text: str, base: type) -> object:
     return base(text)
 
 
+GAPS = (
+    "Arrow (datasets, Parquet) gives every dict of a column the keys of all rows, with None for the missing ones. "
+    "Store the column as JSON text when you make the dataset: json.dumps(value)."
+)
+
+
+def without_none(value: Any) -> Any:
+    """Return `value` without the keys of dicts that are None, at any depth."""
+    if isinstance(value, dict):
+        return {name: without_none(item) for name, item in value.items() if item is not None}
+    return type(value)(map(without_none, value)) if type(value) in (list, tuple) else value
+
+
 _ISO_TYPES = (date, datetime, time, timedelta, UUID)
 _Items = Callable[[object], Any] | None
 _UNIONS = (Union, types.UnionType)
+_ANY_CLASS = ConfigDict(arbitrary_types_allowed=True)
 _READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
 
 
@@ -223,6 +239,7 @@ class Coercer:
     passes: bool  # whether every value passes untouched (no annotation, Any, object)
     parses: bool  # whether the annotation has a validator, which explains its own errors
     untouched: frozenset[type]  # values of exactly these types pass untouched; includes None, which columns keep
+    classes: tuple[type, ...]  # the classes in the annotation that pydantic does not know, such as torch.Tensor
     convert: Callable[[object], Any]  # may raise any exception: call the Coercer instead
     remembered: dict[str, Any] = field(default_factory=dict, repr=False)  # short text -> value, for `coerce_column`
 
@@ -241,7 +258,7 @@ class Coercer:
         try:
             if value is None:
                 raise LiteralError(f"to allow it, annotate `{self.target} | None`.")
-            return self.convert(without_numpy(value))
+            return self.convert(value if isinstance(value, self.classes) else without_numpy(value))
         except Exception as error:
             # Keep the traceback of a user's validator; for anything else the message is enough.
             cause = None if isinstance(error, (LiteralError, ValidationError)) else error
@@ -249,6 +266,14 @@ class Coercer:
             problem = "cannot be parsed" if self.parses and value is not None else f"is not {article} {self.target}"
             message = f"{shorten(value)} {problem}: {_reason(error)}"
             raise CoercionError(message) from cause
+
+    def fits_without_gaps(self, value: object) -> bool:
+        """Return whether a value that does not fit has dicts with keys that are None, and fits without these keys."""
+        with suppress(Exception):
+            if (shorter := without_none(value)) != value:
+                self.convert(shorter)
+                return True
+        return False
 
     def __reduce__(self) -> tuple[Callable[[Any], Coercer], tuple[Any]]:
         return Coercer.of, (self.annotation,)
@@ -269,14 +294,15 @@ def _compiled(annotation: Any) -> Coercer:
             passes=passes,
             parses=any(isinstance(marker, (BeforeValidator, PlainValidator, WrapValidator)) for marker in metadata),
             untouched=frozenset({type(None), scalar} if plain or scalar is np.ndarray else {type(None)}),
+            classes=tuple(filter(_is_unknown, _alternatives(base) or [base])),
             convert=(lambda value: value) if passes else _converter(annotation, base, metadata),
         )
     except RewardDefinitionError:
         raise
     except Exception as error:
         raise RewardDefinitionError(
-            f"The annotation {shorten(annotation)} cannot be used for a column: {_reason(error)} Use a type that "
-            "pydantic supports, Annotated[..., pydantic.PlainValidator(parse)] to parse the value yourself, or "
+            f"The annotation {shorten(annotation)} cannot be used for a column: {_reason(error)} Use a class or a type "
+            "that pydantic supports, Annotated[..., pydantic.PlainValidator(parse)] to parse the value yourself, or "
             "no annotation to get the value unchanged."
         ) from error
 
@@ -335,6 +361,8 @@ def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callabl
     if len(alternatives) == 1:
         return _optional_converter(Coercer.of(alternatives[0]), _adapter(annotation) if metadata else None)
     adapter = _adapter(annotation)
+    if _is_unknown(base):
+        return lambda value: adapter.validate_python(value, strict=True)
     if base in (str, int, float, Decimal, bool):
         return lambda value: adapter.validate_python(scalar(value, base), strict=True)
 
@@ -358,9 +386,32 @@ def _array(base: Any) -> Callable[[object], Any]:
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
-    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+    adapter: TypeAdapter[Any]
+    try:
+        adapter = TypeAdapter(annotation)
+    except PydanticSchemaGenerationError as unknown:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # pydantic accepts an instance, such as `answer: 5`, with a warning
+                adapter = TypeAdapter(annotation, config=_ANY_CLASS)
+        except Exception:
+            raise unknown from None
     adapter.rebuild(raise_errors=True)  # report an unknown name now, not at the first row
     return adapter
+
+
+def _is_unknown(base: Any) -> bool:
+    """Return whether `base` is a class whose values pydantic can only check with isinstance."""
+    if not isinstance(base, type) or is_array(base):
+        return False
+    try:
+        TypeAdapter(base)
+    except PydanticSchemaGenerationError:
+        isinstance(None, base)  # raises for a protocol without @runtime_checkable
+        return True
+    except Exception:  # `_adapter` reports it
+        return False
+    return False
 
 
 def _parses_by_itself(item: Any) -> bool:
@@ -526,11 +577,17 @@ def _reason(error: Exception) -> str:
         count = error.error_count()  # a long list may hold a million errors, and each would become a dict
         details = error.errors(include_url=False, include_context=False) if count < 1_000 else []
         paths = [".".join(map(str, item["loc"])) for item in details[:3]]
-        messages = [item["msg"].removeprefix("Value error, ") for item in details[:3]]
+        messages = [
+            "it must be an instance of the class"
+            if item["type"] == "needs_python_object"  # pydantic's advice is about its own validators
+            else item["msg"].removeprefix("Value error, ")
+            for item in details[:3]
+        ]
         parts = [f"{path}: {words}".removeprefix(": ") for path, words in zip(paths, messages, strict=True)]
         reason = "; ".join(parts + [f"{count - len(parts):,} more problems"] * (count > len(parts)))
     elif isinstance(error, (LiteralError, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
         reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
+        reason = reason.partition(" Set `arbitrary_types_allowed")[0]  # not an option of ours
     else:
         reason = shorten(error)
     # Arbitrary limit: pydantic lists every alternative of a union.

@@ -103,11 +103,7 @@ def reward(
         checked_scope(label, scope)
         parameters = parameters_of(function, scope, label, names)
         binding = Binding(function, parameters, scope, deterministic, expensive, checked_timeout(label, timeout))
-        if binding.logs and binding.timeout is not None and not binding.asynchronous:
-            raise RewardDefinitionError(
-                f"reward {label!r} logs, but with timeout= it runs in another process, which cannot log. Drop "
-                "timeout=, or return the logged values as rk.Score(value, parts={...})"
-            )
+        check_logs(binding, label)
         contract = ReturnPolicy(
             label,
             checked_bounds(label, bounds),
@@ -119,6 +115,23 @@ def reward(
         return Leaf(binding, contract)
 
     return decorate if function is None else decorate(function)
+
+
+def check_logs(binding: Binding, name: str) -> None:
+    """Raise a RewardDefinitionError if the function runs in another process but needs the trainer's objects."""
+    if binding.timeout is None or binding.asynchronous:
+        return
+    if binding.logs:
+        raise RewardDefinitionError(
+            f"reward {name!r} logs, but with timeout= it runs in another process, which cannot log. Drop "
+            "timeout=, or return the logged values as rk.Score(value, parts={...})"
+        )
+    needed = [argument for argument in ("log_metric", "log_extra", "environments") if binding.passes(argument)]
+    if needed:
+        raise RewardDefinitionError(
+            f"reward {name!r} takes {needed[0]!r}, but with timeout= it runs in another process, which cannot log or "
+            "read the trainer's environments. Drop timeout=, or make the function async"
+        )
 
 
 def checked_scope(name: str, scope: object) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import tokenize
 from collections.abc import Callable, Mapping, Set
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
@@ -15,6 +16,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 _PLAIN = (str, bytes, int, float, complex, tuple, frozenset, type(None))
+NO_SOURCE = (OSError, TypeError, SyntaxError, tokenize.TokenError)
+"""Errors of ``inspect.getsource``. The last two occur if the file is not Python, or was edited after the import."""
 
 
 def fingerprint(value: object) -> str:
@@ -89,7 +92,7 @@ def _read(function: Callable[..., Any]) -> str:
         return f"rewardkit {function.__qualname__}"  # identified by name: our source changes with every comment
     try:
         source_text = inspect.getsource(function)
-    except (OSError, TypeError):
+    except NO_SOURCE:
         return f"{function.__qualname__}: {_compiled(function)}"
     # Two lambdas on one line have the same source.
     return f"{source_text} {_compiled(function)}" if function.__name__ == "<lambda>" else source_text

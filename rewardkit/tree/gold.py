@@ -133,9 +133,7 @@ class ItemsText:
     commas: bool = True
 
     def __post_init__(self) -> None:
-        if self.separator is None:
-            parse_json("[]")  # report a missing extra when the reward is made, not during training
-        elif not isinstance(self.separator, str) or not self.separator:
+        if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):
             raise RewardDefinitionError(f"separator must be text, such as ';', got {shorten(self.separator)}")
 
     def __call__(self, text: str) -> tuple[str, ...]:

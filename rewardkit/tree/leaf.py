@@ -271,7 +271,7 @@ class Leaf(Reward):
 
             elsewhere = importable(binding.function)
         # Another process imports the function by its name, and finds the leaf that replaced it.
-        function = self if elsewhere else binding.function
+        function = _FunctionOf(self) if elsewhere else binding.function
         leading = 0
         for bound_parameter, declared in zip(parameters, binding.parameters, strict=False):
             if bound_parameter is not declared or declared.keyword_only:
@@ -302,8 +302,8 @@ class Leaf(Reward):
         return f"Leaf({options!r}, {sources!r}, {described(binding.function)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        function = self.binding.function
-        if inspect.isroutine(function):
+        function = self.binding.original
+        if inspect.isroutine(function) and not inspect.ismethod(function):
             module, name = function.__module__, function.__qualname__
             resolved = _resolved(module, name)
             if isinstance(resolved, Leaf) and resolved == self:
@@ -362,6 +362,16 @@ def expression(name: str, *arguments: object, **options: tuple[object, object]) 
     parts = [repr(argument) for argument in arguments]
     parts += [f"{option}={value!r}" for option, (value, default) in options.items() if value != default]
     return f"{name}({', '.join(parts)})"
+
+
+@dataclass(frozen=True)
+class _FunctionOf:
+    """The function of a leaf, pickled with the leaf."""
+
+    reward: Leaf
+
+    def __call__(self, *values: Any, **keywords: Any) -> Any:
+        return self.reward.binding.function(*values, **keywords)
 
 
 @dataclass(frozen=True)

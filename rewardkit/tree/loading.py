@@ -285,7 +285,9 @@ def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
         return load()
     except (Exception, SystemExit) as error:
         user_frames = [
-            frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if "importlib" not in frame.filename and not is_installed(Path(frame.filename))
         ]
         where = f" ({user_frames[-1].filename}, line {user_frames[-1].lineno})" if user_frames else ""
         raise RewardDefinitionError(

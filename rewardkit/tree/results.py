@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from rewardkit.batch.column import Floats
 from rewardkit.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Outcome, Score
-from rewardkit.errors import SHOWN_CHARACTERS, RewardBug, RewardFailure, RunStopped, shorten
+from rewardkit.errors import SHOWN_CHARACTERS, MissingExtraError, RewardBug, RewardFailure, RunStopped, shorten
 from rewardkit.progress.bounds import TOLERANCE, Bounds
 from rewardkit.workers.signals import from_operator
 
@@ -37,6 +38,14 @@ LARGEST = float(np.finfo(np.float32).max)
 """The largest float32. Trainers compute in float32, where a larger number is infinite."""
 
 _TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # the same class from Python 3.11 on
+_OUTAGE = re.compile(
+    r"(?i)connect|transporterror|networkerror|ratelimit|unavailable|overloaded|gaierror|urlerror|rpcerror|maxretry"
+    r"|readtimeout|^timeout$"
+)
+"""The class names of errors that mean that a service did not answer. They only select an advice. Other timeouts are
+not among them: a completion may cause a ``subprocess.TimeoutExpired``."""
+_STOPS = (RunStopped, MissingExtraError)
+"""Errors that every later sample would also have."""
 _HERE = str(Path(__file__).resolve().parents[1])
 _NUMBERS = {float, int, bool}
 
@@ -173,13 +182,12 @@ def check_results(
         RewardBug: a bug while `strict`, or without a finite lower bound.
         RewardFailure: a failure under policy "raise".
     """
-    stop = next(
-        (result.error for result in raw if isinstance(result, Raised) and isinstance(result.error, RunStopped)), None
-    )
+    errors = [result.error for result in raw if isinstance(result, Raised)]
+    stop = next((error for error in errors if isinstance(error, _STOPS)), None)
     if stop is not None:  # fail all rows: the run stops anyway
         raw = [result if isinstance(result, (Abstention, Unparsable)) else Raised(stop) for result in raw]
     results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
-    outages: tuple[type[BaseException], ...] = (RewardFailure, *_TIMEOUTS, *contract.outages)
+    outages: tuple[type[BaseException], ...] = (RewardFailure, *_STOPS, *_TIMEOUTS, *contract.outages)
     for position, result in enumerate(raw):
         rows = result.rows if isinstance(result, Raised) else 1
         try:
@@ -269,7 +277,7 @@ def _fail(
     error: BaseException, position: int, rows: int, contract: ReturnPolicy, results: Results, context: Context
 ) -> None:
     reason, policy = str(error) or type(error).__name__, contract.on_failure
-    stops = isinstance(error, RunStopped)
+    stops = isinstance(error, _STOPS)
     if stops:
         reason, policy = f"reward {contract.name!r} stops the run: {reason}", "unscorable"
     if policy == "raise":
@@ -295,7 +303,9 @@ def _err(
     reason = str(error) if isinstance(error, InvalidReturn) else f"raised {type(error).__name__}: {_error_text(error)}"
     value = contract.stand_in(strict)
     if value is None:
-        remedy = (isinstance(error, InvalidReturn) and error.remedy) or contract.remedy
+        remedy = (isinstance(error, InvalidReturn) and error.remedy) or _outage_remedy(error) or contract.remedy
+        if isinstance(error, ImportError):
+            remedy = "Install the package, or fix the import."
         message = f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{remedy}"
         raise RewardBug(message) from (None if is_traceless else error)
     results.values[position] = value
@@ -303,6 +313,33 @@ def _err(
     results.notes[position] = reason
     trace = "" if is_traceless else "".join(traceback.format_exception(error))
     results.faults[position] = Fault(contract.name, position, Outcome.ERRORED, reason, trace)
+
+
+def _outage_remedy(error: BaseException) -> str:
+    """Return advice if `error`, or the error that caused it, means that a service did not answer; else ""."""
+    kinds = [kind for kind in type(error).__mro__ if _OUTAGE.search(kind.__name__)]
+    if kinds or _status(error) in (408, 429) or _status(error) >= 500:
+        kind = kinds[-1] if kinds else type(error)
+        name = (
+            kind.__qualname__
+            if kind.__module__ in ("builtins", "__main__")
+            else f"{kind.__module__}.{kind.__qualname__}"
+        )
+        return (
+            "If a service did not answer, its rows must get no score. Catch the error: "
+            f'except {name} as error: raise rk.RewardFailure("the service did not answer") from error'
+        )
+    return _outage_remedy(error.__cause__) if error.__cause__ is not None else ""
+
+
+def _status(error: BaseException) -> int:
+    """Return the HTTP status of an error of an HTTP library; 0 if it has none."""
+    for holder in (error, getattr(error, "response", None)):
+        for name in ("status_code", "status"):
+            status = getattr(holder, name, None)
+            if isinstance(status, int):
+                return status
+    return 0
 
 
 def _line(error: BaseException) -> str:

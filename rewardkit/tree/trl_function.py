@@ -20,11 +20,12 @@ from typing import Any, Literal, final
 from rewardkit.batch.batch import Batch
 from rewardkit.batch.logs import RowLog
 from rewardkit.batch.messages import in_form_of
+from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.trajectory import Trajectory
 from rewardkit.errors import RewardTypeError, hashable, near_miss, shorten, shorten_line
 from rewardkit.progress.schedule import Schedule
 from rewardkit.tree.binding import Binding, detached, is_async, name_of, renamed
-from rewardkit.tree.decorator import policy_number
+from rewardkit.tree.decorator import check_logs, checked_timeout, policy_number
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import WHOLE_BATCH, Parameter, lacking, may_abstain, parameters_of
 from rewardkit.tree.results import InvalidReturn, ReturnPolicy
@@ -44,7 +45,11 @@ _GIVE_CHAT = (
 
 
 def from_trl(
-    function: Callable[..., Any], name: str | None = None, *, on_error: Literal["raise"] | float | None = None
+    function: Callable[..., Any],
+    name: str | None = None,
+    *,
+    on_error: Literal["raise"] | float | None = None,
+    timeout: float | None = None,
 ) -> Reward:
     """Turn a plain function into a Reward: ``0.5 * rk.from_trl(think_format_reward) + closeness``.
 
@@ -52,10 +57,14 @@ def from_trl(
         function: a TRL reward function: takes ``completions`` and optionally ``prompts``, ``completion_ids``, columns
             and ``**kwargs``; returns a list of numbers, with None or NaN for rows where it does not apply. Or a
             function of one completion, which gets its arguments as with ``@rk.reward`` and returns its score; in
-            ``f(prompt, completion, example)``, `example` holds texts unless it is annotated otherwise. May be async.
+            ``f(prompt, completion, example)``, `example` holds texts unless it is annotated otherwise. May be async. It
+            raises ``rk.RewardFailure`` if a service does not answer: its rows then get no learning signal.
         name: the name of the component; by default the name that TRL uses.
         on_error: the behavior if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
             score instead.
+        timeout: seconds for one call, as in ``@rk.reward``. A TRL reward function is called once for the batch, so all
+            rows of the batch fail together. If it is not async, it runs in a separate process, where it cannot log or
+            read ``environments``.
 
     Raises:
         RewardTypeError: `function` is not a function. For a reward model, write ``rk.to_trl(reward) + [model]``.
@@ -67,7 +76,9 @@ def from_trl(
             "Add a reward model to the list instead: rk.to_trl(reward) + [model]"
         )
     label = checked_name(name if name is not None else name_of(function))
-    expression = f"from_trl({_shown(function)}{'' if name is None else f', name={name!r}'})"
+    seconds = checked_timeout(label, timeout)
+    options = ("" if name is None else f", name={name!r}") + ("" if seconds is None else f", timeout={seconds:g}")
+    expression = f"from_trl({_shown(function)}{options})"
     single = takes_one_completion(function)
     if single:
         texts = {"prompt", "example"} <= {parameter.name for parameter in _parameters(function)}
@@ -76,10 +87,13 @@ def from_trl(
         parameters += (Parameter(_ROW, "example", keyword_only=True),) if starred else ()
         wrapping = AsyncOneCompletion if is_async(function) else OneCompletion
         callee = function if hashable(function) and not starred else wrapping(function)
-        binding = Binding(callee, parameters, plain=True)
+        binding = Binding(callee, parameters, plain=True, timeout=seconds)
     else:
         call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
-        binding = Binding(call, (Parameter("batch", WHOLE_BATCH),), scope="batch", plain=True, foreign=True)
+        view = None if seconds is None or is_async(function) else _portable
+        parameters = (Parameter("batch", WHOLE_BATCH, view=view),)
+        binding = Binding(call, parameters, scope="batch", plain=True, foreign=True, timeout=seconds)
+    check_logs(binding, label)
     contract = ReturnPolicy(
         label,
         (-math.inf, math.inf),  # a plain function declares no bounds
@@ -296,6 +310,28 @@ def _keywords(batch: Batch) -> dict[str, Any]:
     keywords["prompts"] = detached(prompts)
     keywords["completion_ids"] = detached(batch.completion_ids)
     return keywords
+
+
+def _portable(batch: Batch) -> Batch:
+    """Return `batch` for another process: without the functions and environments of the trainer, and without caches."""
+    context = {"trainer_state": batch.trainer_state, "log_metric": _cannot_log, "log_extra": _cannot_log}
+    return Batch(
+        batch.completions,
+        prompts=batch.prompts,
+        completion_ids=batch.completion_ids,
+        columns=batch.columns,
+        progress=batch.progress,
+        num_generations=batch.num_generations,
+        context=context,
+        rollouts=RolloutInfo(broken=batch.rollouts.broken),
+    )
+
+
+def _cannot_log(name: str, *values: Any) -> None:
+    raise InvalidReturn(
+        f"logs {name!r}, but with timeout= it runs in another process, which cannot log",
+        "Drop timeout=, or make the function async.",
+    )
 
 
 def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:

@@ -6,6 +6,7 @@ function refers to (other functions, classes, numbers) is sent along.
 
 from __future__ import annotations
 
+import inspect
 import io
 import pickle
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any, final
 
 def importable(function: Callable[..., Any]) -> bool:
     """Return whether another process can import `function` without running your script again."""
-    return getattr(function, "__module__", None) != "__main__"
+    return getattr(inspect.unwrap(function), "__module__", None) != "__main__"
 
 
 @final

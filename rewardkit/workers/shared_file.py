@@ -118,15 +118,15 @@ def _application(connection: Any) -> int:
     return int(application)
 
 
-def checked_path(path: object, caller: str, extra: str) -> str:
-    """Return `path` as an absolute path.
+def checked_path(path: object, caller: str, option: str, extra: str) -> str:
+    """Return `path`, the `option` of `caller`, as an absolute path.
 
     Raises:
         MissingExtraError: the extra named `extra`, which includes apsw, is not installed.
         RewardDefinitionError: `path` is not a path, or it is empty.
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise RewardDefinitionError(f"{caller} must be the path of a file, got {path!r}")
+        raise RewardDefinitionError(f"{caller}: {option} must be the path of a file, got {path!r}")
     require_apsw(caller, extra)
     return os.path.abspath(os.path.expanduser(os.fspath(path)))
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.check.findings import Law
+from rewardkit.check.laws.base import OVER, Unfinished
 from rewardkit.check.reports import Section, page_of
 from rewardkit.check.run.isolation import can_isolate
 from rewardkit.testing import Report, parametrize_with_laws
@@ -114,6 +116,27 @@ def test_a_component_that_hangs_ends_neither_the_sum_nor_the_others() -> None:
     assert report["total"].findings[0].law == "time_linear"
     assert broken_laws(by_itself(report, "naive")) == {"gold_above_perturbed_gold"}
     assert by_itself(report, "strict").ok
+
+
+def test_time_that_the_components_left_goes_to_laws_that_were_not_finished() -> None:
+    runs: list[str] = []
+
+    def needs_more(subject: Any) -> Any:
+        """Runs out of time the first time."""
+        runs.append(subject.part)
+        if runs.count(subject.part) == 1 and subject.part != "naive":
+            raise Unfinished(OVER)
+        yield from ()
+
+    told: list[tuple[str, int, int]] = []
+    laws = [Law("needs_more", needs_more), "gold_above_perturbed_gold"]
+    report = check([strict, naive], laws=laws, isolate=False, on_progress=lambda *said: told.append(said))
+    assert runs == ["", "strict", "naive", "", "strict"]
+    assert report.complete
+    assert [result.law for result in report.results] == ["needs_more", "gold_above_perturbed_gold"]
+    assert broken_laws(by_itself(report, "naive")) == {"gold_above_perturbed_gold"}
+    assert [place for _, place, _ in told] == [0, 1, 2, 3, 4, 5, 5, 5]
+    assert {count for _, _, count in told} == {6}
 
 
 def test_only_the_sum_on_request_and_the_first_fault_ends_a_hasty_check() -> None:

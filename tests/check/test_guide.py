@@ -1,4 +1,4 @@
-"""docs/laws.md lists the laws and the families of exploits as the code has them; docs/testing.md names all constants.
+"""docs/laws.md lists the laws and exploits as the code has them, and docs/check_options.md names all constants.
 
 ``python tests/check/test_guide.py`` rewrites those lists.
 """
@@ -21,10 +21,18 @@ PART = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL
 
 
 def the_laws() -> str:
+    return "\n\n".join(map(the_family, laws._FAMILIES))
+
+
+def the_family(family: str) -> str:
+    """A heading, to which other pages link, and a row for each law."""
+    title = re.match(r"Laws of ([\w ]+):", getattr(laws, family).__doc__ or "")
+    assert title is not None, family
     rows = [
-        f"| `{law.name}` | {law.why.replace('|', chr(92) + '|')} | {'yes' if law.fast else ''} |" for law in laws.ALL
+        f"| `{law.name}`{' (fast)' if law.fast else ''} | {law.why.replace('|', chr(92) + '|')} |"
+        for law in laws.of_family(family)
     ]
-    return "\n".join(["| law | why a training run needs it | `--fast` |", "|---|---|---|", *rows])
+    return "\n".join([f"### {title[1].capitalize()}", "", "| law | reason |", "|---|---|", *rows])
 
 
 def the_families() -> str:
@@ -56,7 +64,7 @@ def test_the_page_agrees_with_the_code(part: str) -> None:
 
 
 def test_it_names_all_constants() -> None:
-    text = (DOCS / "testing.md").read_text(encoding="utf-8")
+    text = (DOCS / "check_options.md").read_text(encoding="utf-8")
     assert [name for name in CONSTANTS if f"`{name}`" not in text] == []
 
 

@@ -1,4 +1,4 @@
-"""The configurations in docs/runner.md can be read, and the longest one has every setting."""
+"""The configurations in the guides can be read, and the one in docs/run_yaml.md has every setting."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import pytest
 from rewardkit_adapters.runner.config import RunConfig
 from rewardkit_adapters.runner.config_file import read
 
-GUIDE = Path(__file__).parents[2] / "docs" / "runner.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("run_yaml.md", "runner.md", "guards.md")
 YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def configurations() -> list[str]:
-    """Return the YAML blocks of the guide; incomplete ones get the settings that every file needs."""
+    """Return the YAML blocks of the guides; incomplete ones get the settings that every file needs."""
     least = "reward: reward.py:reward\nmodel: tiny\ndataset: data.jsonl\n"
-    found = YAML.findall(GUIDE.read_text(encoding="utf-8"))
+    found = [text for page in PAGES for text in YAML.findall((DOCS / page).read_text(encoding="utf-8"))]
     return [text if text.startswith("reward:") else least + text for text in found]
 
 

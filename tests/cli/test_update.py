@@ -66,14 +66,23 @@ def update(capsys: Any, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_an_answer_is_printed_as_a_table(run: Path, capsys: Any) -> None:
-    thread = training(run, lambda number: Answer(number, "applied", step=7, trial=TRIAL, warnings=("a \x1b[2J trap",)))
+    replaced: dict[str, dict[str, Any]] = {
+        "weights": {"exact": "linear(0.0, 1.0, end=0.5)"},
+        "thresholds": {"tags_gate": 1.0},
+    }
+    thread = training(
+        run,
+        lambda number: Answer(number, "applied", step=7, trial=TRIAL, warnings=("a \x1b[2J trap",), replaced=replaced),
+    )
     code, out, err = update(
         capsys, str(run), "--set", "weights.exact=0.5", "--set", "thresholds.tags_gate=linear(0.5, 1)"
     )
     thread.join()
     assert code == 0
     assert "update 1: weights.exact=0.5, thresholds.tags_gate=linear(0.5, 1)" in err
-    assert "applied: version 1 from step 7 on" in out
+    change = "weights.exact: 0.5 replaces linear(0.0, 1.0, end=0.5), thresholds.tags_gate: linear(0.5, 1) replaces 1.0"
+    assert f"{change}\napplied: version 1 from step 7 on" in out
+    assert change in update(capsys, str(run), "--history")[1]
     assert [line.split() for line in out.splitlines() if line.strip().startswith(("late", "total"))] == [
         ["late", "-", "0.5"],
         ["total", "0.25", "0.5"],

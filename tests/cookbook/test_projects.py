@@ -43,6 +43,7 @@ def test_its_own_tests_pass(project: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout
+    assert "warning" not in done.stdout
 
 
 @pytest.mark.parametrize(("project", "generator", "count"), GENERATORS)

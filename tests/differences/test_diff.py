@@ -265,6 +265,32 @@ def test_a_missing_file_of_exploits_is_an_error(tmp_path: Path) -> None:
         rk.diff(exact, exact, ROWS, regressions=tmp_path / "nothing.jsonl")
 
 
+@pytest.mark.parametrize("recorded_side", [True, False])
+def test_a_run_may_grow_while_it_is_scored(tmp_path: Path, recorded_side: bool) -> None:
+    from rewardkit.record.recorder import Recorder
+    from tests.record.batches import batch
+
+    with Recorder(tmp_path, attempt=1, rank=0) as training, Recorder(tmp_path, attempt=1, rank=1) as slow_rank:
+
+        @rk.reward
+        def step(completion: str) -> float:
+            training.record(batch(3))
+            slow_rank.record(batch(1))
+            assert training.flush()
+            assert slow_rank.flush()
+            return float(completion.split()[1]) / 2
+
+        training.record(batch(1))
+        training.record(batch(2))
+        assert training.flush()
+        differences = rk.diff(str(tmp_path) if recorded_side else short, step, tmp_path)
+        recorded = [2.0, 0.25, 2.5, np.nan]
+        before = (recorded if recorded_side else [0.0] * 4) * 2
+        np.testing.assert_array_equal(differences.columns["total/before"], before)
+        np.testing.assert_array_equal(differences.columns["total/after"], [0.5] * 4 + [1.0] * 4)
+        assert differences.gradients is not None
+
+
 @pytest.mark.parametrize(
     ("text", "count", "of", "exceeded"),
     [

@@ -130,7 +130,7 @@ def test_prompts_are_searched_sorted_and_selected(visit: Visit) -> None:
 
 
 def test_alerts_are_shown_as_alerts(visit: Visit) -> None:
-    visit.go("/run/first/suspicious", ".alert, .alerts h2")
+    visit.go("/run/first/suspicious?observations=1", ".alert, .alerts h2")
     assert "not verdicts" in visit.text(".notice")
     links = visit.page.locator(".alert .evidence a[href*=completions]")
     if links.count():
@@ -139,15 +139,22 @@ def test_alerts_are_shown_as_alerts(visit: Visit) -> None:
         visit.at("right=")
 
 
-def test_observations_come_last_and_have_no_bar(visit: Visit) -> None:
-    visit.go("/run/certain/suspicious", ".alerts h2")
-    assert visit.text(".alerts h2") == "Observations about this run"
-    observation = visit.page.locator("h2 ~ .alert", has_text="I am certain of")
+def test_observations_are_folded_away_and_have_no_bar(visit: Visit) -> None:
+    folded = "details.observations"
+    visit.go("/run/certain/suspicious", f"{folded} > summary")
+    assert re.fullmatch(r"\d+ observations?, which healthy runs show as often", visit.text(f"{folded} > summary"))
+    observation = visit.page.locator(f"{folded} .alert", has_text="I am certain of")
     assert observation.count() == 1
-    assert observation.locator(".track").count() == 0
-    assert visit.page.locator(".alert").last.locator(".track").count() == 0
-    assert visit.page.locator("h2 ~ .alert").count() >= 1
-    assert visit.page.locator("h2 ~ .alert .track").count() == 0
+    assert not observation.is_visible()
+    visit.page.locator(f"{folded} > summary").click()
+    visit.at("observations=1")
+    assert observation.is_visible()
+    assert visit.page.locator(f"{folded} .track").count() == 0
+    visit.page.reload()
+    visit.page.wait_for_selector(f"{folded}[open] .alert")
+    visit.page.locator(f"{folded} > summary").click()
+    visit.until("!location.search.includes('observations')")
+    assert not observation.is_visible()
 
 
 def test_keys_help_and_dark(visit: Visit) -> None:

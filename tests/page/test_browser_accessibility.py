@@ -20,7 +20,7 @@ TABS = {
     "/run/sweep/tools/completions?view=rendered&q=calls>1": ".transcript .turn",
     "/run/sweep/marked/completions?view=rendered&open=1.0.1.0&mark=step": ".detail .rendered math",
     "/run/first/logs": ".rates tbody tr",
-    "/run/certain/suspicious": ".alert",
+    "/run/certain/suspicious?observations=1": ".alert",
     "/run/first/compare?with=sweep%2Fsecond": ".page .grid tbody tr[data-key]",
     "/run/first/explain?steps=6-9": ".page .grid tbody tr[data-key]",
     "/run/first/versions": ".page .grid tbody tr[data-key]",

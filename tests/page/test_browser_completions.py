@@ -243,7 +243,7 @@ def test_a_dot_is_compared_on_the_other_side(visit: Visit) -> None:
 
 
 def test_the_phrase_of_an_alert_is_highlighted(visit: Visit) -> None:
-    visit.go("/run/certain/suspicious", ".alerts h2")
+    visit.go("/run/certain/suspicious?observations=1", ".alert")
     visit.page.locator(".alert", has_text="spreads and pays").locator(".evidence a[href*=mark]").first.click()
     visit.page.wait_for_selector(".marked b")
     visit.until("CSS.highlights.get('rewardkit-phrase')?.size > 0")

@@ -45,8 +45,20 @@ def test_a_change_is_said_in_a_few_words() -> None:
     old = version("f", reward="a\nb\n")
     assert change_in_words(None, old) == "the first version"
     assert change_in_words(old, version("f + g", reward="a\nc\nd\n", other="x\n")) == (
-        "expression, reward +2 −1, other +1 −0"
+        "adds + g, reward +2 −1, other +1 −0"
     )
+    summed = version("0.2*a + gate(a, 0.4*b + linear(0, 0.4, end=0.5)*c)")
+    assert change_in_words(summed, version("0.2*a + gate(a, 0.4*b + 0.6*c)")) == (
+        "0.6 replaces linear(0, 0.4, end=0.5)"
+    )
+    assert change_in_words(summed, version("0.2*a + gate(a, 0.4*b + step(0, 0.4, at=0.5)*c)")) == (
+        "step(0, 0.4, at=0.5) replaces linear(0, 0.4, end=0.5)"
+    )
+    assert change_in_words(summed, version("0.25*a + gate(a, 0.4*b + linear(0, 0.4, end=0.5)*c)")) == (
+        "0.25 replaces 0.2"
+    )
+    assert change_in_words(summed, version("0.2*a")) == "removes + gate(a, 0.4*b + linear(0, 0.4, end=0.5)*c)"
+    assert change_in_words(summed, version("another" * 20)) == "expression"
     assert change_in_words(old, version("f", train="a\nb\nc\n")) == "reward → train +1 −0"
     assert change_in_words(old, old) == "options that the expression does not show"
     assert change_in_words(version("f"), version("f")) == "nothing that was recorded"

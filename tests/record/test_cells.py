@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -95,6 +96,24 @@ def test_large_arrays_are_written_as_a_digest() -> None:
     assert (found["array"], found["dtype"], len(found["sha256"])) == ([40, 40], "uint8", 64)
     assert as_json(array.T) == as_json(array)
     assert as_json(array + 1) != as_json(array)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, np.bytes_])
+def test_long_bytes_are_written_as_a_digest(kind: Any) -> None:
+    image = kind(bytes(range(1, 256)) * 4)
+    digest = {"bytes": 1020, "sha256": hashlib.sha256(image).hexdigest()}
+    row = {
+        "image": {"bytes": image, "path": "a.png"},
+        "images": [image, (image,)],
+        "array": np.array([image, 1], object),
+    }
+    assert json.loads(as_json(row)) == {
+        "image": {"bytes": digest, "path": "a.png"},
+        "images": [digest, [digest]],
+        "array": [digest, 1],
+    }
+    assert as_json(kind(b"x" * 1020)) != as_json(image)
+    assert as_json(bytes(image[:1000])) == json.dumps(repr(bytes(image[:1000])))
 
 
 def test_tensors_are_written_as_arrays() -> None:

@@ -531,6 +531,14 @@ def test_a_statement_counts_if_it_is_claimed_and_stays_alone(reward: str) -> Non
         ("<answer>6 * 7 = $\\boxed{42}$</answer>", 1.0),
         ("<answer>42</answer> <answer >43</answer >", 0.0),
         ("~~The answer\nis 42.~~", 0.0),
+        ("Answer: 4\u03362\u0336 43", 0.0),
+        ("Answer: 43 4\u03382\u0338", 0.0),
+        ("<answer>4\u03352\u0335</answer>", 0.0),
+        ("Answer: 4\u03363\u0336 42", 1.0),
+        ("<answer>4\u0301\u03363\u20e5 42</answer>", 1.0),
+        ("Answer: 4\u0336.\u03363\u0336 \u03363\u0336 42", 1.0),
+        ("Answer: 4\u03362", 0.0),
+        ("Answer: 42\u200b43", 0.0),
         ("~~~\n7\n~~~\nThe answer is 42.", 1.0),
     ],
 )
@@ -759,13 +767,19 @@ def test_an_answer_that_is_a_list_is_not_its_items(answer: str) -> None:
     assert table.total.tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
+def test_many_line_breaks_before_the_last_line_take_linear_time() -> None:
+    """A cubic pattern would take minutes here."""
+    completions = [f"{number}" + "\n" * 240 + "so" for number in range(500)]
+    assert scores("math_equal", completions, "7") == [0.0] * 500
+
+
 @pytest.mark.parametrize(
     "unit",
     [
         "\\boxed 5 ", "\\boxed{\\boxed{", "\n#### a\n?", "\nQuestion: ", "\n**Question:** ", "</s>",
         "<answer>x</answer>", "#### " + "*" * 40_000, "So $x=" + "\\\\[" * 10_000,
         "the answer is ", "answer to ", "答案", "___ ", "P(A", "A = ", "5 - x", "{1\\over 2}", "^{2^{2",
-        "\\frac{", "\\ln {",
+        "\\frac{", "\\ln {", "B\u0336", "\u0336", "B\u0301", "B\u0301\u0336", "4\u0336 ",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("reward", ["number", "choice", "exact", "math_equal"])

@@ -85,6 +85,70 @@ def test_b_is_not_chosen(completion: str) -> None:
     assert value(completion) == 0.0
 
 
+_STROKES = (
+    "\u0334",
+    "\u0335",
+    "\u0336",
+    "\u0337",
+    "\u0338",
+    "\u20d2",
+    "\u20e0",
+    "\u20e5",
+    "\u20eb",
+    "\u200b\u0336",
+    "\u0301\u0336",
+)
+_FRAMES = ("\u0332", "\u20dd", "\u20de", "\ufe0f\u20e3")
+_INVISIBLE = ("\u200b", "\u2060", "\u200d", "\u00ad", "\ufeff", "\u034f", "\ufe0f")
+
+
+@pytest.mark.parametrize("mark", _STROKES, ids=ascii)
+def test_a_letter_that_is_struck_through_is_not_chosen(mark: str) -> None:
+    struck = f"B{mark}"
+    for text in (
+        f"Answer: {struck}",
+        f"Answer: {struck} A",
+        f"Answer: A {struck}",
+        f"<answer>{struck}</answer>",
+        struck,
+    ):
+        assert value(text) == 0.0
+    for text in (f"Answer: {struck} A", f"Answer: A {struck}", f"<answer>{struck} A</answer>", f"{struck} A"):
+        assert value(text, "A") == 1.0
+
+
+@pytest.mark.parametrize("mark", [*_FRAMES, *_INVISIBLE], ids=ascii)
+def test_a_letter_that_is_framed_or_next_to_invisible_characters_is_read_as_it_looks(mark: str) -> None:
+    assert value(f"Answer: B{mark}") == value(f"<answer>B{mark}</answer>") == 1.0
+    assert value(f"Answer: B{mark} A") == value(f"Answer: A B{mark}") == value(f"<answer>B{mark} A</answer>") == 0.0
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u0308", "\u0305", "\u0489", "\u1ab5"], ids=ascii)
+def test_a_letter_with_another_mark_is_another_letter(mark: str) -> None:
+    assert value(f"Answer: B{mark}") == value(f"<answer>B{mark}</answer>") == 0.0
+    assert value(f"Answer: E{mark}", "E", options="ABCDE") == 0.0
+
+
+@pytest.mark.parametrize("name", ["\u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645", "o\u0338rn"])
+def test_a_name_keeps_its_marks_and_invisible_characters(name: str) -> None:
+    options = ["sí", name]
+    assert value(f"<answer>{name}</answer>", name, options=options) == 1.0
+    assert value(f"The answer is {name}.", name, options=options) == 1.0
+
+
+def test_two_letters_after_a_colon_are_two_options() -> None:
+    assert value("Answer: A B") == value("Answer: A B", "A") == 0.0
+    assert value("The answer is a B.") == 1.0
+
+
+@pytest.mark.parametrize("joint", [" ", ", ", ",", "; "])
+def test_an_option_in_a_loop_is_not_chosen(joint: str) -> None:
+    for count in (3, 50):
+        loop = joint.join(["B"] * count)
+        assert value(f"Answer: {loop}") == value(f"<answer>{loop}</answer>") == value(f"The answer is {loop}.") == 0.0
+    assert value("The answer is B. B is right, so B.") == 1.0
+
+
 @pytest.mark.parametrize(
     "completion",
     [

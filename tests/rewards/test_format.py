@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.text.thinking import Marks
 from rewardkit.text.visibility import has_visible_character
 
 TAGS = rk.tags("think", "answer")
@@ -230,3 +232,48 @@ def test_fenced(completion: str, language: str, options: dict[str, Any], expecte
 def test_the_language_of_a_block_is_one_word(language: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="fenced: "):
         rk.fenced(language)
+
+
+STARTED = ("<start_working_out>", "<end_working_out>")
+EXTRACTORS: dict[str, Callable[[Any], Any]] = {
+    "tag": lambda where: rk.exact("gold", extract=where(rk.extract.tag("ANSWER"))),
+    "after": lambda where: rk.exact("gold", extract=where(rk.extract.after("####"))),
+    "answer": lambda where: rk.math_equal("gold", extract=where(rk.extract.answer())),
+    "default": lambda where: rk.number("gold", extract=where(None)),
+    "function": lambda where: rk.exact("gold", extract=where(str.strip)),
+    "field": lambda where: rk.number("gold", extract=rk.extract.json("a", where=where(rk.extract.document()))),
+    "document": lambda where: rk.json_match("gold", extract=where(rk.extract.document())),
+}
+
+
+@pytest.mark.parametrize("tag", ["THINK", "[think]", STARTED, "plan"])
+@pytest.mark.parametrize("kind", EXTRACTORS)
+def test_an_extractor_that_waits_for_another_thinking_is_refused_with_its_fix(kind: str, tag: Any) -> None:
+    form = rk.tags(tag, "ANSWER", prefilled=tag)
+    reward = EXTRACTORS[kind](rk.extract.prefilled)
+    for tree in (form + reward, rk.gate(form, reward), form + rk.route({"a": reward, "b": form}, by="gold")):
+        with pytest.raises(rk.RewardDefinitionError) as caught:
+            rk.score(tree, ["x"], gold=["42"])
+    advised = eval(str(caught.value).rpartition("extract=")[2])
+    _, closing = Marks.of(tag, "")
+    answer = '{"a": 42}' if kind == "field" else "#### 42" if kind == "after" else "42"
+    completion = f"41 or 43{closing}<ANSWER>{answer}</ANSWER>" if kind == "tag" else f"41 or 43{closing}{answer}"
+    fixed = EXTRACTORS[kind](lambda where: advised)
+    for text in (completion, [{"role": "assistant", "content": completion}]):
+        assert rk.score(form + fixed, [text], gold=["42"])[fixed.name].tolist() == [1.0]
+
+
+def test_extractors_and_tags_that_agree_on_the_prompt_are_accepted() -> None:
+    upper, lower = (rk.tags(tag, "answer", prefilled=tag) for tag in ("THINK", "think"))
+    waits = rk.exact("gold", extract=rk.extract.prefilled(rk.extract.tag("answer")))
+    routes = rk.route({"a": upper, "b": rk.gate(lower, waits)}, by="task")
+    for tree in (
+        lower + waits,
+        rk.tags("reasoning", "answer", prefilled="reasoning") + waits,
+        rk.tags("THINK", "answer") + waits,
+        rk.maximum(upper, lower) + waits,
+        upper + rk.exact("gold", extract=rk.extract.tag("answer")),
+        routes,
+        rk.route({"a": upper}, by="task", default=waits),
+    ):
+        assert rk.score(tree, ["1</think><answer>42</answer>"], gold=["42"], task=["b"]).total[0] > 0.0

@@ -142,7 +142,7 @@ def test_bad_options_are_refused_when_made(options: dict[str, Any], problem: str
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jiter", None)
-    with pytest.raises(rk.errors.MissingExtraError, match=r"rk.json_match.*rewardkit-sdk\[json\]"):
+    with pytest.raises(rk.errors.MissingExtraError, match=r"rk.json_match.*pip install .*\[json\]"):
         json_match("gold")
 
 

@@ -122,7 +122,7 @@ def test_many_threads_share_one_schema() -> None:
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     module._engine.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"rewardkit-sdk\[json\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[json\]"):
         JsonSchema.of(FLAT)
 
 

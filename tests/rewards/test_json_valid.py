@@ -83,5 +83,5 @@ def test_bad_options_are_refused_when_made() -> None:
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jiter", None)
-    with pytest.raises(rk.errors.MissingExtraError, match=r"rk.json_valid.*rewardkit-sdk\[json\]"):
+    with pytest.raises(rk.errors.MissingExtraError, match=r"rk.json_valid.*pip install .*\[json\]"):
         json_valid()

@@ -220,7 +220,7 @@ def test_a_missing_library_is_named_with_its_extra() -> None:
         try:
             rk.language("en")
         except rk.errors.MissingExtraError as error:
-            sys.exit("rewardkit-sdk[language]" not in str(error) or "py3langid" in sys.modules)
+            sys.exit("[language]" not in str(error) or "py3langid" in sys.modules)
         sys.exit("no error")
     """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

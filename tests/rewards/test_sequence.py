@@ -106,7 +106,7 @@ def test_answer_and_gold_have_their_own_extractors(factory: Any) -> None:
 def test_reading_json_needs_its_extra_when_the_reward_is_made(factory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jiter", None)
     json_text._parser.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"rewardkit-sdk\[json\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[json\]"):
         factory("answer")
     assert value(factory("answer", separator=";"), "a; b", ["a", "b"]) == 1.0
 

@@ -120,7 +120,7 @@ def test_rewards_are_values(reward: rk.Reward, shown: str) -> None:
 @pytest.mark.parametrize("factory", [similarity, rouge_l])
 def test_rapidfuzz_is_required(factory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
-    with pytest.raises(MissingExtraError, match=rf"rk\.{factory.__name__} .*rewardkit-sdk\[text\]"):
+    with pytest.raises(MissingExtraError, match=rf"rk\.{factory.__name__} .*pip install .*\[text\]"):
         factory("answer")
 
 

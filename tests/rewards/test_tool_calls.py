@@ -326,7 +326,7 @@ def test_it_is_shown_and_pickled_as_it_was_written() -> None:
 
 def test_without_the_parser_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "jiter", None)
-    with pytest.raises(rk.errors.MissingExtraError, match=r"rewardkit-sdk\[json\]"):
+    with pytest.raises(rk.errors.MissingExtraError, match=r"pip install .*\[json\]"):
         rk.tool_calls("gold")
 
 

@@ -146,7 +146,7 @@ def test_impossible_options_are_refused(make: Any) -> None:
 @pytest.mark.parametrize("factory", FACTORIES)
 def test_sacrebleu_is_required(factory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
-    with pytest.raises(MissingExtraError, match=rf"rk\.{factory.__name__} .*rewardkit-sdk\[bleu\]"):
+    with pytest.raises(MissingExtraError, match=rf"rk\.{factory.__name__} .*pip install .*\[bleu\]"):
         factory("reference")
 
 

@@ -149,6 +149,12 @@ def test_a_module_that_cannot_be_imported_says_where(rewards: Path, code: str) -
         load(str(rewards))
 
 
+def test_an_error_of_a_definition_names_the_users_line(rewards: Path) -> None:
+    rewards.write_text("import rewardkit as rk\n\nreward = rk.exact(3)\n")
+    with pytest.raises(rk.RewardDefinitionError, match=r"loaded_rewards\.py, line 3\)"):
+        load(str(rewards))
+
+
 LABELED = """
 {"prompt": "a", "answer": "1", "model": "x", "completion": "one", "label": "True"}
 {"prompt": "a", "answer": "1", "model": "y", "completion": "two", "label": "False"}

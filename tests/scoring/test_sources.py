@@ -12,6 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from rewardkit.errors import DataError
+from rewardkit.record.recorder import Recorder
 from rewardkit.scoring.sources import Saved, saved
 from tests.record.batches import batch, written
 
@@ -124,6 +125,25 @@ def test_a_recorded_run_has_its_completions_prompts_and_totals(tmp_path: Path) -
     assert rows[0]["recorded"] == 2.0
     assert rows[3]["recorded"] is None
     assert [row["step"] for row in rows_of(saved(run, limit=5))] == [1] * 4 + [3]
+
+
+def test_rows_that_are_recorded_later_change_nothing(tmp_path: Path) -> None:
+    training = Recorder(tmp_path, attempt=1, rank=0, compact_every=3)
+    for step in (1, 2, 3):
+        training.record(batch(step))
+    assert training.flush()
+    data = saved(tmp_path)
+    before = rows_of(data)
+    training.record(batch(4))
+    training.close()
+    written(tmp_path, batch(1, texts=["of a slow rank"] * 4), attempt=1, rank=1)
+    written(tmp_path, batch(2, texts=["of a resumed training"] * 4), attempt=2)
+    assert rows_of(data) == before
+    again = saved(tmp_path, until=data.until)
+    assert (again.size, again.columns, rows_of(again)) == (12, data.columns, before)
+    assert [row["completion"] for row in rows_of(saved(tmp_path))][4:12] == ["of a slow rank"] * 4 + [
+        "of a resumed training"
+    ] * 4
 
 
 def test_a_long_run_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum, IntEnum
-from typing import Annotated, Any, NamedTuple, NewType, NoReturn
+from typing import Annotated, Any, Generic, NamedTuple, NewType, NoReturn, Protocol, TypeVar, runtime_checkable
 
 from pydantic import (
     BaseModel,
@@ -16,6 +16,8 @@ from pydantic import (
     model_validator,
 )
 from typing_extensions import TypeAliasType, TypedDict
+
+T = TypeVar("T")
 
 
 class Color(Enum):
@@ -50,6 +52,35 @@ class Pair(NamedTuple):
 class Movie(TypedDict):
     name: str
     year: int
+
+
+class Molecule:
+    """A class that pydantic does not know."""
+
+    def __init__(self, formula: str = "C6H6") -> None:
+        self.formula = formula
+
+
+class Benzene(Molecule):
+    pass
+
+
+class Box(Generic[T]):
+    pass
+
+
+@runtime_checkable
+class Checked(Protocol):
+    formula: str
+
+
+class Unchecked(Protocol):
+    formula: str
+
+
+@dataclass
+class Holder:
+    molecule: Molecule
 
 
 class Unfinished(BaseModel):

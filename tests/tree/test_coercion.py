@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,11 +12,14 @@ from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional, Union
+from typing import Annotated, Any, Literal, NewType, Optional, Union
 from uuid import UUID
 
 import numpy as np
+import pandas
 import pytest
+import torch
+from PIL import Image
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -32,17 +36,23 @@ from rewardkit.text.literals import DEPTH
 from rewardkit.tree.coercion import Coercer, coerce
 from tests.tree.annotations import (
     Alias,
+    Benzene,
+    Box,
+    Checked,
     Color,
     Fraction,
     Hashed,
+    Holder,
     Hostile,
     Invoice,
     Level,
+    Molecule,
     Money,
     Movie,
     Pair,
     Percent,
     Point,
+    Unchecked,
     Unfinished,
     Word,
     after_hashes,
@@ -355,14 +365,73 @@ def test_target(annotation: Any, target: str) -> None:
         (5, "cannot be used"),
         (Iterable[str], "Annotate a list"),
         (Iterator, "Annotate a list"),
-        (Exception, "PlainValidator"),
-        (list[np.ndarray], "PlainValidator"),
-        (Annotated[np.ndarray, BeforeValidator(len)], "cannot be used"),
+        (len, "PlainValidator"),
+        (list[5], "PlainValidator"),  # type: ignore[valid-type]
+        (Unchecked, "runtime_checkable"),
+        (Holder, "schema for <class '.*Molecule'>. Use"),
     ],
 )
 def test_impossible_annotation(annotation: Any, reason: str) -> None:
-    with pytest.raises(RewardDefinitionError, match=reason):
+    with pytest.raises(RewardDefinitionError, match=reason) as raised:
         Coercer.of(annotation)
+    assert "arbitrary_types_allowed" not in str(raised.value)
+
+
+MOLECULE, SUBCLASS, IMAGE, TENSOR = Molecule(), Benzene(), Image.new("RGB", (3, 2)), torch.zeros(2)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (Molecule, MOLECULE),
+        (Molecule, SUBCLASS),
+        (Molecule | None, MOLECULE),
+        (Molecule | str, MOLECULE),
+        (Molecule | str, "C6H6"),
+        (NewType("Alkane", Molecule), MOLECULE),
+        (Annotated[Molecule, AfterValidator(lambda molecule: molecule)], MOLECULE),
+        (Checked, MOLECULE),
+        (Box, Box()),
+        (Box[int], Box()),
+        (Image.Image, IMAGE),
+        (Image.Image | None, IMAGE),
+        (torch.Tensor, TENSOR),
+        (torch.Tensor | None, TENSOR),
+        (torch.Tensor | str, TENSOR),
+        (Annotated[torch.Tensor, AfterValidator(lambda tensor: tensor)], TENSOR),
+        (np.float32, np.float32(0.5)),
+        (pandas.DataFrame, pandas.DataFrame({"a": [1]})),
+        (pandas.Series, pandas.Series([1])),
+        (Exception, ValueError("a")),
+    ],
+)
+def test_instances_of_any_class_pass_unchanged(annotation: Any, value: object) -> None:
+    assert coerce(value, annotation) is value
+
+
+def test_containers_of_any_class() -> None:
+    assert coerce([IMAGE, IMAGE], list[Image.Image]) == [IMAGE, IMAGE]
+    assert coerce({"a": MOLECULE}, dict[str, Molecule]) == {"a": MOLECULE}
+    assert coerce([TENSOR], list[torch.Tensor])[0] is TENSOR
+    assert [array.tolist() for array in coerce("[[1, 2], [3]]", list[np.ndarray])] == [[1, 2], [3]]
+    assert isinstance(coerce("C6H6", Annotated[Molecule, BeforeValidator(Molecule)]), Molecule)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "reason"),
+    [
+        (Image.Image, "a.png", "'a.png' is not an Image: Input should be an instance of Image."),
+        (Image.Image, None, "None is not an Image: to allow it, annotate `Image | None`."),
+        (Image.Image | None, b"x", "b'x' is not an Image | None: Input should be an instance of Image."),
+        (Benzene, MOLECULE, " is not a Benzene: Input should be an instance of Benzene."),
+        (torch.Tensor, [1, 2], "[1, 2] is not a Tensor: Input should be an instance of Tensor."),
+        (list[Molecule], ["a"], "0: it must be an instance of the class."),
+        (Molecule | str, 3, "is-instance[Molecule]: it must be an instance of the class"),
+    ],
+)
+def test_other_values_are_not_instances(annotation: Any, value: object, reason: str) -> None:
+    with pytest.raises(CoercionError, match=re.escape(reason)):
+        coerce(value, annotation)
 
 
 def test_compiled_once_and_pickled() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rewardkit as rk
+from rewardkit.testing import check_reward
 from rewardkit.text.thinking import visible_text
 from rewardkit.tree.fingerprints import described, fingerprint, source
 
@@ -195,3 +198,18 @@ def test_a_function_may_refer_to_its_own_tree() -> None:
     held["tree"] = 0.5 * looks_around + rk.exact("answer")
     assert looks_around.fingerprint != before
     assert described(held["tree"])
+
+
+@pytest.mark.parametrize(
+    "edited", ["x = (\n\n\ndef f(:\n", 'x = """\n\n\nnever closed\n', "", "# A page\n    that's\n"]
+)
+def test_a_function_whose_file_was_edited_after_the_import_is_still_scored_and_checked(
+    tmp_path: Path, edited: str
+) -> None:
+    file = tmp_path / "edited.py"
+    file.write_text("x = 1\n\n\ndef contains(completions, answer, **kwargs):\n    return [1.0 for _ in completions]\n")
+    names = runpy.run_path(str(file))
+    file.write_text(edited)
+    (function,) = rk.to_trl([names["contains"]], record=str(tmp_path / "record"))
+    assert function(prompts=["?"], completions=["42"], answer=["42"]) == [1.0]
+    assert not check_reward(names["contains"], examples=[{"prompt": "?", "answer": "42"}], good=["42"], bad=["1"]).ok

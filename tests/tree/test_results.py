@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.errors import RunStopped
+from rewardkit.errors import MissingExtraError, RunStopped
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.results import InvalidReturn, Raised, ReturnPolicy, as_number, check_results, unpacked
 
@@ -354,6 +354,34 @@ def test_run_stopped_passes_every_policy() -> None:
 
     with pytest.raises(rk.RewardFailure, match="reward 'unpaid' stops the run: the quota is exhausted"):
         rk.score(unpaid, ["a"])
+
+
+@pytest.mark.parametrize("scope", ["sample", "group", "batch"])
+def test_a_missing_extra_stops_the_run_whatever_the_policies(scope: Any) -> None:
+    def needy(completion: Any) -> Any:
+        raise MissingExtraError.of("rk.extract.json", "json")
+
+    reward = rk.reward(scope=scope, on_error=0.0, on_failure=0.0)(needy)
+    said = r"reward 'needy' stops the run: rk\.extract\.json needs .*pip install"
+    with pytest.raises(RunStopped, match=said) as raised:
+        rk.score(reward, ["a", "b"], prompts=["p", "p"])
+    assert "on_error" not in str(raised.value)
+    batch = rk.Batch(["a", "b"], prompts=["p", "p"])
+    table = Scorer(reward).score(batch, strict=False, stops=False)
+    assert str(table.stop).startswith("reward 'needy' stops the run: rk.extract.json needs")
+    assert np.isnan(table.total).all()
+
+
+def test_a_missing_package_in_a_function_is_a_bug_that_no_number_hides() -> None:
+    @rk.reward
+    def imports(completion: str) -> float:
+        import no_such_package  # type: ignore[import-not-found]
+
+        return float(no_such_package.score(completion))
+
+    with pytest.raises(rk.errors.RewardBug, match="No module named 'no_such_package'") as raised:
+        rk.score(imports, ["a"])
+    assert str(raised.value).endswith("Install the package, or fix the import.")
 
 
 def test_a_stop_may_be_reported_instead_of_raised() -> None:

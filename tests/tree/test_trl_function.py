@@ -18,6 +18,7 @@ import rewardkit as rk
 from rewardkit.batch.environments import Watch, recording_class
 from rewardkit.errors import RewardTypeError
 from tests.adapters.trl.stand_ins import StandInTrainer, call, plain, short
+from tests.tree import trl_functions
 from tests.tree.trl_functions import FUNCTIONS, TEXTS, Length, Longer, at_least, booleans, integers
 
 torch = pytest.importorskip("torch")
@@ -432,3 +433,39 @@ def test_an_undecorated_function_of_a_trajectory_is_one_of_a_completion() -> Non
     call = {"type": "function", "function": {"name": "weather", "arguments": {"city": "Rome"}}}
     messages = [{"role": "assistant", "content": "", "tool_calls": [call]}]
     assert rk.score([called, steps], [messages], city=["Rome"]).total.tolist() == [2.0]
+
+
+TIMED: list[tuple[Any, list[str]]] = [
+    (trl_functions.hangs, ["failed", "failed"]),  # one call for the batch
+    (trl_functions.hangs_later, ["failed", "failed"]),
+    (trl_functions.rebound, ["failed", "failed"]),
+    (trl_functions.hangs_on_one, ["scored", "failed"]),
+    (trl_functions.hangs_on_one_later, ["scored", "failed"]),
+]
+
+
+@pytest.mark.parametrize(("function", "outcomes"), TIMED, ids=[name_of(function) for function, _ in TIMED])
+def test_a_call_beyond_its_time_limit_fails_its_rows(function: Any, outcomes: list[str]) -> None:
+    reward = function if isinstance(function, rk.Reward) else rk.from_trl(function, timeout=1.0)
+    assert pickle.loads(pickle.dumps(reward)) == reward
+    assert rk.score(reward, ["a", "good"], answer=["1", "2"]).total.tolist() == [1.0, 4.0]
+    table = rk.score(reward, ["a", "bad"], answer=["1", "2"])
+    assert table.outcomes[reward.name].tolist() == outcomes
+    assert "no result within 1 s" in table.notes[reward.name][1]
+
+
+def test_a_time_limit_changes_no_number_in_a_training() -> None:
+    functions = [function for function in FUNCTIONS if name_of(function) != "<lambda>"]
+    timed = [rk.from_trl(function, timeout=60.0) for function in functions]
+    np.testing.assert_array_equal(rewards_of(rk.to_trl(timed)), rewards_of(functions))
+
+
+@pytest.mark.parametrize("argument", ["log_metric", "log_extra", "environments"])
+def test_a_function_in_another_process_cannot_take_the_trainers_objects(argument: str) -> None:
+    function = eval(f"lambda completions, {argument}=None: []")
+    with pytest.raises(rk.RewardDefinitionError, match=rf"reward 'f' takes '{argument}'.*make the function async"):
+        rk.from_trl(function, "f", timeout=1.0)
+    with pytest.raises(rk.RewardDefinitionError, match="timeout must be seconds above 0"):
+        rk.from_trl(integers, timeout=0.0)
+    with pytest.raises(rk.errors.RewardBug, match="logs 'own', but with timeout= it runs in another process"):
+        rk.score(rk.from_trl(trl_functions.logging_function, timeout=60.0), ["a"])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rewardkit as rk
 from tests.adapters.trl.stand_ins import plain
 
 torch = pytest.importorskip("torch")
@@ -148,3 +149,38 @@ FUNCTIONS: list[Callable[..., Any]] = [
     functools.partial(elsewhere),
     lambda completions, **kwargs: [0.25] * len(completions),
 ]
+
+
+def hangs(completions: list[str], **kwargs: Any) -> list[float]:
+    assert kwargs["trainer_state"].max_steps
+    while "bad" in completions:
+        pass
+    return [float(len(text)) for text in completions]
+
+
+async def hangs_later(completions: list[str], **kwargs: Any) -> list[float]:
+    await asyncio.sleep(3600 if "bad" in completions else 0)
+    return [float(len(text)) for text in completions]
+
+
+def hangs_on_one(completion: str, answer: str, **kwargs: Any) -> float:
+    while completion == "bad":
+        pass
+    return float(len(completion))
+
+
+async def hangs_on_one_later(completion: str) -> float:
+    await asyncio.sleep(3600 if completion == "bad" else 0)
+    return float(len(completion))
+
+
+def rebound(completions: list[str], **kwargs: Any) -> list[float]:
+    return hangs(completions, **kwargs)
+
+
+rebound = rk.from_trl(rebound, timeout=1.0)  # as people do in scripts
+
+
+def logging_function(completions: list[str], **kwargs: Any) -> list[float]:
+    kwargs["log_metric"]("own", 1.0)
+    return [1.0] * len(completions)

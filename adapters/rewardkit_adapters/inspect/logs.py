@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rewardkit.errors import DataError, MissingExtraError, shorten
+from rewardkit.errors import DataError, MissingExtraError, install_command, shorten
 
 # Read a file of a zip archive as bytes, even if it is compressed with Zstandard.
 
@@ -50,8 +50,8 @@ def _zstandard(path: Path, info: zipfile.ZipInfo) -> bytes:
         import zstandard
     except ImportError as error:
         raise MissingExtraError(
-            f"{path} is compressed with Zstandard, which zipfile reads only from Python 3.14 on. Install "
-            "'rewardkit-sdk[inspect]', or convert the log: inspect log convert --to json --output-dir logs " + str(path)
+            f"{path} is compressed with Zstandard, which zipfile reads only from Python 3.14 on. Install it: "
+            f"{install_command('inspect')}, or convert the log: inspect log convert --to json --output-dir logs {path}"
         ) from error
     with path.open("rb") as file:
         file.seek(info.header_offset)

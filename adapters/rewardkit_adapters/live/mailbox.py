@@ -62,6 +62,16 @@ class Request:
         pairs = [f"{kind}.{name}={value}" for kind, values in self.numbers.items() for name, value in values.items()]
         return ", ".join(pairs)
 
+    def change(self, replaced: Mapping[str, Mapping[str, Any]]) -> str:
+        """Describe the applied request; new numbers are described with the values that they `replaced`."""
+        if not replaced:
+            return str(self)
+        return ", ".join(
+            f"{kind}.{name}: {self.numbers[kind][name]} replaces {value}"
+            for kind, values in replaced.items()
+            for name, value in values.items()
+        )
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -71,6 +81,7 @@ class Answer:
         step: the training step at which the request was applied; None if it was not.
         before: the version in force before the request.
         to: the version that a rollback went back to.
+        replaced: kind -> name -> the number, or schedule as text, that a new number replaced.
         fingerprints: the fingerprints of the reward before and after.
         trial: the comparison of the old and the new reward on the last batch, see `trial.compare_trials`.
         warnings: likely mistakes in the new reward.
@@ -82,6 +93,7 @@ class Answer:
     step: int | None = None
     before: int = 0
     to: int | None = None
+    replaced: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     fingerprints: tuple[str, str] = ("", "")
     trial: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()

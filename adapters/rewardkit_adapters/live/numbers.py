@@ -239,6 +239,15 @@ def with_numbers(reward: Reward, numbers: Numbers) -> Reward:
     return updated
 
 
+def replaced_values(reward: Reward, numbers: Numbers) -> dict[str, dict[str, float | str]]:
+    """Return the values in `reward` that `with_numbers` replaces, under the names in `numbers`."""
+    known_numbers = tunables(reward)
+    return {
+        kind: {name: _display_value(_find_number(name, kind, known_numbers).value) for name in values}
+        for kind, values in numbers.items()
+    }
+
+
 def _find_number(name: str, kind: str, known_numbers: list[Number]) -> Number:
     same_kind = [number for number in known_numbers if number.kind == kind]
     exact = [number for number in same_kind if number.text == name]

@@ -70,9 +70,10 @@ def update_config(
         wait: seconds to wait for the answer; None to return at once.
 
     Returns:
-        ``update`` (the number), ``status`` (applied, refused, or pending), ``reason``, ``step``, ``before``, ``trial``:
-        the number of rows in the batch, the mean of each component and of the total before and after, the number of
-        advantages that change sign, and the largest change.
+        ``update`` (the number), ``status`` (applied, refused, or pending), ``reason``, ``step``, ``before``,
+        ``replaced`` (the numbers and schedules that new numbers replaced), ``trial``: the number of rows in the batch,
+        the mean of each component and of the total before and after, the number of advantages that change sign, and
+        the largest change.
 
     Raises:
         RewardDefinitionError: there is no change, or several that cannot be combined; a name is unknown; the code

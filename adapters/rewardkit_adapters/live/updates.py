@@ -17,7 +17,7 @@ from rewardkit.progress import states
 from rewardkit.tree.reward import Reward
 from rewardkit_adapters.live import trial
 from rewardkit_adapters.live.mailbox import Answer, Mailbox, Request
-from rewardkit_adapters.live.numbers import numbers_of, with_numbers
+from rewardkit_adapters.live.numbers import numbers_of, replaced_values, with_numbers
 from rewardkit_adapters.live.sources import MODULES, Imported, write_sources
 from rewardkit_adapters.live.trial import (
     Sample,
@@ -337,7 +337,9 @@ class Updates:
         self._after = verdict.after or self._after
         if trainer.is_main:
             step = state.global_step
-            message = f"reward version {version.update} from step {step} on: {request}"
+            replaced = replaced_values(before.reward, request.numbers)
+            change = request.change(replaced)
+            message = f"reward version {version.update} from step {step} on: {change}"
             _LOG.info("%s", message)
             if evaluator.recording is not None:
                 evaluator.recording.say(message)
@@ -350,12 +352,13 @@ class Updates:
                         step=step,
                         before=before.update,
                         to=verdict.to,
+                        replaced=replaced,
                         fingerprints=fingerprints,
                         trial=verdict.trial,
                         warnings=verdict.warnings,
                     )
                 )
-            self._publish(evaluator, state, str(request))
+            self._publish(evaluator, state, change)
 
     def _answer(self, answer: Answer) -> None:
         self._answered.add(answer.update)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
-from rewardkit.errors import hashable
+from rewardkit.errors import MissingExtraError, hashable
 from rewardkit.online.breaker import LIMITS, Limits
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit.online.requests import Requests
@@ -72,8 +72,15 @@ def to_openenv(
         RewardDefinitionError: the reward compares completions, or follows the training progress, which OpenEnv does not
             pass with a step.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
+        MissingExtraError: OpenEnv is not installed.
     """
-    from rewardkit_adapters.openenv.rubrics import AsyncRewardRubric, RewardRubric
+    try:
+        from rewardkit_adapters.openenv.rubrics import AsyncRewardRubric, RewardRubric
+    except ImportError as error:
+        raise MissingExtraError(
+            f"rk.to_openenv makes a rubric of OpenEnv, but OpenEnv cannot be imported ({error}). Install it: pip "
+            "install openenv-core"
+        ) from error
 
     options = (special_tokens, record, limits, deadline)
     requests = _share_requests(tuple(reward) if isinstance(reward, list) else reward, options)

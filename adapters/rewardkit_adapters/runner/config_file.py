@@ -43,7 +43,7 @@ try:
 except ModuleNotFoundError as missing:
     if missing.name not in ("ruamel", "ruamel.yaml"):
         raise
-    raise MissingExtraError.of("Reading a configuration", "train") from None
+    raise MissingExtraError.of("training", "train") from None
 
 # Arbitrary limits: a configuration has a few hundred lines, but a few aliases can expand to billions of values.
 MOST_CHARACTERS = 1_000_000

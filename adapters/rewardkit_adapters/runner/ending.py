@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from rewardkit_adapters.runner import held_out, metrics, report, summary
 from rewardkit_adapters.runner.config import RunConfig
 from rewardkit_adapters.runner.folder import MODEL
 from rewardkit_adapters.runner.held_out import Sampling
+from rewardkit_adapters.runner.progress import shown_phase, shown_progress
 from rewardkit_adapters.runner.report import Evaluation, Stopwatch
 
 if TYPE_CHECKING:
@@ -86,8 +88,18 @@ class FinalReport:
         assert self._rows is not None
         assert self._config.eval is not None
         sampling = Sampling.of(args, greedy=self._config.eval.greedy)
-        with self._watch.phase(f"evaluation {when}"), self._console.status(f"Evaluation {when} the training"):
-            return held_out.evaluate(reward, model, tokenizer, self._rows, sampling, seed=self._config.seed)
+        batches = math.ceil(len(self._rows) / args.world_size / sampling.batch)
+        title = f"evaluation {when} the training"
+        with self._watch.phase(f"evaluation {when}"), shown_progress(self._console, title, batches) as on_batch:
+            return held_out.evaluate(
+                reward,
+                model,
+                tokenizer,
+                self._rows,
+                sampling,
+                seed=self._config.seed,
+                on_batch=lambda count: on_batch({}),
+            )
 
     @property
     def _how(self) -> str:
@@ -111,7 +123,7 @@ def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Co
 
     plan, watch = Plan.of(config, checkpoint.path), Stopwatch()
     final_report = FinalReport(config, plan.held_out, console, watch)
-    with watch.phase("loading"), console.status("Loading the trained model"):
+    with watch.phase("loading"), shown_phase(console, "Loading the trained model"):
         loaded = model_of(config, checkpoint=checkpoint.path, console=console)
     args = grpo_config(config, parameters=loaded.parameters, model_arguments=loaded.arguments, reward_weights=None)
     folder = config.output_path() / MODEL

@@ -23,14 +23,19 @@ _NO_NEWS = (
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide the libraries' warnings, messages and progress bars inside the `with` block."""
+    """Hide the libraries' warnings, messages and progress bars, except those of downloads, inside the `with` block."""
     import warnings
 
+    from huggingface_hub.utils.tqdm import enable_progress_bars
     from transformers.utils import logging as bars
 
     loggers = [logging.getLogger(f"transformers.{name}") for name in ("trainer", "trainer_utils")]
     had_bars = bars.is_progress_bar_enabled()
     bars.disable_progress_bar()
+    if is_main():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # HF_HUB_DISABLE_PROGRESS_BARS=1 has priority, and warns
+            enable_progress_bars()
     for logger in loggers:
         logger.addFilter(_is_news)
     try:
@@ -79,7 +84,7 @@ def prepare(*, processes: int = 1) -> None:
     """
     missing = [package for package in PACKAGES if importlib.util.find_spec(package) is None]
     if missing:
-        raise MissingExtraError.of(f"Training (it needs {', '.join(missing)})", "train")
+        raise MissingExtraError.of(f"training (missing: {', '.join(missing)})", "train")
     for name, value in VARIABLES.items():
         os.environ.setdefault(name, value)
     if processes == 1 and not is_launched():

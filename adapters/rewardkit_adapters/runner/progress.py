@@ -1,12 +1,14 @@
 """The progress of a training: a bar, the remaining time, the speed, and the means of the components.
 
-If the output is not a terminal but, for example, a log file or a pipe, a line is printed for each tenth of the steps
-instead.
+If the output is not a terminal but, for example, a log file or a pipe, a line is printed after a few seconds and for
+each tenth of the steps instead.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
@@ -21,9 +23,10 @@ from rich.text import Text
 from rewardkit.batch.table_text import visible
 
 # Arbitrary numbers: a name, its bar and its value fit in 80 columns, a log gets a line for each tenth of a run, and the
-# bars fit on a screen.
+# bars fit on a screen. A tenth of a run may take an hour, but a reader wants to know soon that it goes on.
 BAR_WIDTH = 30
 LINES_WITHOUT_TERMINAL = 10
+SECONDS_TO_FIRST_LINE = 5.0
 MOST_BARS = 16
 
 
@@ -49,6 +52,17 @@ def shown_progress(console: Console, title: str, steps: int, *, completed: int =
 
 
 @contextmanager
+def shown_phase(console: Console, title: str) -> Iterator[None]:
+    """Show that something is being done inside the `with` block: a spinner on a terminal, otherwise a line."""
+    if console.is_terminal:
+        with console.status(title):
+            yield
+    else:
+        console.print(title)
+        yield
+
+
+@contextmanager
 def _live(console: Console, title: str, steps: int, completed: int) -> Iterator[OnStep]:
     progress = Progress(
         TextColumn("{task.description}"),
@@ -70,13 +84,23 @@ def _live(console: Console, title: str, steps: int, completed: int) -> Iterator[
 
 def _printed(console: Console, title: str, steps: int, completed: int) -> OnStep:
     every = max(1, steps // LINES_WITHOUT_TERMINAL)
+    first, started, after_first, printed_lines = completed + 1, time.monotonic(), 0.0, 0
 
     def on_step(numbers: Mapping[str, float], *, speed: str = "") -> None:
-        nonlocal completed
+        nonlocal completed, after_first, printed_lines
         completed += 1
-        if completed % every == 0 or completed == steps:
+        now = time.monotonic()
+        if completed == first:
+            after_first = now
+        is_first = not printed_lines and now - started >= SECONDS_TO_FIRST_LINE
+        if is_first or completed % every == 0 or completed == steps:
+            printed_lines += 1
             values = [f"{visible(name)} {value:.2f}" for name, value in numbers.items()]
-            line = "  ".join([f"{title} {completed}/{steps}", *values, *([speed] if speed else [])])
+            left = []
+            if first < completed < steps:  # the first step is slower than the others
+                seconds = (now - after_first) / (completed - first) * (steps - completed)
+                left = [f"{datetime.timedelta(seconds=round(seconds))} left"]
+            line = "  ".join([f"{title} {completed}/{steps}", *left, *values, *([speed] if speed else [])])
             console.print(Text(line), soft_wrap=True)
 
     return on_step

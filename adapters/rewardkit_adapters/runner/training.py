@@ -9,7 +9,7 @@ import errno
 import shlex
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +126,9 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
     Args:
         failures: the console for the reason why the training stopped; None for `console`.
     """
-    with console.status("Loading torch and TRL"):
+    from rewardkit_adapters.runner.progress import shown_phase
+
+    with shown_phase(console, "Loading torch and TRL"):
         from trl import GRPOTrainer  # noqa: F401 -- takes seconds; the status line explains the wait
 
         from rewardkit_adapters.runner.interrupts import Interrupts
@@ -254,7 +256,7 @@ class Attempt:
             callbacks.append(GuardCallback(config.guards, functions))
         eval_rows = plan.held_out if config.eval is not None and config.eval.every is not None else None
         try:
-            with self._console.status("Loading the model"):
+            with self._loading(loaded.model):
                 trainer = GRPOTrainer(
                     model=loaded.model,
                     reward_funcs=functions,
@@ -272,6 +274,15 @@ class Attempt:
         for callback in (PrinterCallback, ProgressCallback):
             trainer.remove_callback(callback)
         return trainer, functions
+
+    def _loading(self, model: str) -> AbstractContextManager[None]:
+        """Show that the trainer loads a model; a download shows its own progress bars, which need the terminal."""
+        from rewardkit_adapters.runner.progress import shown_phase
+
+        if Path(model).exists():
+            return shown_phase(self._console, "Loading the model")
+        self._console.print("Loading the model")
+        return nullcontext()
 
     def _open(self, trainer: Any) -> None:
         from rewardkit_adapters.runner.report import short, show_opening
@@ -364,9 +375,8 @@ def _is_fit(plan: Plan, console: Console) -> bool:
         return True
     from rewardkit_adapters.runner.preflight import preflight
 
-    if console.is_terminal:
-        # No status line: a thread would draw it, but the laws run in forked processes.
-        console.print("Preflight: checking the data, the reward and the settings", style="dim")
+    # No spinner: a thread would draw it, but the laws run in forked processes.
+    console.print("Preflight: checking the data, the reward and the settings", style="dim")
     report = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
     console.print(Text(report.text()), soft_wrap=True)
     return bool(report.ok)

@@ -139,7 +139,7 @@ def metrics(scored: Scored, means: Mapping[str, float], *, contributions: bool) 
     """Return the metrics of a batch of all processes.
 
     ============================= ==================================================================
-    ``components/<name>``         mean raw score
+    ``components/<name>``         mean raw score of the scored rows: not skipped, abstained, failed or errored
     ``parts/<name>/<part>``       mean of a part of a score, over the rows that have it
     ``weights/<name>``            current weight of a term
     ``contributions/<name>``      mean of a term, if `contributions`; their sum is the mean total

@@ -193,7 +193,9 @@ def to_trl(
         record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
             reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
         logs: whether to log raw means, weights, gate pass rates and faults through ``log_metric``, and the scores and
-            notes of each completion through ``log_extra``.
+            notes of each completion through ``log_extra``. ``components/<name>`` is the mean over the scored
+            completions. In TRL's ``rewards/<name>/mean``, a skipped completion counts as 0, and one whose function
+            raised as the lowest bound.
         limits: an ``rk.Limits``: the shares of failed and errored rows above which the run stops.
         updates: whether to accept ``rewardkit update`` and ``rk.update_config`` during the training, if `record` is a
             local folder.

@@ -4,7 +4,7 @@
     python benchmarks/check/audit/audit.py --checkouts FOLDER --out FILE  # also those run from a clone in FOLDER
 
 A line per function says which laws it breaks. Only a person can decide whether a finding is a fault, a matter of
-contract or a false alarm: docs/audit.md has our verdicts, and `repros.py` runs the shortest proof of each fault.
+contract or a false alarm: AUDIT.md has the verdicts, and `repros.py` runs the shortest proof of each fault.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run the shortest proof of each fault that docs/audit.md lists, each package in its own environment.
+"""Run the shortest proof of each fault that benchmarks/check/AUDIT.md lists, each package in its own environment.
 
     python benchmarks/check/audit/repros.py                       # every package that needs no checkout
     python benchmarks/check/audit/repros.py --checkouts FOLDER    # also those that are run from a clone in FOLDER

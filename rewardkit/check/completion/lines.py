@@ -18,6 +18,7 @@ from typing import Any
 from rewardkit.check.reading.places import file_of
 from rewardkit.check.reward_under_test.reward_under_test import OutOfTime, RewardUnderTest
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of
+from rewardkit.tree.fingerprints import NO_SOURCE
 
 DECIDING = (
     "gold_gets_the_maximum", "gold_above_perturbed_gold", "separates_good_from_bad", "right_however_written",
@@ -90,7 +91,7 @@ def _lines_of(environment: Any) -> frozenset[_Place]:
     try:
         lines, first = inspect.getsourcelines(environment)
         file = inspect.getsourcefile(environment) or ""
-    except (OSError, TypeError):
+    except NO_SOURCE:
         return frozenset()
     return frozenset((file, number) for number in range(first, first + len(lines)))
 

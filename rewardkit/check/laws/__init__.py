@@ -1,7 +1,8 @@
 """The laws: small named objects, each with the reason why a training run needs it.
 
 ``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two laws; ``laws.ALL`` holds all of
-them. Each family of laws is a module of this package, which is imported when one of its laws is first used.
+them in the order in which they run, including those for exploits. Each family of laws is a module of this package,
+which is imported when one of its laws is first used.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def find(name: str) -> Law | None:
 
 def __getattr__(name: str) -> Any:
     if name == "ALL":
-        return every_law()
+        from rewardkit.check.run.selection import selected
+
+        return selected()
     if name in _FAMILIES:
         return importlib.import_module(f"{__name__}.{name}")
     law = find(name) if not name.startswith("_") else None

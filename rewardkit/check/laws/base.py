@@ -11,9 +11,10 @@ A law is a decorated generator, for example::
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from rewardkit.check.completion.lines import deciding_line
 from rewardkit.check.findings import Finding, Law, Turn, advice_for
@@ -21,6 +22,7 @@ from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import shrink_text
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.reward_under_test.whole import COVERED, covered, refused_by_others
+from rewardkit.errors import RewardDefinitionError, shorten
 
 OVER = "out of time"
 """The reason why a law was not finished."""
@@ -85,10 +87,6 @@ class Variant:
         return score.value > base.value + (1e-6 * size if self.slack is None else self.slack)
 
 
-def always(subject: RewardUnderTest) -> None:
-    """Do nothing: the law applies to every reward."""
-
-
 def needs_good(subject: RewardUnderTest) -> None:
     """Raise `Skip` if no right completions were given."""
     if not any(example.good for example in subject.examples):
@@ -102,42 +100,88 @@ def needs_good_alone(subject: RewardUnderTest) -> None:
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
 
 
+def given_rights(subject: RewardUnderTest) -> list[Trial]:
+    """Return the given right completions of all examples."""
+    return [Trial(good, number) for number, example in enumerate(subject.examples) for good in example.good]
+
+
+Make = Callable[..., Iterable[Variant | Finding | None]]
+"""A function that yields the variants and findings of a law."""
+
+
+@overload
+def law(make: Make, /) -> Law: ...
+@overload
 def law(
     *,
-    advice: str,
+    advice: str = "",
     skip: str = "",
-    applies: Callable[[RewardUnderTest], None] = always,
+    applies: Callable[[RewardUnderTest], None] | None = None,
     per: Callable[[RewardUnderTest], Iterable[Any]] | None = None,
     every: bool = False,
     advice_on_calls: str = "",
     fast: bool = False,
     turn: Turn = Turn.USUAL,
     names_line: bool = False,
-) -> Callable[[Callable[..., Iterator[Variant | Finding | None]]], Law]:
-    """Return a decorator that turns a generator function into a law with the function's name.
+) -> Callable[[Make], Law]: ...
 
-    The function's docstring says why a training run needs the law. The generator yields variants, findings, or None if
-    the law applies but there is nothing to try.
+
+def law(
+    make: Make | None = None,
+    /,
+    *,
+    advice: str = "",
+    skip: str = "",
+    applies: Callable[[RewardUnderTest], None] | None = None,
+    per: Callable[[RewardUnderTest], Iterable[Any]] | None = None,
+    every: bool = False,
+    advice_on_calls: str = "",
+    fast: bool = False,
+    turn: Turn = Turn.USUAL,
+    names_line: bool = False,
+) -> Law | Callable[[Make], Law]:
+    """Turn a generator function into a law with the function's name.
+
+    ::
+
+        @law
+        def thanks_are_free(reward, right):
+            '''If thanks raise the score, the policy thanks in every answer.'''
+            thankful = right.with_text(right.text + " Thank you!")
+            yield Variant(thankful, "thanks raise the score from {base} to {score}", must="no more")
+
+    The first argument is the reward, with ``examples``, ``see(trials)`` for their results and ``value(completion,
+    example)`` for one total. A function with a second argument is called for each right completion, a `Trial`. The
+    docstring says why a training run needs the law. The function yields variants, findings, or None if the law applies
+    but there is nothing to try; it raises `Skip` if the law does not apply.
 
     Args:
         advice: the next step after a finding, without a period at the end.
         skip: the reason why the law does not apply if the generator yields nothing.
         applies: a function that raises `Skip` if the law does not apply.
-        per: a function that returns the items for which the generator is called, such as the right completions.
+        per: a function that returns the items for which the generator is called, instead of the right completions.
         every: whether to report every fault, not only the first one.
         advice_on_calls: the advice if the calls of completions really ran.
         fast: whether ``rewardkit check --fast`` runs the law.
         turn: the position of the law in the order of laws.
         names_line: whether findings name the source line at which the reward decides.
+
+    Raises:
+        RewardDefinitionError: the function takes neither one argument nor two; while checking: it yields anything else.
     """
 
-    def entry(make: Callable[..., Iterator[Variant | Finding | None]]) -> Law:
+    def entry(make: Make) -> Law:
+        starts = _starts(make, per)
+
         @functools.wraps(make)
         def check(subject: RewardUnderTest) -> Iterator[Finding]:
-            applies(subject)
+            if applies is not None:
+                applies(subject)
+            elif starts is given_rights:
+                needs_good(subject)
             looked = False
-            for start in (None,) if per is None else per(subject):
-                for item in make(subject) if per is None else make(subject, start):
+            for start in (None,) if starts is None else starts(subject):
+                for item in _items(make, (subject,) if starts is None else (subject, start)):
                     looked = True
                     fault = _check_variant(subject, start, item) if isinstance(item, Variant) else item
                     if fault is not None:
@@ -151,12 +195,49 @@ def law(
 
         return Law(make.__name__, check, advice, advice_on_calls, fast, turn, names_line)
 
-    return entry
+    return entry if make is None else entry(make)
+
+
+Starts = Callable[[RewardUnderTest], Iterable[Any]]
+
+
+def _starts(make: Make, per: Starts | None) -> Starts | None:
+    """Return the function for the second argument of `make`; None if it has only one."""
+    parameters = inspect.signature(make).parameters.values()
+    needed = sum(parameter.default is parameter.empty for parameter in parameters)
+    if needed not in (1, 2) or (per is not None and needed == 1):
+        raise RewardDefinitionError(
+            f"the law {make.__name__!r} takes {needed} argument{'s' * (needed != 1)}. Write "
+            f"`def {make.__name__}(reward, right):` to get each right completion, or `def {make.__name__}(reward):`"
+        )
+    return per or (given_rights if needed == 2 else None)
+
+
+def _items(make: Make, arguments: tuple[Any, ...]) -> Iterator[Variant | Finding | None]:
+    """Yield what a law yields; raise a RewardDefinitionError for anything that is not a variant or a finding."""
+    items: Any = make(*arguments)
+    if not isinstance(items, Iterable):
+        raise RewardDefinitionError(
+            f"the law {make.__name__!r} returned {shorten(items)}. Yield variants: "
+            '`yield Variant(right.with_text("..."), "the variant scores {score}")`'
+        )
+    for item in items:
+        if not isinstance(item, (Variant, Finding, type(None))):
+            raise RewardDefinitionError(
+                f"the law {make.__name__!r} yields {shorten(item)}. Yield a Variant, or the result of "
+                "finding(reward, trial, score, why)"
+            )
+        yield item
 
 
 def _check_variant(subject: RewardUnderTest, right: Any, variant: Variant) -> Finding | None:
     """Return a finding if `variant` violates its condition, unless other rewards of the run judge it."""
-    start = variant.base or right.as_given
+    start = variant.base or (right if isinstance(right, Trial) else getattr(right, "as_given", None))
+    if start is None:
+        raise RewardDefinitionError(
+            f"the law {subject.law.name!r} yields a variant, but nothing to compare it with. Pass base=, or take a "
+            f"second argument: `def {subject.law.name}(reward, right):`"
+        )
     base, *scores = subject.see([start, variant.trial, *variant.twins])
     if not all(variant.breaks(score, base) for score in scores):
         return None

@@ -167,12 +167,16 @@ def _falls_and_rises(scores: Sequence[TrialResult], indices: tuple[int, int, int
 
 
 def _longer(right: Judged, seed: int) -> list[str]:
-    """Return versions of a right completion with more and more words in its thinking, or before the text."""
+    """Return versions of a right completion with more and more words in its thinking, or before the text.
+
+    The words are a sentence: in the clause of the answer, "may" and "nothing" would deny it.
+    """
     draw = random.Random(seed)
     words = draw.choices([word for word in _SENTENCE.split() if len(word) > 2], k=max(_SIZES))
     anatomy = right.anatomy
     start = anatomy.thinking.body.start if anatomy.thinking else 0
-    return [anatomy.text[:start] + " ".join([*words[:size], anatomy.text[start:]]) for size in _SIZES]
+    added = [" ".join(words[:size]) + ". " if size else "" for size in _SIZES]
+    return [anatomy.text[:start] + sentence + anatomy.text[start:] for sentence in added]
 
 
 @law(

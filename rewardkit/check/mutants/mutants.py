@@ -21,6 +21,7 @@ from zlib import crc32
 from rewardkit.check.mutants.operators import ALL, OF_REWARDS
 from rewardkit.check.mutants.sites import Source, sites_of
 from rewardkit.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.tree.fingerprints import NO_SOURCE
 
 _SHOWN = 50
 """The most characters of code to show in a table. Arbitrary: keeps a mutant on one line."""
@@ -126,7 +127,7 @@ def _source_of(function: Callable[..., Any]) -> tuple[str, str]:
     try:
         path = inspect.getsourcefile(function) or ""
         text = "".join(linecache.getlines(path)) or inspect.getsource(sys.modules[function.__module__])
-    except (OSError, TypeError, KeyError):
+    except (*NO_SOURCE, KeyError):
         raise RewardDefinitionError(
             f"{shorten(function)} has no source. Pass the text of its module, or a function that is defined in a file"
         ) from None

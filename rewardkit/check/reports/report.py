@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -321,12 +321,17 @@ class Section:
         return f"BROKEN: {', '.join([*fault_counts, *counts])}; {spent}"
 
 
+def cut_short(results: Iterable[LawResult]) -> list[LawResult]:
+    """Return the laws that ran out of time."""
+    return [result for result in results if result.outcome == "unfinished" and (result.count or result.reason == OVER)]
+
+
 def budget_for(report: Report) -> int:
     """Estimate the budget, in seconds, to finish the laws that ran out of time; 0 if none did or it is unknown."""
     everything = [report, *report.components]
     results = [result for entry in everything for result in entry.results]
     durations = [result.seconds for result in results if result.outcome in ("held", "broken")]
-    late = [entry for entry in results if entry.outcome == "unfinished" and (entry.count or entry.reason == OVER)]
+    late = cut_short(results)
     if not late or not report.budget:
         return 0
     usual = max(1.0, sum(durations) / max(1, len(durations)))

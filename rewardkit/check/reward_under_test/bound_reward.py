@@ -17,7 +17,7 @@ from rewardkit.check.findings import LawResult
 from rewardkit.check.laws import Law
 from rewardkit.check.reports.report import Report, laws_without_findings
 from rewardkit.check.run.execution import OnProgress
-from rewardkit.check.run.selection import selected
+from rewardkit.check.run.selection import LawLike, selected
 from rewardkit.errors import RewardDefinitionError, near_miss
 from rewardkit.tree.binding import name_of as function_name
 from rewardkit.tree.reward import Reward
@@ -75,8 +75,8 @@ def bind_reward(
     options: Mapping[str, Any],
     *,
     name: str = "",
-    laws: Iterable[Law | str] | None = None,
-    without: Iterable[Law | str] = (),
+    laws: Iterable[LawLike] | None = None,
+    without: Iterable[LawLike] = (),
 ) -> BoundReward:
     """Bind a reward to its examples, laws and other `check_reward` options.
 
@@ -84,7 +84,7 @@ def bind_reward(
         reward: a reward, a trainer's function, or a list of them.
         options: keyword arguments of `check_reward`.
         name: by default, the repr of the reward.
-        laws: laws or their names, including ``"exploits"`` and ``"search"``; all laws by default.
+        laws: laws, as in `check_reward`; all laws by default.
         without: laws to leave out.
 
     Raises:

@@ -11,7 +11,7 @@ import re
 import traceback
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +33,15 @@ class Trial:
     completion: Any
     example: int = 0
     columns: Mapping[str, Any] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the completion; of chat messages, the text of the last assistant message."""
+        return text_of(self.completion)
+
+    def with_text(self, text: str) -> Trial:
+        """Return the same trial with another text, in the format of the completion."""
+        return replace(self, completion=with_text(self.completion, text))
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import Any
 
 from rewardkit.rewards.format import Tags
 from rewardkit.text.extractors import Tagged
+from rewardkit.tree.fingerprints import NO_SOURCE
 from rewardkit.tree.reward import Reward
 from rewardkit.tree.trl_function import OtherColumns
 
@@ -33,7 +34,7 @@ def only_zipped(function: Callable[..., Any], name: str) -> bool:
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
-    except (OSError, TypeError, SyntaxError, ValueError):
+    except (*NO_SOURCE, ValueError):
         return False
     read = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     items = [item for target, source in _loops(tree) for item in _items_of(target, source, name)]

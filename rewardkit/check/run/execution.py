@@ -32,7 +32,7 @@ skipped, without a finding."""
 _LOSSES = 16
 """If the child is lost on a completion, the law runs again without that completion, up to this many times.
 Arbitrary."""
-_WORTH = 1.0
+WORTH = 1.0
 """The seconds that must be left for unfinished laws to continue. Arbitrary: starting a child alone takes almost as
 long."""
 _SHARE = 0.5
@@ -68,14 +68,17 @@ def run_laws(
         if result.outcome == "unfinished" and result.count:
             cut[result.law] = result
         yield result
-    if not cut or subject.left < _WORTH:
+    if not cut or subject.left < WORTH:
         return
     subject.resume({name: result.reached for name, result in cut.items()})
     for again in run(subject, [law for law in laws if law.name in cut], patience, on_progress, output):
-        first = cut[again.law]
-        tries, seconds = first.tries + again.tries, first.seconds + again.seconds
-        merged = again if again.reason != OVER else replace(first, outcome=again.outcome)
-        yield replace(merged, tries=tries, seconds=seconds)
+        yield continued(cut[again.law], again)
+
+
+def continued(first: LawResult, again: LawResult) -> LawResult:
+    """Return the result of a law that was not finished at first, and then ran again."""
+    merged = again if again.reason != OVER else replace(first, outcome=again.outcome)
+    return replace(merged, tries=first.tries + again.tries, seconds=first.seconds + again.seconds)
 
 
 def _run_in_process(

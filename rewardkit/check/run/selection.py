@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from rewardkit.check.findings import COMPARE, Finding, Law, Turn
 from rewardkit.check.laws import every_law, find
+from rewardkit.check.laws.base import law as law_of
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.errors import RewardDefinitionError, near_miss, shorten
+
+LawLike = Law | str | Callable[..., Any]
+"""A law, its name, or a function that yields variants."""
 
 
 def _exploits(subject: RewardUnderTest) -> Iterator[Finding]:
@@ -66,35 +72,47 @@ def fast_laws() -> tuple[str, ...]:
 
 
 def selected(
-    laws: Iterable[Law | str] | None = None,
+    laws: Iterable[LawLike] | None = None,
     *,
-    without: Iterable[Law | str] = (),
+    without: Iterable[LawLike] = (),
     regressions: str | Path | None = None,
 ) -> tuple[Law, ...]:
     """Return the chosen laws in the given order, or all laws in the order in which they run.
 
     Args:
-        laws: laws or their names; all laws by default.
+        laws: laws, functions that yield variants, or names; all laws by default.
         without: laws to leave out.
         regressions: the file of known exploits.
 
     Raises:
-        RewardDefinitionError: a law does not exist.
+        RewardDefinitionError: a law does not exist, or two have the same name.
     """
     tricks = laws_of_exploits(regressions)
-    left_out = {law if law in OF_EXPLOITS else _law(law, tricks).name for law in _listed(without, "without")}
     if laws is not None:
         chosen = [_law(law, tricks) for law in _listed(laws, "laws")]
     else:
         chosen = sorted([*tricks.values(), *every_law()], key=lambda law: law.turn)
-    return tuple(law for law in chosen if law.name not in left_out)
+    by_name: dict[str, Law] = {}
+    for law in chosen:
+        if by_name.setdefault(law.name, law).check is not law.check and law.name not in OF_EXPLOITS:
+            raise RewardDefinitionError(f"two laws are called {law.name!r}. Rename the function of one of them")
+    names = {*OF_EXPLOITS, *by_name}
+    left_out = {law if law in names else _law(law, tricks).name for law in _listed(without, "without")}
+    return tuple(law for law in by_name.values() if law.name not in left_out)
 
 
-def _law(law: Law | str, tricks: dict[str, Law]) -> Law:
+def _law(law: LawLike, tricks: dict[str, Law]) -> Law:
     """Return a law, found by name if `law` is a name; `tricks` are the laws for exploits."""
     if isinstance(law, Law):
         return law
-    chosen = tricks.get(law) or (find(law) if isinstance(law, str) else None)
+    if inspect.isroutine(law):
+        return law_of(law)
+    if not isinstance(law, str):
+        raise RewardDefinitionError(
+            f"a law is a name, a law of rewardkit.testing.laws, or a function that yields variants, got {shorten(law)}."
+            " Write `def my_law(reward, right): yield Variant(...)`"
+        )
+    chosen = tricks.get(law) or find(law)
     if chosen is not None:
         return chosen
     if law == "regressions":
@@ -107,8 +125,8 @@ def _law(law: Law | str, tricks: dict[str, Law]) -> Law:
     raise RewardDefinitionError(f"unknown law {shorten(law)}.{near_miss(law, names)} Laws: {', '.join(names)}")
 
 
-def _listed(laws: Iterable[Law | str], option: str) -> list[Law | str]:
-    if isinstance(laws, (str, Law)):
+def _listed(laws: Iterable[LawLike], option: str) -> list[LawLike]:
+    if isinstance(laws, (str, Law)) or callable(laws):
         raise RewardDefinitionError(
             f"{option}= must be a list of laws or names, got {shorten(laws)}. Put it in brackets."
         )

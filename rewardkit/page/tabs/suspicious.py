@@ -80,8 +80,8 @@ _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")
 """The kinds of alerts whose completions get a high score for too little."""
 _OBSERVATIONS = (
-    "Healthy runs show these as often as runs that game their reward, so they have no strength and are not a reason to "
-    "doubt the run."
+    "Runs that game their reward show these no more often than healthy runs, so they have no strength and are not a "
+    "reason to doubt the run."
 )
 _ABOUT = (
     "These are alerts, not verdicts: patterns that also appear if a model games its reward. Healthy runs also have "
@@ -97,6 +97,7 @@ class Suspicious(Tab):
         self.watched = watched
         self.search: Search = watched.cached_for_run("alerts", Search)
         self.all = page.address.get("all") == "1"
+        self.is_open = page.address.get("observations") == "1"
 
     async def build(self) -> None:
         ui.text(_ABOUT, "notice soft", "div")
@@ -145,10 +146,22 @@ class Suspicious(Tab):
                     f"Show {hidden_count} weaker alert{'' if hidden_count == 1 else 's'}", self._show_all, "alone"
                 )
             if observations:
-                ui.text("Observations about this run", tag="h2")
-                ui.text(_OBSERVATIONS, "soft", "p")
+                self._observations(observations, scores)
+
+    def _observations(self, observations: Sequence[Alert], scores: Scores) -> None:
+        """Show the observations, folded away until a user opens them, also when newer data is shown."""
+        count = len(observations)
+        title = f"{count} observation{'' if count == 1 else 's'}, which healthy runs show as often"
+        with ui.details(title, "observations", self._open) as folded:
+            if self.is_open:
+                folded.props["open"] = True
+            ui.text(_OBSERVATIONS, "soft", "p")
             for observation in observations:
                 self._alert(observation, scores)
+
+    def _open(self, is_open: bool) -> None:
+        self.is_open = is_open
+        self.page.note(self.page.address.with_state(observations="1" if is_open else None))
 
     def _alert(self, alert: Alert, scores: Scores) -> None:
         with ui.box("card alert"):

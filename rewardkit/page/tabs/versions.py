@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -25,6 +26,10 @@ _LINES = 4_000
 """The maximum number of lines for an exact comparison. Arbitrary: a heuristic keeps longer comparisons fast."""
 _CONTEXT = 3
 """The number of unchanged lines to show around a change, the same as in diff and Git."""
+_WORDS = re.compile(r"[\w.]+|[^\w.]")
+"""A name or a number, or a single other character: a change of ``0.2`` to ``0.25`` is shown with the whole number."""
+_LONGEST_CHANGE = 60
+"""The maximum number of characters of a change that is shown in the table. Arbitrary: it fits the column."""
 Pieces = Sequence[tuple[str, bool]]
 
 
@@ -103,10 +108,10 @@ def files_of(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[tupl
 
 
 def change_in_words(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> str:
-    """Summarize the changes between two versions: ``"expression, reward.py +3 −1"``."""
+    """Summarize the changes between two versions: ``"0.6 replaces linear(0, 0.4, end=0.5), reward.py +3 −1"``."""
     if old is None:
         return "the first version"
-    changes = ["expression"] if old["reward"] != new["reward"] else []
+    changes = [_change_of_expression(old["reward"], new["reward"])] if old["reward"] != new["reward"] else []
     for path, before, after in files_of(old, new):
         lines = changed_lines(before, after, context=0)
         added, removed = (sum(line.sign == sign for line in lines) for sign in "+-")
@@ -115,6 +120,29 @@ def change_in_words(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> st
     has_sources = sources_of(old) and sources_of(new)
     unsaid = "options that the expression does not show" if has_sources else "nothing that was recorded"
     return ", ".join(changes) or unsaid
+
+
+def _change_of_expression(old: str, new: str) -> str:
+    """Return the words from the first change to the last one, or ``"expression"`` if they are too many for a table."""
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    start = _count_equal(before, after)
+    end = _count_equal(before[start:][::-1], after[start:][::-1])
+    while end and any(
+        words[start : len(words) - end].count("(") > words[start : len(words) - end].count(")")
+        for words in (before, after)
+    ):
+        end -= 1  # up to the end of a call
+    gone, added = ("".join(words[start : len(words) - end]).strip(" ,") for words in (before, after))
+    if max(len(gone), len(added)) > _LONGEST_CHANGE:
+        return "expression"
+    if gone and added:
+        return f"{added} replaces {gone}"
+    return f"adds {added}" if added else f"removes {gone}"
+
+
+def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return how many words at the start of both are equal."""
+    return len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))
 
 
 _NONE = "none"

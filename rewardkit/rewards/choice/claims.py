@@ -18,6 +18,7 @@ Each pattern reads at most `_WINDOW` characters around one mention, so the time 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +33,7 @@ from rewardkit.text.claims import (
 )
 from rewardkit.text.final_answer import Statement, from_the_end, is_claimed, statements, without_elements
 from rewardkit.text.phrases import AND_WORDS, OR_WORDS
-from rewardkit.text.visibility import replaced
+from rewardkit.text.visibility import replaced, shown
 
 # Find mentions of options in a text: ``$\text{(B)}$, not A`` is read as ``(B), not A``, with two mentions.
 
@@ -50,10 +51,12 @@ neighboring mentions are judged."""
 
 _WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
 _QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»「」『』$\\{}✅✓✔☑\ufe0f', "")
+# Marks that frame or underline a letter: "B" in a circle, or as a key.
+_FRAMES = dict.fromkeys("\u0332\u0333\u20dd\u20de\u20df\u20e2\u20e3\u20e4", "")
 _CAPITALS = {chr(0xFF21 + place): chr(0x41 + place) for place in range(26)}
 """Full-width letters, as in Chinese exams."""
 
-_PLAIN = _WIDE | _QUOTES | _CAPITALS
+_PLAIN = _WIDE | _QUOTES | _FRAMES | _CAPITALS
 # "\text{(B)}" and "\boxed{B}": commands around an option; "\frac" is part of a formula and stays.
 _LATEX = re.compile(
     r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|(?:[lL]arge|LARGE|[hH]uge|displaystyle)\b|[,;!()\[\]])"
@@ -138,6 +141,11 @@ class Options:
     def _only_ascii(self) -> dict[str, str]:
         return {character: new for character, new in self._formatting.items() if character.isascii()}
 
+    @cached_property
+    def _are_shown(self) -> bool:
+        """Whether no name has an invisible character, as some Persian words have."""
+        return all(shown(name) == name for name in self.names)
+
     def plain(self, text: str) -> str:
         """Return the end of `text` without formatting, margins and empty lines."""
         text = text[-MAX_CHARACTERS:]
@@ -147,6 +155,8 @@ class Options:
             text = _LATEX.sub("", text)
         if not text.isascii():
             text = _SMILEYS.sub("", text)
+            if self._are_shown:
+                text = shown(text)
         text = replaced(text, self._only_ascii if text.isascii() else self._formatting)
         if not self._name_characters & {"'", "_"} and ("'" in text or "_" in text):
             text = _FRAME.sub("", text)
@@ -177,6 +187,8 @@ class Options:
 
     def _is_a_word(self, match: re.Match[str], plain: str) -> bool:
         word = match[0]
+        if unicodedata.category(plain[match.end() : match.end() + 1] or " ")[0] == "M":  # "E" in "É" as two characters
+            return True
         if word in _WORDS and _RUNS_ON.match(plain, match.end()):
             return True
         is_letter = len(word) == 1 and word.isalpha()
@@ -234,7 +246,7 @@ _ADVERB = (
 _KIND = (
     r"(?:(?:the |la |a )?(?:option|choice|answer|letter|number|opción|opção|alternativa|letra|lettre|pilihan|"
     r"вариант|буква|antwort|réponse|respuesta|resposta|risposta)|"
-    r"the (?:first|second|third|fourth|fifth|last) (?:option|choice|one),?|the|la|a(?= [A-Z]\b))"
+    r"the (?:first|second|third|fourth|fifth|last) (?:option|choice|one),?|the|la|(?-i:a)(?= [A-Z]\b))"
 )
 # "(B" and "((B": only brackets may be between the words and the option.
 _OPENING = r" ?[(\[]{0,2}\Z"
@@ -450,6 +462,11 @@ _JOIN_WORD = _any(OR_WORDS, AND_WORDS, "か", r"\bif not\b", r"\bunless (?:it is
 _BESIDE = r"\b(?:option|choice|letter|probably|likely|i (?:think|guess|believe|suppose))\b"
 # Text between two joined options: "A, B", "A / B", "A or option B".
 _JOINED = _any(r"[\s()\[\],;:./|&+~>→\-–—…・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, _BESIDE, end="+")
+# Text between copies of an option: "B B B", "B, B, B".
+_COPY = re.compile(r"[ ,;]{1,3}")
+_COPIES = 3
+"""The number of copies that are no choice. Arbitrary: nobody gives an option three times in a row, and a policy that is
+stuck repeats it far more often."""
 # One of these must be in the text between: "A B" may be a list of marks.
 _OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]", ",\n")
 _TOPIC = re.compile(r"[은는] ?")
@@ -804,6 +821,8 @@ class _Text:
 
     def _hedged(self, number: int) -> bool:
         name = self.mentions[number].name
+        if self._is_repeated(number):
+            return True
         if number and self.mentions[number - 1].name != name and self._joined(number - 1, _OR_BEFORE):
             return True
         end = number
@@ -820,6 +839,18 @@ class _Text:
             # "B, C and D are wrong", but not "B - C and D are wrong"
             return not _DASH.match(self.text, self.mentions[number].end)
         return (has_others and not self._predicated(end)) or self._lists_another(number)
+
+    def _is_repeated(self, number: int) -> bool:
+        """Return whether the mention is one of several copies in a row: "B B B"."""
+        name, first, last = self.mentions[number].name, number, number
+        while first and self.mentions[first - 1].name == name and self._is_copied(first - 1):
+            first -= 1
+        while last + 1 < len(self.mentions) and self.mentions[last + 1].name == name and self._is_copied(last):
+            last += 1
+        return last - first + 1 >= _COPIES
+
+    def _is_copied(self, number: int) -> bool:
+        return _COPY.fullmatch(self.text, self.mentions[number].end, self.mentions[number + 1].start) is not None
 
     def _lists_options(self, number: int) -> bool:
         """Return whether two other options with their texts follow on the same line: "A. one B. two C. three"."""

@@ -92,7 +92,7 @@ class Definition:
     def require(self) -> None:
         """Raise MissingExtraError if the library that the check needs is not installed."""
         if self.library and importlib.util.find_spec(self.library) is None:
-            raise MissingExtraError.of(f"the instruction {self.id!r}", "instructions")
+            raise MissingExtraError.of(f"rk.instructions: {self.id}", "instructions")
 
 
 CHECKS: dict[str, Definition] = {}

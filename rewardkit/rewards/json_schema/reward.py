@@ -26,6 +26,7 @@ from rewardkit.rewards.json_schema.engine import Key, Part, Rules, SchemaEngine
 from rewardkit.text.extraction import as_extractor, document
 from rewardkit.text.extractors import Extractor, Json
 from rewardkit.text.json_text import Parsed, Path, Violations, printable, value_text
+from rewardkit.tree.coercion import without_none
 from rewardkit.tree.leaf import expression, primitive
 from rewardkit.tree.parameters import Parameter
 from rewardkit.tree.reward import Reward
@@ -54,10 +55,10 @@ def _filled(schema: dict[str, Any]) -> dict[str, Any]:
     """Return `schema` without keywords, properties and definitions that are None; its depth is already limited."""
     filled: dict[str, Any] = {}
     for keyword, value in schema.items():
-        if value is None and keyword == "const":
+        if (value is None and keyword == "const") or (keyword in ("const", "enum") and without_none(value) != value):
             raise refusal(
-                'a "const" is None, which may ask for null, or may come from Arrow, which gives all dicts of a column '
-                "the same keys. Store the schemas as JSON text."
+                f'the value of "{keyword}" is or has a None, which may ask for null, or may be a gap. Store the '
+                "schemas as JSON text."
             )
         if value is None:
             continue

@@ -86,7 +86,7 @@ class Budget:
                 "completion tokens)}"
             )
         if self.store is not None:
-            object.__setattr__(self, "store", checked_path(self.store, "rk.Budget: store", "judge"))
+            object.__setattr__(self, "store", checked_path(self.store, "rk.Budget", "store", "judge"))
         require_apsw("rk.Budget", "judge")
 
     def check(self, model: str) -> None:

@@ -42,7 +42,7 @@ class Cache:
     replay: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", checked_path(self.path, "rk.Cache: path", "judge"))
+        object.__setattr__(self, "path", checked_path(self.path, "rk.Cache", "path", "judge"))
 
     def get(self, key: str) -> str | None:
         """Return the text saved under `key`, or None if there is none."""

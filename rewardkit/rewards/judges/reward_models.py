@@ -12,7 +12,7 @@ import inspect
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +20,9 @@ from functools import cache
 from itertools import groupby
 from typing import Any, ClassVar, final
 
+from rewardkit.batch.messages import Message, as_messages, completion_text, content_text, prompt_text
 from rewardkit.batch.score import Score
+from rewardkit.batch.transcripts import REASONING
 from rewardkit.errors import (
     MissingExtraError,
     RewardDefinitionError,
@@ -54,6 +56,8 @@ _STEP = 64
 _BEYOND = 1_000_000
 
 Ids = dict[str, list[int]]
+Prompt = str | Sequence[Message] | None
+"""A prompt as the data has it: text, or chat messages."""
 
 
 @final
@@ -122,11 +126,11 @@ class Classifier:
         parameter = next(iter(model.parameters()), None)
         self.device = "cpu" if parameter is None else parameter.device
         self._forward_parameters = inspect.signature(model.forward).parameters
-        self._padding = getattr(self.config, "pad_token_id", None)
-        if self._padding is None and self.config is not None and tokenizer.pad_token_id is not None:
-            self._padding = self.config.pad_token_id = (
-                tokenizer.pad_token_id
-            )  # the model needs it to find the last token of a text
+        # The model needs the padding token to find the last token of a text. As in TRL, the tokenizer's counts.
+        padding = (tokenizer.pad_token_id, tokenizer.eos_token_id, getattr(self.config, "pad_token_id", None))
+        self._padding = next((token for token in padding if token is not None), None)
+        if self.config is not None:
+            self.config.pad_token_id = self._padding
         added = getattr(tokenizer, "added_tokens_decoder", {}).values()
         special = {*map(str, tokenizer.all_special_tokens), *(str(token) for token in added if token.special)}
         # Special tokens are broken up with a space after their first character. That would not change a token that has
@@ -134,15 +138,20 @@ class Classifier:
         breakable = sorted((token for token in special if len(token[:2].strip()) == 2), key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, breakable)) or r"(?!)")
 
-    def read(self, texts: Sequence[tuple[str, str]], reading: Reading) -> Iterator[dict[int, Verdict]]:
+    def read(self, texts: Sequence[tuple[Sequence[Message], Prompt]], reading: Reading) -> Iterator[dict[int, Verdict]]:
         """Yield the verdicts on (completion, prompt) pairs, batch by batch, as mappings index -> verdict."""
         limit = reading.max_length or self._limit()
         encoded: list[_Encoded] = []
         for number, (completion, prompt) in enumerate(texts):
-            try:
-                encoded.append(self._encoded(number, completion, prompt, limit))
-            except Exception as error:
-                yield {number: Verdict(_failure("its tokenizer", error))}
+            # A template may refuse calls that the policy wrote. Its text must still get a score.
+            for messages in (completion, [{"role": "assistant", "content": completion_text(completion)}]):
+                try:
+                    encoded.append(self._encoded(number, messages, prompt, limit))
+                    break
+                except Exception as error:
+                    failure = _failure("its tokenizer", error)
+            else:
+                yield {number: Verdict(failure)}
         encoded.sort(key=len)
         for width, texts_of_width in groupby(encoded, lambda text: self._width(len(text), limit)):
             same_width = list(texts_of_width)
@@ -200,16 +209,18 @@ class Classifier:
             raise ValueError(f"its logits have the shape {tuple(logits.shape)} instead of (texts, labels)")
         return logits[: len(batch)]
 
-    def _encoded(self, number: int, completion: str, prompt: str, limit: int) -> _Encoded:
+    def _encoded(self, number: int, completion: Sequence[Message], prompt: Prompt, limit: int) -> _Encoded:
         notes = []
         max_characters = limit * _LONGEST_TOKEN
-        if len(completion) > max_characters:
-            notes.append(f"cut from {len(completion):,} to {max_characters:,} characters")
-        prompt, completion = _encodable(prompt[:max_characters]), _encodable(completion[:max_characters])
-        if self._special.search(completion):
+        characters = len(completion_text(completion))
+        if characters > max_characters:
+            notes.append(f"cut from {characters:,} to {max_characters:,} characters")
+        prompt, cut = (
+            _each_text(value, lambda text: _encodable(text[:max_characters])) for value in (prompt, completion)
+        )
+        completion = _each_text(cut, self._without_special_tokens)
+        if completion != cut:
             notes.append("special tokens broken up")
-            while self._special.search(completion):
-                completion = self._special.sub(lambda match: f"{match[0][0]} {match[0][1:]}", completion)
         ids = self._ids(completion, prompt)
         length = len(ids["input_ids"])
         if length > limit:
@@ -217,27 +228,33 @@ class Classifier:
             ids = self._ids(completion, self._end_of(prompt, completion, limit), limit)
         return _Encoded(number, ids, "; ".join(notes))
 
-    def _ids(self, completion: str, prompt: str, limit: int | None = None) -> Ids:
+    def _without_special_tokens(self, text: str) -> str:
+        while self._special.search(text):
+            text = self._special.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)
+        return text
+
+    def _ids(self, completion: Sequence[Message], prompt: Prompt, limit: int | None = None) -> Ids:
         """Return the inputs of the model by name, each with one integer per token, for at most `limit` tokens."""
-        if getattr(self.tokenizer, "chat_template", None):
-            messages = [{"role": "user", "content": prompt}] if prompt else []
-            messages.append({"role": "assistant", "content": completion})
-            encoding = self.tokenizer.apply_chat_template(messages, tokenize=True, return_dict=True)
+        text, options = completion_text(completion), {"truncation": True, "max_length": limit} if limit else {}
+        if isinstance(prompt, str):  # as in TRL, which has no other tokens here
+            encoding = self.tokenizer(prompt + text, add_special_tokens=False, **options, verbose=False)
+        elif getattr(self.tokenizer, "chat_template", None):
+            rendered = self.tokenizer.apply_chat_template([*(prompt or ()), *completion], tokenize=False)
+            encoding = self.tokenizer(rendered, add_special_tokens=False, verbose=False)
         else:
-            texts = (prompt, completion) if prompt else (completion,)
-            truncation = {"truncation": True, "max_length": limit} if limit else {}
-            encoding = self.tokenizer(*texts, **truncation, verbose=False)
+            texts = (prompt_text(prompt), text) if prompt else (text,)
+            encoding = self.tokenizer(*texts, **options, verbose=False)
         tokens = list(encoding["input_ids"])[:limit] or [self.tokenizer.eos_token_id or 0]
         ids = {"input_ids": tokens, "attention_mask": [1] * len(tokens)}
         if "token_type_ids" in encoding and "token_type_ids" in self._forward_parameters:
             ids["token_type_ids"] = (list(encoding["token_type_ids"]) or [0])[: len(tokens)]
         return ids
 
-    def _end_of(self, prompt: str, completion: str, limit: int) -> str:
+    def _end_of(self, prompt: Prompt, completion: Sequence[Message], limit: int) -> Prompt:
         """Return the end of the prompt that leaves room for the whole completion."""
-        while prompt and len(self._ids(completion, prompt)["input_ids"]) > limit:
+        while prompt_text(prompt) and len(self._ids(completion, prompt)["input_ids"]) > limit:
             # Cut a quarter at a time, because the prompt is tokenized again after each cut.
-            prompt = prompt[len(prompt) // 4 + 1 :]
+            prompt = _without_first_quarter(prompt)
         return prompt
 
     def _limit(self) -> int:
@@ -317,6 +334,38 @@ def _looks(module: Any) -> str:
     return f"{type(module).__qualname__} {fingerprint(numbers)}"
 
 
+def _without_first_quarter(prompt: Prompt) -> Prompt:
+    if prompt is None or isinstance(prompt, str):
+        return prompt and prompt[len(prompt) // 4 + 1 :]
+    texts = [content_text(message.get("content")) for message in prompt]
+    cut = sum(map(len, texts)) // 4 + 1
+    shorter = []
+    for message, text in zip(prompt, texts, strict=True):
+        shorter.append({**message, "content": text[cut:]})
+        cut = max(0, cut - len(text))
+    return shorter
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """Return messages, or a text, with `change` applied to all their texts."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {_each_text(key, change): _each_text(item, change) for key, item in value.items()}
+    return [_each_text(item, change) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _without_thinking(message: Message) -> Message:
+    if message.get("role", "assistant") != "assistant":
+        return message
+    remaining = {name: value for name, value in message.items() if name not in REASONING}
+    return remaining | {"content": visible_text(content_text(message.get("content")))}
+
+
+def _unchanged(prompt: Prompt) -> Prompt:
+    return prompt
+
+
 def _encodable(text: str) -> str:
     """Replace lone surrogates, which no tokenizer accepts, with question marks."""
     return text.encode("utf-8", "replace").decode()
@@ -352,9 +401,14 @@ def reward_model(
     ``rk.normalize(rk.reward_model("org/name"))`` makes the logits comparable to other rewards.
     ``rk.gate(when=form, then=rk.reward_model("org/name", probability=True))`` skips completions of the wrong form.
 
-    In the tokenizer's chat template, the prompt is the user's message and the completion the assistant's message.
-    Without a template, they are a pair of texts. Special tokens in a completion are broken up, so that it cannot end
-    its turn and praise itself in the next one. A completion whose score is not finite fails; the others are scored.
+    The model reads the same tokens as in TRL's own list of reward functions: chat messages in the tokenizer's chat
+    template, and a prompt that is text directly followed by the completion, without a template or special tokens.
+    Three differences protect the training. Thinking is left out; ``show_thinking=True`` includes it. Special tokens in
+    a completion are broken up, so that it cannot end its turn and praise itself in the next one. Long inputs are cut.
+    A completion whose score is not finite fails; the others are scored.
+
+    Without prompts, the completion is the only message. If the tokenizer has no template, it adds its special tokens
+    to the completion, or to the pair of a chat prompt and the completion.
 
     Args:
         model: a name or folder that transformers can load, which happens once per process, on first use; or a module
@@ -406,7 +460,7 @@ def reward_model(
         label=(label, None),
         probability=(probability, False),
     )
-    parameters = (Parameter("completion", "completion"), Parameter("prompt", "prompt", default=""))
+    parameters = (Parameter("completion", "messages"), Parameter("prompt", "prompt", view=_unchanged, default=None))
     binding = Binding(reader, parameters, expensive=True, trusted=True)
     return Leaf(binding, ReturnPolicy(name, limits, on_failure=on_failure), call_text)
 
@@ -421,9 +475,10 @@ class Reader:
     show_thinking: bool
     pool: ClassVar[str] = "models"
 
-    async def __call__(self, completion: str, prompt: str = "") -> Score:
-        text = completion if self.show_thinking else visible_text(completion)
-        verdict = await _queue(self, os.getpid()).verdict(text, prompt)
+    async def __call__(self, completion: str | Sequence[Message], prompt: Prompt = None) -> Score:
+        messages = as_messages(completion, "completion", 0)
+        messages = messages if self.show_thinking else list(map(_without_thinking, messages))
+        verdict = await _queue(self, os.getpid()).verdict(messages, prompt)
         if isinstance(verdict.value, Exception):
             raise verdict.value
         return Score(verdict.value, verdict.note)
@@ -438,7 +493,7 @@ class _Queue:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rewardkit reward model")
         self._waiting: list[_Waiting] = []
 
-    async def verdict(self, completion: str, prompt: str) -> Verdict:
+    async def verdict(self, completion: Sequence[Message], prompt: Prompt) -> Verdict:
         loop = asyncio.get_running_loop()
         waiting = _Waiting(completion, prompt, loop.create_future())
         self._waiting.append(waiting)
@@ -465,8 +520,8 @@ class _Queue:
 
 @dataclass
 class _Waiting:
-    completion: str
-    prompt: str
+    completion: Sequence[Message]
+    prompt: Prompt
     verdict: asyncio.Future[Verdict]
 
     def take(self, verdict: Verdict) -> None:

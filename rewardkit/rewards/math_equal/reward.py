@@ -170,7 +170,10 @@ _CLOSING = re.compile(r"(?:\s*(?:\n`{3}|\n-{3,}|\$?\\blacksquare\$?|∎|[QE]\.?E
 """Marks at the end of a block or a proof."""
 
 # ". Let me know if you have questions!" after the answer; without digits, which may be an answer.
-_COURTESY = re.compile(rf"\s*(?:[.!]\s*|\n\s*){COURTESY.pattern}[^\n\d$.!?]{{0,160}}[.!?]?\s*\Z", re.IGNORECASE)
+# A line break counts only with all the white space around it: "\s*\n\s*" would take cubic time.
+_COURTESY = re.compile(
+    rf"(?:[.!]\s*|(?<!\s)(?=[^\S\n]*\n)\s+){COURTESY.pattern}[^\n\d$.!?]{{0,160}}[.!?]?\s*\Z", re.IGNORECASE
+)
 
 # Text that may surround the only formula of the last line, or precede that line.
 

@@ -9,6 +9,8 @@ from rewardkit.batch.batch import Batch
 from rewardkit.errors import RewardDefinitionError, RewardKitError, near_miss
 from rewardkit.progress.bounds import TOLERANCE
 from rewardkit.progress.schedule import PerformanceSchedule, Schedule
+from rewardkit.text.extractors import Prefilled
+from rewardkit.text.thinking import Marks
 from rewardkit.tree.conversion import RewardLike, tree_of
 from rewardkit.tree.names import Names
 from rewardkit.tree.parameters import Scope, check
@@ -72,6 +74,7 @@ class Plan:
     def __init__(self, reward: RewardLike | Sequence[Any]) -> None:
         self.root = tree_of(reward, "what is scored")
         self.names = Names.of(self.root)
+        _check_prefilled(self.root)
         self._first: dict[Reward, Reward] = {}
         # Keep the objects alive, so that no other object can get the same id.
         self._by_identity: dict[int, tuple[Reward, Reward]] = {}
@@ -163,6 +166,33 @@ class Plan:
     def late(self, max_steps: int) -> Iterator[str]:
         """Yield a warning for each schedule or stage whose first change comes after the last training step."""
         return late_changes(self.nodes, max_steps, lambda node: self.label(node) or repr(node))
+
+
+def _check_prefilled(root: Reward) -> None:
+    """Raise a RewardDefinitionError if an extractor waits for the end of another thinking than the prompt opens."""
+    opened: list[tuple[Marks, tuple[str, ...], Reward]] = []
+    waiting: list[tuple[Prefilled, tuple[str, ...], Reward]] = []
+    for node, path, _ in walk(root):
+        binding = node.facts.binding
+        if binding is None:
+            continue
+        if marks := getattr(binding.function, "opened_by_prompt", None):
+            opened.append((marks, path, node))
+        for parameter in binding.parameters:
+            view = parameter.view
+            while view is not None and not isinstance(view, Prefilled):
+                view = getattr(view, "source", None)
+            waiting += [(view, path, node)] if view is not None else []
+    for extractor, path, node in waiting:
+        # The prompts of other routes may open another tag.
+        here = [entry for entry in opened if all(key == other for key, other in zip(path, entry[1], strict=False))]
+        if here and not any(marks in extractor.where.thinking.blocks for marks, _, _ in here):
+            marks, _, form = here[0]
+            raise RewardDefinitionError(
+                f"{node!r} searches after {' or '.join(extractor.where.thinking.closings)}, but for {form!r}, the "
+                f"prompt opens {marks.opening}, so no answer would be found. Name the tag: "
+                f"extract=rk.extract.prefilled(rk.extract.{extractor.for_prompt(marks).where!r})"
+            )
 
 
 def check_node(node: Reward, batch: Batch, label: str) -> None:

@@ -27,7 +27,7 @@ def test_zstandard_and_deflate_hold_the_same(tmp_path: Path) -> None:
 def test_without_zstandard_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "run.eval", [sample()], zstandard=True)
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(MissingExtraError, match=r"rewardkit-sdk\[inspect\].*inspect log convert"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[inspect\].*inspect log convert"):
         rk.from_inspect_log(path)
 
 

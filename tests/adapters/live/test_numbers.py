@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 import rewardkit as rk
-from rewardkit_adapters.live.numbers import numbers_of, parse_weight, tunables, with_numbers
+from rewardkit_adapters.live.mailbox import Request
+from rewardkit_adapters.live.numbers import numbers_of, parse_weight, replaced_values, tunables, with_numbers
 from tests.trees import trees
 
 
@@ -68,6 +69,29 @@ def test_the_ends_of_stages_are_numbers_too() -> None:
         assert parse_weight(numbers_of(changed)["schedules"]["first"]) == parse_weight(value)
     with pytest.raises(rk.RewardDefinitionError, match="mixes fractions"):
         with_numbers(reward, {"schedules": {"first": 40}})  # over=0.1 is a fraction
+
+
+def test_replaced_numbers_and_schedules_are_named_as_in_the_request() -> None:
+    growing = rk.schedules.linear(0, 0.4, end=0.5)
+    content = rk.gate(TAGS, right * growing + 0.3 * style, threshold=rk.schedules.linear(0, 1))
+    course = rk.curriculum(
+        [
+            rk.Stage("first", right, until=rk.schedules.when_reached("right", level=0.8, window=5)),
+            rk.Stage("then", content),
+        ]
+    )
+    numbers = {
+        "weights": {"tags_gate/right": 0.6, "style": 0.4},
+        "thresholds": {"tags_gate": 0.5},
+        "schedules": {"first": 0.3},
+    }
+    replaced = replaced_values(course, numbers)
+    assert {kind: list(values) for kind, values in replaced.items()} == {kind: list(numbers[kind]) for kind in numbers}
+    assert with_numbers(with_numbers(course, numbers), replaced) == course
+    request = Request(1, "numbers", numbers={"weights": {"tags_gate/right": 0.6, "style": 0.4}})
+    assert request.change({"weights": replaced["weights"]}) == (
+        "weights.tags_gate/right: 0.6 replaces linear(0.0, 0.4, start=0.0, end=0.5), weights.style: 0.4 replaces 0.3"
+    )
 
 
 def test_what_follows_a_changed_part_still_follows_it() -> None:

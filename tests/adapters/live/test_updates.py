@@ -176,7 +176,16 @@ def test_numbers_change_and_rollbacks_lead_back_step_by_step(
     assert earlies == pytest.approx([1, 1, 1, 0.7, 3, 0.5, 1, 1, 3, 3])
     assert rk.get_config(run)["weights"] == {"early": 3.0, "echo": 2.0}
     said = rk.open_run(run).logs().df().sort_values("step")
-    assert said.message.iloc[0] == "reward version 1 from step 2 on: weights.echo=2.0"
+    assert said.message.iloc[0] == "reward version 1 from step 2 on: weights.echo: 2.0 replaces 0.5"
+    assert (
+        said.message.iloc[2]
+        == "reward version 3 from step 4 on: weights.early: 3.0 replaces linear(1.0, 0.0, start=0.0, end=1.0)"
+    )
+    assert [one.replaced.get("weights", {}).get("early") for one in answers(tmp_path)[1:4]] == [
+        1.0,
+        "linear(1.0, 0.0, start=0.0, end=1.0)",
+        None,
+    ]
     prints = [one.fingerprints[1] for one in answers(tmp_path)]
     assert said.version.tolist() == prints
     assert prints[3:5] == [prints[1], prints[0]]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -110,22 +114,38 @@ def trained(config: RunConfig, *, resume: bool | str | Path = False, expect: int
 
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """``rewardkit ...`` in a process of its own, on one thread."""
-    process = started(*arguments, **environment)
+    process = started(*arguments, environment=environment)
     output, errors = process.communicate(timeout=240)
     return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
 
 
-def started(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+def started(
+    *arguments: str, terminal: int = subprocess.PIPE, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """``rewardkit ...`` as it runs."""
     root = Path(__file__).parents[3]
     paths = os.pathsep.join([str(root), str(root / "adapters")])
     return subprocess.Popen(
         [sys.executable, "-m", "rewardkit.cli.main", *arguments],
-        env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", **(environment or {})},
+        stdout=terminal,
+        stderr=terminal,
         text=True,
     )
+
+
+def in_terminal(*arguments: str) -> str:
+    """What ``rewardkit ...`` shows in a terminal of 100 columns, without the codes for colors and cursor."""
+    main, child = pty.openpty()
+    with started(*arguments, terminal=child, environment={"COLUMNS": "100", "TERM": "xterm"}) as process:
+        os.close(child)
+        shown = bytearray()
+        with contextlib.suppress(OSError):  # the process has closed its end
+            while part := os.read(main, 1 << 16):
+                shown += part
+        assert process.wait() == 0, shown.decode(errors="replace")
+    os.close(main)
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode(errors="replace"))
 
 
 def weights(model: Path) -> dict[str, torch.Tensor]:

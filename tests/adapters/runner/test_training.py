@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,17 @@ from rewardkit.errors import ConfigError, MissingExtraError
 from rewardkit.record.run import open_run
 from rewardkit_adapters.runner.config_file import read
 from rewardkit_adapters.runner.evaluate import evaluate
-from tests.adapters.runner.projects import STEPS, config, losses, project, same_weights, steps, trained
+from tests.adapters.runner.projects import (
+    STEPS,
+    command,
+    config,
+    in_terminal,
+    losses,
+    project,
+    same_weights,
+    steps,
+    trained,
+)
 
 SHORT = {"max_steps": 2, "save_steps": 100}
 
@@ -65,6 +76,38 @@ def test_a_run_leaves_everything_in_its_folder(tmp_path: Path) -> None:
     assert "checkpoint-4" in longer
     assert steps(out) == list(range(STEPS + 2))
     assert len(losses(out, STEPS + 2)) == STEPS + 2
+
+
+@pytest.mark.slow
+def test_each_phase_before_the_first_step_is_shown_with_the_time_left(tmp_path: Path) -> None:
+    path = project(tmp_path, model={"name": "tiny", "warm_up_steps": 10}, grpo={**SHORT, "max_steps": 3})
+    piped = command("train", str(path), "--set", "output=piped")
+    assert piped.returncode == 0, piped.stderr
+    lines = iter(piped.stdout.splitlines())
+    for shown in (
+        "Loading torch and TRL",
+        "Making the tiny model: 10 supervised steps",
+        r"warm start 1/10  loss \d",
+        r"warm start 2/10  \d:\d\d:\d\d left  loss \d",
+        r"warm start 10/10  loss \d",
+        "Loading the model",
+        "evaluation before the training 1/1",
+        r"GRPO 2/3  \d:\d\d:\d\d left",
+        "evaluation after the training 1/1",
+    ):
+        assert any(re.match(shown, line) for line in lines), (shown, piped.stdout)
+
+    terminal = in_terminal("train", str(path), "--set", "output=terminal")
+    at = 0
+    for shown in (
+        "Loading torch",
+        "Making the tiny",
+        r"warm start \S+ +\d+/10 \d:\d\d:\d\d",
+        r"evaluation before .* 1/1",
+    ):
+        match = re.compile(shown).search(terminal, at)
+        assert match is not None, (shown, terminal)
+        at = match.end()
 
 
 @pytest.mark.slow

@@ -388,6 +388,24 @@ def test_logs_raw_means_weights_gates_and_the_share_of_unscorable_rows() -> None
     }
 
 
+def test_raw_means_leave_out_rows_without_a_score() -> None:
+    @rk.reward
+    def picky(completion: str) -> float:
+        if "bug" in completion:
+            raise ValueError("a bug")
+        if "outage" in completion:
+            raise rk.RewardFailure("an outage")
+        return 0.75
+
+    tags = rk.tags("answer")
+    trainer = StandInTrainer(rk.to_trl(0.25 * tags + rk.gate(when=tags, then=picky)))
+    texts = ["scored", "scored", "scored", "scored", "scored", "outage"]
+    trainer.rewards([f"<answer>{text}</answer>" for text in texts])  # a bug in the first batch stops a training
+    rewards = trainer.rewards_per_function([*(f"<answer>{text}</answer>" for text in (*texts, "bug")), "skipped"])
+    np.testing.assert_array_equal(rewards[:, 1], [0.75, 0.75, 0.75, 0.75, 0.75, np.nan, 0.0, 0.0])
+    assert trainer.metrics()["components/picky"] == 0.75
+
+
 def test_the_completions_log_has_the_same_columns_in_every_batch() -> None:
     trainer = StandInTrainer(rk.to_trl(LOGGED))
     columns = []

@@ -1,7 +1,11 @@
-"""Prompts and completions with image parts: their text is read, and nothing breaks on the way to the record."""
+"""Prompts and completions with image parts: their text is read, and nothing breaks on the way to the record.
+
+A tiny vision-language model is trained on an ``image`` column.
+"""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +106,97 @@ def test_they_are_recorded(tmp_path: Path) -> None:
     texts = run.completions().order("row").fetchall()
     assert [row[6] for row in texts] == ["<think>a</think><answer>42</answer>", "How many? 42", "", "41"]
     assert [row[1] for row in run.prompts().fetchall()] == ["How many?"]
+
+
+# A training of a vision-language model: its functions get the images that the dataset decodes.
+
+
+WORDS = ["<pad>", "<unk>", "<eos>", "<image>", "user", "assistant", ":", "How", "wide", "?", "It", "is", "30", "40"]
+TEMPLATE = """\
+{% for message in messages %}{{ message['role'] }} : \
+{% if message['content'] is string %}{{ message['content'] }}\
+{% else %}{% for part in message['content'] %}\
+{% if part['type'] == 'image' %}<image> {% else %}{{ part['text'] }}{% endif %}{% endfor %}\
+{% endif %} {% endfor %}{% if add_generation_prompt %}assistant : {% endif %}"""
+
+
+def processor() -> Any:
+    transformers = pytest.importorskip("transformers")
+    tokenizers = pytest.importorskip("tokenizers")
+    words = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({word: index for index, word in enumerate(WORDS)}, unk_token="<unk>")
+    )
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words,
+        pad_token="<pad>",
+        unk_token="<unk>",
+        eos_token="<eos>",
+        extra_special_tokens={"image_token": "<image>"},
+    )
+    # Transformers 5 has two versions; the other one needs torchvision.
+    kind = getattr(transformers, "CLIPImageProcessorPil", None) or transformers.CLIPImageProcessor
+    images = kind(size={"shortest_edge": 8}, crop_size={"height": 8, "width": 8})
+    return transformers.LlavaProcessor(
+        images, tokenizer, patch_size=4, vision_feature_select_strategy="default", chat_template=TEMPLATE,
+        num_additional_image_tokens=1, image_token="<image>",
+    )  # fmt: skip
+
+
+def vision_model() -> Any:
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
+    vision = transformers.CLIPVisionConfig(**sizes, num_hidden_layers=2, image_size=8, patch_size=4, projection_dim=16)
+    text = transformers.LlamaConfig(
+        **sizes, num_hidden_layers=1, num_key_value_heads=2, vocab_size=len(WORDS),
+        pad_token_id=0, eos_token_id=2, bos_token_id=None,
+    )  # fmt: skip
+    config = transformers.LlavaConfig(
+        vision_config=vision, text_config=text, image_token_index=3, image_token_id=3, vision_feature_layer=-1
+    )
+    return transformers.LlavaForConditionalGeneration(config)
+
+
+@pytest.mark.slow
+def test_a_vision_model_is_trained_with_its_images(tmp_path: Path) -> None:
+    datasets, image_module = pytest.importorskip("datasets"), pytest.importorskip("PIL.Image")
+    pytest.importorskip("trl")
+    from tests.adapters.trl import tiny
+
+    calls: list[tuple[str, Any, int]] = []
+
+    def width(completion: str, prompt: str, image: Any, answer: int) -> float:
+        calls.append((prompt, image, answer))
+        return float(str(image.width) in completion)
+
+    def parts(prompts: list[Any], image: list[Any], **columns: Any) -> list[float]:
+        return [len(prompt[0]["content"]) / 2 for prompt in prompts]
+
+    width.__annotations__["image"] = image_module.Image
+    ranked = rk.rank_in_group(rk.length.between(1, 3, unit="words", margin=5))
+    reward = rk.reward(width) + 0.5 * ranked + rk.from_trl(parts)
+    widths = [30, 40, 30, 40]
+    columns = {
+        "prompt": [[{"role": "user", "content": "How wide?"}]] * 4,
+        "image": [image_module.new("RGB", (width, 20)) for width in widths],
+        "answer": widths,
+    }
+    data = datasets.Dataset.from_dict(columns).cast_column("image", datasets.Image())
+    trainer = tiny.trainer(
+        tmp_path / "out",
+        rk.to_trl(reward, record=tmp_path / "run"),
+        max_steps=2,
+        given={"model": vision_model(), "train_dataset": data, "processing_class": processor()},
+    )
+    trainer.train()
+    assert trainer.state.global_step == 2
+    assert {(prompt, image.width, answer) for prompt, image, answer in calls} == {("How wide?", n, n) for n in widths}
+    assert all(isinstance(image, image_module.Image) for _, image, _ in calls)
+    log = trainer.state.log_history[0]
+    assert log["components/parts"] == 1.0
+    assert log["components/length_between_rank"] == 0.5
+    run = rk.open_run(tmp_path / "run")
+    assert len(run.completions().fetchall()) == 16
+    cells = [json.loads(row[0]) for row in run.prompts().project("columns").fetchall()]
+    assert {cell["answer"] for cell in cells} == {30, 40}
+    assert all("image mode=RGB size=" in cell["image"] for cell in cells)

@@ -104,6 +104,12 @@ def test_one_best_length_is_sound(reward: Any) -> None:
     assert_held(reward, "one_best_length")
 
 
+@pytest.mark.parametrize("reward", [rk.number("answer"), rk.exact("answer")])
+def test_words_before_an_answer_without_marks_do_not_deny_it(reward: Any) -> None:
+    answers = {"examples": [{"answer": "42"}, {"answer": "17"}], "good": ["Answer: 42", "Answer: 17"]}
+    assert_skipped(reward, "one_best_length", "does not change its score", **answers, bad=["Answer: 43"] * 2)
+
+
 def test_a_length_at_which_the_score_turns_is_found() -> None:
     (found,) = broken(turning, "one_best_length")
     assert len(found.completion.split()) > 400

@@ -94,5 +94,5 @@ def test_without_hypothesis_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     for name in loaded:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "hypothesis", None)
-    with pytest.raises(MissingExtraError, match=r"rewardkit-sdk\[testing\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[testing\]"):
         __import__("rewardkit.check.variants.strategies")

@@ -119,6 +119,32 @@ def no_schema(then: Answer) -> Answer:
     return lambda request: refused(request) if request.wants_schema else then(request)
 
 
+def reasoning_model(then: Answer) -> Answer:
+    """OpenAI's answers for its reasoning models, which refuse `max_tokens` and every other temperature than 1."""
+
+    def answer(request: Request) -> Reply:
+        if "max_tokens" in request.body:
+            message = "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+            return _unsupported("parameter", "max_tokens", message)
+        if (temperature := request.body.get("temperature", 1)) != 1:
+            message = f"'temperature' does not support {temperature:g} with this model. "
+            message += "Only the default (1) value is supported."
+            return _unsupported("value", "temperature", message)
+        return then(request)
+
+    return answer
+
+
+def _unsupported(kind: str, parameter: str, message: str) -> Reply:
+    error = {
+        "message": f"Unsupported {kind}: {message}",
+        "type": "invalid_request_error",
+        "param": parameter,
+        "code": f"unsupported_{kind}",
+    }
+    return Reply(json.dumps({"error": error}, indent=2).encode(), 400)
+
+
 def reset() -> Answer:
     return lambda request: Reply(reset=True)
 

@@ -23,6 +23,7 @@ from tests.rewards.judges.server import (
     failure,
     limited,
     no_schema,
+    reasoning_model,
     says,
     silent,
     verdict,
@@ -110,6 +111,55 @@ def test_an_endpoint_without_structured_output_is_asked_plainly_from_then_on(ser
     reward = judge(server, concurrency=1)
     assert rk.score(reward, ["a", "b", "c"]).total.tolist() == [0.5] * 3
     assert [request.wants_schema for request in server.requests] == [True, False, False, False]
+
+
+def test_a_reasoning_model_gets_only_the_parameters_that_it_supports(
+    server: JudgeServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.answer = reasoning_model(verdict(5))
+    table = rk.score(judge(server, "Is it {kind}?", concurrency=1, max_tokens=500), ["a", "b"], kind=["c", "d"])
+    assert table.total.tolist() == [0.5] * 2
+    assert table.measured["judge_calls/judge"] == 2
+    sent = [{"temperature", "max_tokens", "max_completion_tokens"} & request.body.keys() for request in server.requests]
+    adapted = {"max_completion_tokens"}
+    assert sent == [{"temperature", "max_tokens"}, {"temperature"} | adapted, adapted, adapted]
+    assert all(request.wants_schema for request in server.requests)
+    assert server.requests[-1].body["max_completion_tokens"] == 500
+    # Another judge of the same model has nothing to learn; another model has.
+    rk.score(judge(server, "Is it short?", concurrency=1, checklist=["Is it?", "Really?"], on_failure=0.0), ["a"])
+    assert server.requests[4].body.keys() == server.requests[3].body.keys()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "does not support temperature=0.0" in caplog.text
+    rk.score(judge(server, model="n", concurrency=1), ["a"])
+    assert {"temperature", "max_tokens"} <= server.requests[-3].body.keys()
+
+
+def test_many_requests_at_once_adapt_to_a_reasoning_model(
+    server: JudgeServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.answer = reasoning_model(no_schema(verdict(5)))
+    texts = [f"text {index}" for index in range(50)]
+    options = {"max_completion_tokens": 700}
+    table = rk.score(judge(server, max_tokens=None, temperature=0.3, options=options), texts)
+    assert table.total.tolist() == [0.5] * 50
+    assert server.requests[-1].body["max_completion_tokens"] == 700
+    assert caplog.text.count("does not support temperature=0.3") == 1
+
+
+@pytest.mark.parametrize("message", ["does not support 0.0", "is not supported with this model."])
+def test_gateways_that_pass_on_only_the_message_of_a_reasoning_model(server: JudgeServer, message: str) -> None:
+    refusal = failure(400, f"OpenAIException - Unsupported value: 'temperature' {message}", "400")
+    server.answer = lambda request: (refusal if "temperature" in request.body else verdict(5))(request)
+    assert rk.score(judge(server), ["a"]).total.tolist() == [0.5]
+    assert server.requests[-1].body["max_tokens"] == 1024
+
+
+@pytest.mark.parametrize("message", ["max_tokens must be at least 1, got 0.", "Unsupported parameter: 'seed'"])
+def test_other_refusals_of_a_parameter_stop_the_run(server: JudgeServer, message: str) -> None:
+    server.answer = failure(400, message, "400")
+    with pytest.raises(rk.errors.RunStopped, match="refuses all requests with 400"):
+        rk.score(judge(server, options={"seed": 1}), ["a"])
+    assert all({"temperature", "max_tokens", "seed"} <= request.body.keys() for request in server.requests)
 
 
 def test_a_malformed_verdict_is_sent_back_once_with_what_is_wrong(server: JudgeServer) -> None:
@@ -239,7 +289,7 @@ def test_options_that_cannot_be_used_are_an_error(options: dict[str, Any], said:
 def test_a_missing_extra_is_named_when_the_judge_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     found = util.find_spec
     monkeypatch.setattr(judging, "find_spec", lambda name: None if name == "tenacity" else found(name))
-    with pytest.raises(rk.errors.MissingExtraError, match=r"rewardkit-sdk\[judge\]"):
+    with pytest.raises(rk.errors.MissingExtraError, match=r"pip install .*\[judge\]"):
         rk.judge("Good?", model="m")
 
 

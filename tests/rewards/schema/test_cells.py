@@ -57,7 +57,7 @@ def test_a_schema_without_gaps_stays_as_it_is(schema: dict[str, Any]) -> None:
 
 
 def test_values_that_are_no_schemas_stay_as_they_are() -> None:
-    schema = {"enum": [None, {"a": None}], "default": {"a": None}, "const": {"a": None}, "properties": {"b": False}}
+    schema = {"enum": [None, 1], "default": {"a": None}, "examples": [{"a": None}], "properties": {"b": False}}
     assert without_gaps({**schema, "items": None, "not": {"type": None}}) == schema
     assert without_gaps({"properties": {"const": None, "a": {}}, "items": {}}) == {"properties": {"a": {}}, "items": {}}
 
@@ -70,7 +70,14 @@ def test_arrays_of_numpy_are_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"const": None}, {"properties": {"a": {"const": None}}}, {"items": {"const": None}}]
+    "schema",
+    [
+        {"const": None},
+        {"properties": {"a": {"const": None}}},
+        {"items": {"const": None}},
+        {"const": {"a": None}},
+        {"items": {"enum": ["x", {"a": [{"b": None}]}]}},
+    ],
 )
 def test_a_constant_that_may_be_a_gap_is_refused(schema: dict[str, Any]) -> None:
     with pytest.raises(RewardDefinitionError):

@@ -48,8 +48,9 @@ class Endpoint:
         requests_per_minute: your account's limit on requests; None for no limit.
         tokens_per_minute: your account's limit on tokens; None for no limit. A call counts as the tokens of its prompt
             plus `max_tokens`.
-        temperature: the sampling temperature; None for the endpoint's default.
-        max_tokens: the maximum length of an answer in tokens; None for the endpoint's limit.
+        temperature: the sampling temperature; None for the endpoint's default, which is also used if the model refuses
+            this one.
+        max_tokens: the maximum length of an answer in tokens, including its reasoning; None for the endpoint's limit.
         options: more request options, such as ``{"reasoning_effort": "low"}``.
         structured: if True, ask for JSON that follows a schema, provided that the endpoint supports it. The answer is
             checked either way.

@@ -11,6 +11,7 @@ import logging
 import math
 import re
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -210,6 +211,9 @@ _FAILURES_TO_OPEN = 8
 _SECONDS_TO_OPEN = 5.0
 _PAUSE = 5.0
 
+_SUBSTITUTES = {"max_tokens": "max_completion_tokens", "temperature": ""}
+"""The request parameters that OpenAI's reasoning models refuse, and their substitutes."""
+
 _log = logging.getLogger("rewardkit.rewards.judges")
 
 
@@ -241,10 +245,35 @@ class Sender:
         self._without_key = Redaction(key)
         self._breaker = CircuitBreaker(failures=_FAILURES_TO_OPEN, patience=_SECONDS_TO_OPEN, pause=_PAUSE)
         self._estimates = False
+        self._unsupported: defaultdict[str, set[str]] = defaultdict(set)  # by model
 
     def whom(self, body: Mapping[str, Any]) -> str:
         """Return the name and the address of the judge, for messages."""
         return f"judge {body['model']!r} at {self._address}"
+
+    def adapted(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the request `body` with only those of `_SUBSTITUTES` that its model supports."""
+        unsupported = self._unsupported[body["model"]]
+        adapted = {name: value for name, value in body.items() if name not in unsupported}
+        for name in unsupported & body.keys():
+            if _SUBSTITUTES[name]:
+                adapted.setdefault(_SUBSTITUTES[name], body[name])
+        return adapted
+
+    def adapts(self, refused: Refused, body: Mapping[str, Any]) -> bool:
+        """Return whether `adapted` changes the `body` that was `refused`, now that its model is known to be limited."""
+        name = refused.parameter
+        if name not in _SUBSTITUTES or name not in body:
+            return False
+        unsupported = self._unsupported[body["model"]]
+        if name == "temperature" and name not in unsupported:
+            _log.warning(
+                "%s does not support temperature=%s, so its verdicts are sampled at its default temperature",
+                self.whom(body),
+                body[name],
+            )
+        unsupported.add(name)
+        return True
 
     async def sent(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
         """Send a request and return the reply, before ``time.monotonic()`` reaches `until`.
@@ -375,7 +404,13 @@ class EndpointStatus:
         return reply
 
     async def _answered(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
-        reply = await self._sender.sent(body, until, account)
+        adapted = self._sender.adapted(body)
+        try:
+            reply = await self._sender.sent(adapted, until, account)
+        except Refused as refused:
+            if self._sender.adapts(refused, adapted):
+                return await self._answered(body, until, account)
+            raise
         self._refusals = 0
         return reply
 

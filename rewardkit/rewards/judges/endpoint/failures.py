@@ -9,6 +9,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 _QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+# OpenAI's wording. Gateways pass it on, often without the fields `param` and `code`.
+_UNSUPPORTED = re.compile(r"Unsupported (?:parameter|value): \W*(\w+)")
 
 
 class Passing(Exception):
@@ -34,14 +36,18 @@ class NoTime(Passing):
 class Refused(Exception):
     """The endpoint is up, but refuses this request.
 
-    ``unpaid`` means that the account has no quota or credit left; ``location`` is the target of a redirect.
+    ``unpaid`` means that the account has no quota or credit left; ``location`` is the target of a redirect;
+    ``parameter`` is the request parameter that the model does not support, or whose value it does not support.
     """
 
-    def __init__(self, message: str, status: int, *, unpaid: bool = False, location: str = "") -> None:
+    def __init__(
+        self, message: str, status: int, *, unpaid: bool = False, location: str = "", parameter: str = ""
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.unpaid = unpaid
         self.location = location
+        self.parameter = parameter
 
 
 def failure_of(error: Any, reason: str) -> Outage | Limited | Refused:
@@ -56,7 +62,12 @@ def failure_of(error: Any, reason: str) -> Outage | Limited | Refused:
     # Timeout, conflict, too early, server error, or an unreadable success: all of them may be temporary.
     if status in (408, 409, 425) or status >= 500 or (status < 400 and not location):
         return Outage(message, retry_after(headers))
-    return Refused(message, status, unpaid=unpaid, location=location)
+    if str(error.code) in ("unsupported_parameter", "unsupported_value"):
+        parameter = str(error.param)
+    else:
+        named = _UNSUPPORTED.search(str(error))
+        parameter = named[1] if named else ""
+    return Refused(message, status, unpaid=unpaid, location=location, parameter=parameter)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -14,7 +14,7 @@ from rewardkit_adapters.runner.data import rows_of
 
 def test_the_extra_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "reasoning_gym", None)
-    with pytest.raises(rk.errors.ConfigError, match=r"rewardkit-sdk\[reasoning-gym\]"):
+    with pytest.raises(rk.errors.ConfigError, match=r"pip install .*\[reasoning-gym\]"):
         rows_of(DatasetConfig(reasoning_gym="gcd"), tmp_path, 0)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
-from rewardkit_adapters.runner.progress import shown_progress
+from rewardkit_adapters.runner import progress
+from rewardkit_adapters.runner.progress import shown_phase, shown_progress
 
 
 def shown(*, terminal: bool, steps: int = 20, done: int = 0, numbers: dict[str, float] | None = None) -> str:
@@ -21,7 +23,21 @@ def shown(*, terminal: bool, steps: int = 20, done: int = 0, numbers: dict[str, 
 def test_without_a_terminal_every_tenth_step_is_printed() -> None:
     lines = shown(terminal=False).splitlines()
     assert len(lines) == 10
+    assert lines[0] == "GRPO 2/20  0:00:00 left  total 0.50  12 completions/s"
     assert lines[-1] == "GRPO 20/20  total 0.50  12 completions/s"
+
+
+def test_a_slow_run_shows_a_line_before_the_first_tenth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SECONDS_TO_FIRST_LINE", 0.0)
+    assert [line.split()[1] for line in shown(terminal=False, steps=40).splitlines()[:3]] == ["1/40", "4/40", "8/40"]
+
+
+def test_a_phase_without_steps_is_a_line_or_a_spinner() -> None:
+    for terminal in (False, True):
+        printed = io.StringIO()
+        with shown_phase(Console(file=printed, force_terminal=terminal, width=100), "Loading torch and TRL"):
+            pass
+        assert "Loading torch and TRL" in printed.getvalue()
 
 
 def test_a_resumed_run_continues_to_count() -> None:

@@ -24,4 +24,4 @@ def test_total(completion: str, total: float) -> None:
 
 
 def test_laws(check_reward: Callable[..., object]) -> None:  # check_reward is a fixture that comes with rewardkit
-    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=10)
+    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD)
