@@ -147,11 +147,12 @@ def patches(clone: Path, tmp_path: Path) -> Script:
     ]
     rows = []
     for path, old, new in edits:
-        files = [json.dumps({path: f"import os\n\n{line}\n  # the end\n"}) for line in (old, new)]  # Arrow needs texts
+        # As text: Arrow would fill the dicts with the paths of other rows.
+        files = [json.dumps({path: f"import os\n\n{line}\n  # the end\n"}) for line in (old, new)]
         rows.append({"prompt": user(f"Change {path}."), "code_context": files[0], "oracle_new_content": files[1]})
     good, bad = [form.format(*edit) for edit in edits], [form.format(*edit[:2], "def f():") for edit in edits]
-    of, names = module.calculate_search_replace_reward, ("code_context", "oracle_new_content")
-    direct = each(lambda text, prompt, **row: of(*(json.loads(row[name]) for name in names), text)[0])
+    score, names = module.calculate_search_replace_reward, ("code_context", "oracle_new_content")
+    direct = each(lambda text, prompt, **row: score(*(json.loads(row[name]) for name in names), text)[0])
     # Tags are counted, not matched.
     faults = {"the tags in the wrong order", "the answer inside the thinking"}
     return Script([direct], rows, good, bad, faults, [patch])
@@ -203,7 +204,7 @@ def answers(clone: Path, tmp_path: Path) -> Script:
     module.tokenizer.encode = str.split
     functions = [module.reward_funcs_registry[name] for name in ("accuracy", "format", "length")]
     form = "<think>I compare the screens.</think><answer>{}</answer>"
-    good, bad = ([*map(form.format, those)] for those in (["No Response", "Yes", "12"], ["No Defect", "No", "7"]))
+    good, bad = ([*map(form.format, texts)] for texts in (["No Response", "Yes", "12"], ["No Defect", "No", "7"]))
     # "unYes" means yes; an answer need not be closed; the length has the curve of right answers, which turns up again.
     return Script(functions, rows, good, bad, {"almost_right_is_wrong", "thinking that never ends", "one_best_length"})
 

@@ -59,12 +59,13 @@ def test_the_training_is_the_same(script: Script, tmp_path: Path) -> None:
 
     from tests.adapters.trl import tiny
 
-    rows, pictures = Dataset.from_list(script.rows * 4), [row.get("image_path") for row in script.rows * 4]
-    if pictures[0]:
-        rows = rows.add_column("image", [path for (path,) in pictures]).cast_column("image", Image())
+    rows = Dataset.from_list(script.rows * 4)
+    images = [row["image_path"][0] for row in script.rows * 4 if "image_path" in row]
+    if images:
+        rows = rows.add_column("image", images).cast_column("image", Image())
 
     def logged(functions: list[Any]) -> list[list[float]]:
-        given = {"train_dataset": rows, **tiny.writer_of(script.good + script.bad, sees=bool(pictures[0]))}
+        given = {"train_dataset": rows, **tiny.writer_of(script.good + script.bad, sees=bool(images))}
         trainer = tiny.trainer(tmp_path / "out", functions, given=given, max_steps=2, max_completion_length=1)
         trainer.train()
         lines = [line for line in trainer.state.log_history if "loss" in line]
