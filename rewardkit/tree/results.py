@@ -31,6 +31,9 @@ from rewardkit.workers.signals import from_operator
 Policy = Literal["unscorable", "raise"] | float
 """The policy for a failed sample: it gets no learning signal, stops the run, or scores a number."""
 
+ON_ERROR_REMEDY = "Fix the function. To score such rows instead of stopping, pass on_error=<number>."
+"""The advice for a bug in a function whose wrapper has the argument ``on_error``."""
+
 LARGEST = float(np.finfo(np.float32).max)
 """The largest float32. Trainers compute in float32, where a larger number is infinite."""
 
@@ -104,9 +107,7 @@ class ReturnPolicy:
     may_abstain: bool = False
     on_failure: Policy = "unscorable"
     on_error: Literal["raise"] | float | None = None
-    remedy: str = field(
-        default="Fix the function. To score such rows instead of stopping, pass on_error=<number>", compare=False
-    )
+    remedy: str = field(default="Fix the function", compare=False)
     outages: tuple[type[BaseException], ...] = ()
 
     def stand_in(self, strict: bool) -> float | None:
@@ -266,7 +267,10 @@ def as_number(value: Any) -> float:
             return math.inf
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         return as_number(value.item())
-    raise InvalidReturn(f"returned {shorten(value)} ({type(value).__name__}), not a number or an rk.Score")
+    remedy = "Return a number, or rk.Score(number, note=..., parts={...})."
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], Real):
+        remedy = "Return its first item. The others fit into rk.Score(score, note=..., parts={...})."
+    raise InvalidReturn(f"returned {shorten(value)} ({type(value).__name__}), not a number or an rk.Score", remedy)
 
 
 def _fail(
@@ -294,7 +298,8 @@ def _err(
     results: Results,
     context: Context,
 ) -> None:
-    is_traceless = isinstance(error, InvalidReturn) and not error.remedy  # its traceback is of no use
+    # Without a line of the user's code, its traceback is of no use.
+    is_traceless = isinstance(error, InvalidReturn) and not (error.remedy and _line(error))
     reason = str(error) if isinstance(error, InvalidReturn) else f"raised {type(error).__name__}: {_error_text(error)}"
     value = contract.stand_in(strict)
     if value is None:
