@@ -31,7 +31,7 @@ from rewardkit.workers.signals import from_operator
 Policy = Literal["unscorable", "raise"] | float
 """The policy for a failed sample: it gets no learning signal, stops the run, or scores a number."""
 
-ON_ERROR_REMEDY = "Fix the function. To score such rows instead of stopping, pass on_error=<number>."
+ON_ERROR_REMEDY = "Fix the function. To score such rows instead of stopping, pass on_error=<number>"
 """The advice for a bug in a function whose wrapper has the argument ``on_error``."""
 
 LARGEST = float(np.finfo(np.float32).max)
@@ -305,7 +305,7 @@ def _err(
     if value is None:
         remedy = (isinstance(error, InvalidReturn) and error.remedy) or _outage_remedy(error) or contract.remedy
         if isinstance(error, ImportError):
-            remedy = "Install the package, or fix the import."
+            remedy = "Install the package, or fix the import"
         message = f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{remedy}"
         raise RewardBug(message) from (None if is_traceless else error)
     results.values[position] = value
