@@ -559,7 +559,7 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
         function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with a subset of
             these arguments, such as ``compute_score(solution_str, ground_truth)``. May be async. It returns a number,
             or a dict with "score", whose other numbers become parts and whose strings become the note. An exception is
-            an error, never a 0.0.
+            an error, never a 0.0. Functions for verl 0.1 expect the prompt in front of `solution_str`: wrap them.
         name: the name of the component, by default the function's name.
 
     Raises:

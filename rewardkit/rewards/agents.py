@@ -33,7 +33,7 @@ from rewardkit.tree.binding import Binding, name_of
 from rewardkit.tree.decorator import checked_bounds, policy_number
 from rewardkit.tree.leaf import Leaf, expression, primitive
 from rewardkit.tree.parameters import ENVIRONMENT, Parameter, caller_locals, may_abstain, parameters_of
-from rewardkit.tree.results import ReturnPolicy
+from rewardkit.tree.results import ON_ERROR_REMEDY, ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
 __all__ = [
@@ -100,6 +100,7 @@ def final_state(
         checked_bounds(label, bounds),
         may_abstain(check, label, "sample", names),
         on_error=on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
+        remedy=ON_ERROR_REMEDY,
         outages=_OUTAGES,
     )
     return Leaf(binding, contract)

@@ -20,7 +20,7 @@ from rewardkit.progress.bounds import Bounds
 from rewardkit.tree.binding import Binding, name_of
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import Scope, caller_locals, may_abstain, parameters_of
-from rewardkit.tree.results import Policy, ReturnPolicy
+from rewardkit.tree.results import ON_ERROR_REMEDY, Policy, ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
 
@@ -110,6 +110,7 @@ def reward(
             may_abstain(function, label, scope, names),
             on_failure if on_failure in ("unscorable", "raise") else policy_number(label, "on_failure", on_failure),
             on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
+            ON_ERROR_REMEDY,
         )
         return Leaf(binding, contract)
 

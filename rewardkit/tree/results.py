@@ -31,6 +31,9 @@ from rewardkit.workers.signals import from_operator
 Policy = Literal["unscorable", "raise"] | float
 """The policy for a failed sample: it gets no learning signal, stops the run, or scores a number."""
 
+ON_ERROR_REMEDY = "Fix the function. To score such rows instead of stopping, pass on_error=<number>"
+"""The advice for a bug in a function whose wrapper has the argument ``on_error``."""
+
 LARGEST = float(np.finfo(np.float32).max)
 """The largest float32. Trainers compute in float32, where a larger number is infinite."""
 
@@ -104,9 +107,7 @@ class ReturnPolicy:
     may_abstain: bool = False
     on_failure: Policy = "unscorable"
     on_error: Literal["raise"] | float | None = None
-    remedy: str = field(
-        default="Fix the function. To score such rows instead of stopping, pass on_error=<number>", compare=False
-    )
+    remedy: str = field(default="Fix the function", compare=False)
     outages: tuple[type[BaseException], ...] = ()
 
     def stand_in(self, strict: bool) -> float | None:
@@ -266,7 +267,10 @@ def as_number(value: Any) -> float:
             return math.inf
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         return as_number(value.item())
-    raise InvalidReturn(f"returned {shorten(value)} ({type(value).__name__}), not a number or an rk.Score")
+    remedy = "Return a number, or rk.Score(number, note=..., parts={...})."
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], Real):
+        remedy = "Return its first item. The others fit into rk.Score(score, note=..., parts={...})."
+    raise InvalidReturn(f"returned {shorten(value)} ({type(value).__name__}), not a number or an rk.Score", remedy)
 
 
 def _fail(
@@ -294,13 +298,14 @@ def _err(
     results: Results,
     context: Context,
 ) -> None:
-    is_traceless = isinstance(error, InvalidReturn) and not error.remedy  # its traceback is of no use
+    # Without a line of the user's code, its traceback is of no use.
+    is_traceless = isinstance(error, InvalidReturn) and not (error.remedy and _line(error))
     reason = str(error) if isinstance(error, InvalidReturn) else f"raised {type(error).__name__}: {_error_text(error)}"
     value = contract.stand_in(strict)
     if value is None:
         remedy = (isinstance(error, InvalidReturn) and error.remedy) or _outage_remedy(error) or contract.remedy
         if isinstance(error, ImportError):
-            remedy = "Install the package, or fix the import."
+            remedy = "Install the package, or fix the import"
         message = f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{remedy}"
         raise RewardBug(message) from (None if is_traceless else error)
     results.values[position] = value
@@ -312,6 +317,17 @@ def _err(
 
 def _outage_remedy(error: BaseException) -> str:
     """Return advice if `error`, or the error that caused it, means that a service did not answer; else ""."""
+    visited: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in visited:  # an error may be its own cause
+        if remedy := _remedy_of_outage(cause):
+            return remedy
+        visited.add(id(cause))
+        cause = cause.__cause__
+    return ""
+
+
+def _remedy_of_outage(error: BaseException) -> str:
     kinds = [kind for kind in type(error).__mro__ if _OUTAGE.search(kind.__name__)]
     if kinds or _status(error) in (408, 429) or _status(error) >= 500:
         kind = kinds[-1] if kinds else type(error)
@@ -324,7 +340,7 @@ def _outage_remedy(error: BaseException) -> str:
             "If a service did not answer, its rows must get no score. Catch the error: "
             f'except {name} as error: raise rk.RewardFailure("the service did not answer") from error'
         )
-    return _outage_remedy(error.__cause__) if error.__cause__ is not None else ""
+    return ""
 
 
 def _status(error: BaseException) -> int:

@@ -176,10 +176,19 @@ class _Called(_Wrapping):
     def check(self, batch: Batch, name: str) -> None:
         """Raise a BindingError if the batch lacks an argument of the function."""
         available = {*_TRAINERS_WORDS, *batch.context, *batch.columns}
-        for parameter in _parameters(self.__wrapped__):
-            starred = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-            if parameter.default is parameter.empty and not starred and parameter.name not in available:
-                raise lacking(name, parameter.name, batch, near_miss(parameter.name, available) or self._hint())
+        missing = [
+            parameter.name
+            for parameter in _parameters(self.__wrapped__)
+            if parameter.default is parameter.empty
+            and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+            and parameter.name not in available
+        ]
+        if missing:
+            hint = near_miss(missing[0], available) or self._hint()
+            if not hint and batch.columns:
+                settings = ", ".join(f"{argument}=..." for argument in missing)
+                hint = f" If it is a setting, pass functools.partial({name}, {settings})."
+            raise lacking(name, missing[0], batch, hint)
 
     def _hint(self) -> str:
         """Return advice on argument names if no argument has a known name; else an empty string."""

@@ -83,6 +83,14 @@ def test_a_document_is_found_in_any_formatting(value: dict[str, Any]) -> None:
         ("- red\n- green", ["red", "green"], "- red\n- green", "whole"),
         ("PARIS it is", "Paris", "PARIS", "whole"),
         ("I guess 41", 42, "41", "whole"),
+        ("<answer>42</answer>", {"style": "rule", "ground_truth": "42"}, "42", "tag answer"),
+        ("a rule: <answer>42</answer>", '{"style": "rule", "ground_truth": 42}', "42", "tag answer"),
+        (
+            "<answer>x is a knight</answer>",
+            {"truth": {"text": "x is a knight", "size": 1}},
+            "x is a knight",
+            "tag answer",
+        ),
     ],
 )
 def test_the_gold_answer_as_the_text_writes_it(text: str, value: Any, gold: str, kind: str) -> None:
@@ -93,7 +101,18 @@ def test_the_gold_answer_as_the_text_writes_it(text: str, value: Any, gold: str,
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("142", "42"), ("420", "42"), ("4.2", "42"), ("v42", "42"), ("Parisian", "Paris"), ("", "42"), ("7", None)],
+    [
+        ("142", "42"),
+        ("420", "42"),
+        ("4.2", "42"),
+        ("v42", "42"),
+        ("Parisian", "Paris"),
+        ("", "42"),
+        ("7", None),
+        ("row 7 is true", {"index": 7, "is_test": True, "level": 0}),
+        ("A", {"index": 0}),
+        ("42", {"truth": {}}),
+    ],
 )
 def test_a_part_of_a_longer_word_is_not_the_gold_answer(text: str, value: Any) -> None:
     assert of(text, value).places == ()

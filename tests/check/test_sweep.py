@@ -54,6 +54,8 @@ def test_message_shapes_that_the_data_has() -> None:
     tried, noted = shapes(naive, good=shown)
     assert parts <= tried
     assert several | {"no messages", "no content"} <= noted
+    seen = [{"prompt": [{"role": "user", "content": [{"type": "image"}]}], "answer": "42"}]
+    assert shapes(naive, good=chat[:1], examples=seen) == (set(), set(SHAPES))  # completions to images are text
     examples = [{"prompt": [{"role": "user", "content": "6*7?"}], "answer": "42", "tools": ["search"]}]
     assert shapes(naive, good=chat[:1], examples=examples)[0] == several
 

@@ -116,6 +116,16 @@ def test_each_kind_of_gold_answer_has_its_own_wrong_answers(gold: str, kind: str
     assert kinds(gold)[kind] == text
 
 
+def test_the_numbers_of_a_list_are_no_answers() -> None:
+    for numbers in ("(1) ", "(2) "), ("1. ", "2. "), ("1) ", "2) "):
+        wrong = kinds("\n".join(f"{number}{name} has 3" for number, name in zip(numbers, ("Ann", "Bob"), strict=True)))
+        assert wrong["another number in it"] in [
+            f"{numbers[0]}Ann has {a}\n{numbers[1]}Bob has {b}" for a, b in ("73", "37")
+        ]
+        assert "True for 1" not in wrong
+    assert "another number in it" in kinds("(1) Knight to f3")
+
+
 def test_options_stay_options() -> None:
     honest = [one.text for one in wrong_answers("(B)") if one.honest]
     assert honest == ["(A)", "(C)", "(D)"]

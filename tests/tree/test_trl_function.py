@@ -178,7 +178,11 @@ def test_functions_without_kwargs_get_what_they_name() -> None:
     [
         (lambda completions, answer: [], {"anser": ["1"]}, r"'answer'.*Columns: anser\. Did you mean 'anser'\?"),
         (lambda completions, answer, **kwargs: [], {}, r"'answer'.*Columns: none\.$"),
-        (functools.partial(lambda completions, answer, unit: [], unit="m"), {"gold": ["1"]}, "'answer'"),
+        (
+            functools.partial(lambda completions, answer, unit, step, **kwargs: [], unit="m"),
+            {"gold": ["1"]},
+            r"'answer'.* If it is a setting, pass functools\.partial\(asks, answer=\.\.\., step=\.\.\.\)",
+        ),
     ],
 )
 def test_a_missing_column_is_named(missing: Any, columns: dict[str, Any], says: str) -> None:
@@ -319,7 +323,9 @@ def test_functions_that_change_their_inputs_affect_no_other() -> None:
         ({0: 1.0, 1: 1.0}, "a list of 2 scores"),
         ({0.0, 1.0}, "a list of 2 scores"),
         ([1.0, "1"], "returned '1'"),
-        ([1.0, [1.0]], r"returned \[1.0\]"),
+        ([1.0, [1.0]], r"returned \[1.0\](?s:.*)\nReturn its first item"),
+        ([1.0, (1.0, {"exact": True})], r"(?s:.*)\nReturn its first item"),
+        ([1.0, ({"exact": True}, 1.0)], r"(?s:.*)\nReturn a number"),
         ([1.0, math.inf], "finite"),
         (np.ones((2, 1)), r"returned \[1.0\]"),
         (np.float64(1.0), "a list of 2 scores"),

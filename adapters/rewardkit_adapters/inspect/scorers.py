@@ -27,7 +27,7 @@ from rewardkit.tree.decorator import policy_number
 from rewardkit.tree.fingerprints import described, source
 from rewardkit.tree.leaf import Leaf
 from rewardkit.tree.parameters import Parameter
-from rewardkit.tree.results import Abstention, InvalidReturn, Raised, ReturnPolicy
+from rewardkit.tree.results import ON_ERROR_REMEDY, Abstention, InvalidReturn, Raised, ReturnPolicy
 from rewardkit.tree.reward import Reward, checked_name
 
 if TYPE_CHECKING:
@@ -491,7 +491,12 @@ def from_inspect(
     parameters.append(Parameter("prompt", "prompt", view=as_it_is, default="", keyword_only=True))
     return Leaf(
         Binding(Call(scorer, value), tuple(parameters)),
-        ReturnPolicy(checked_name(name if name is not None else label), (-math.inf, math.inf), on_error=fixed),
+        ReturnPolicy(
+            checked_name(name if name is not None else label),
+            (-math.inf, math.inf),
+            on_error=fixed,
+            remedy=ON_ERROR_REMEDY,
+        ),
         f"from_inspect({', '.join([call_text(scorer), *options])})",
     )
 

@@ -253,6 +253,8 @@ def _places(text: str, value: Any) -> Iterator[Span]:
     if len(items) > 1:
         spans = list(_listed(text, items)) or list(_one_of(text, items))
         yield from spans
+    elif mapping := _mapping_of(value):
+        yield from _entry_of(text, mapping)
     # Arbitrary: longer texts are passages, which no answer repeats word for word.
     elif isinstance(value, str) and 1 < len(value.split()) <= 60:
         spaced = r"\s*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", value))
@@ -267,6 +269,24 @@ def _items_of(value: Any) -> list[str]:
         return []
     items = [item for item in value if isinstance(item, (str, int, float)) and not isinstance(item, bool)]
     return [str(item) for item in items] if len(items) == len(value) else []
+
+
+def _mapping_of(value: Any) -> Mapping[str, Any]:
+    """Return a mapping, which may be written as JSON; an empty one for other values."""
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        value = parsed_json(value)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _entry_of(text: str, mapping: Mapping[str, Any]) -> Iterator[Span]:
+    """Yield the spans of the entry that is most likely the answer: ``{"style": "rule", "ground_truth": "42"}``."""
+    for name in sorted(mapping, key=likelihood):
+        # Other numbers and flags, such as the index of the row, are in many texts by chance.
+        if isinstance(mapping[name], (str, Mapping)) or likelihood(name) < len(ANSWERS):
+            spans = list(_places(text, mapping[name]))
+            if spans:
+                yield from spans
+                return
 
 
 def _one_of(text: str, items: Sequence[str]) -> Iterator[Span]:

@@ -73,6 +73,9 @@ def _strong(subject: RewardUnderTest) -> Iterator[tuple[str, Growing]]:
             inside = Growing(space.group(), text[: space.start()], text[space.end() :])
             yield "a space * n inside a correct completion", inside
         if anatomy.marked:
+            # A policy in a loop, cut off by the token limit: nested repetition takes exponential time there.
+            if answer := anatomy.region.of(text):
+                yield "the answer * n, never closed", Growing(answer, text[: anatomy.region.start])
             for piece in _STRONG:
                 yield f"{piece!r} * n in the place of the answer", Growing(piece, *_split_at_answer(anatomy))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -50,19 +50,20 @@ def _has_messages(subject: RewardUnderTest) -> bool:
 
 
 def _has_tools(subject: RewardUnderTest) -> bool:
-    messages = list(_messages(subject))
+    messages = [*_messages(_given_completions(subject)), *_messages(example.prompt for example in subject.examples)]
     several = any(len(completion) > 1 for completion in _given_completions(subject) if isinstance(completion, list))
     called = any(message.get("tool_calls") or message.get("role") == "tool" for message in messages)
     return several or called or any("tools" in example.columns for example in subject.examples)
 
 
 def _has_parts(subject: RewardUnderTest) -> bool:
-    return any(isinstance(message.get("content"), list) for message in _messages(subject))
+    # Trainers pass the content of a completion as text, also if the prompts have images.
+    return any(isinstance(message.get("content"), list) for message in _messages(_given_completions(subject)))
 
 
-def _messages(subject: RewardUnderTest) -> Iterator[Mapping[str, Any]]:
-    """Yield all messages of the given prompts and completions."""
-    for conversation in (*_given_completions(subject), *(example.prompt for example in subject.examples)):
+def _messages(conversations: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the messages of the conversations that are lists of messages."""
+    for conversation in conversations:
         if isinstance(conversation, list):
             yield from (message for message in conversation if isinstance(message, Mapping))
 

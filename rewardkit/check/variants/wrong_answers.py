@@ -24,6 +24,8 @@ _TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("posit
 
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 _TURNED = "its comparison reversed"
+_NUMBERED = re.compile(r"(?m)^\s*\(?\d{1,3}[.):]\s")
+"""Matches the number of a list item at the beginning of a line: ``(1) ``, ``2. ``."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,13 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
 
 def _wrong_literals(gold: str) -> Iterator[Wrong]:
     """Yield a text, query or list with one number or quoted text changed, or with True for 1 or False for 0."""
-    numbers = list(re.finditer(r"(?<![\w.])\d+(?![\w.])", gold))
+    listed = list(_NUMBERED.finditer(gold))  # (1) Zoey is a knight\n(2) ...: another number there is no other answer
+    skipped = [match.span() for match in listed] if len(listed) > 1 else []
+    numbers = [
+        match
+        for match in re.finditer(r"(?<![\w.])\d+(?![\w.])", gold)
+        if not any(start <= match.start() < end for start, end in skipped)
+    ]
     # Arbitrary limit: each number makes one more wrong answer.
     for match in numbers[:3] if len(numbers) > 1 or re.search(r"[A-Za-z]{3}", gold) else ():
         other = str((int(match[0][0]) + 3) % 9 + 1) + match[0][1:]
@@ -187,7 +195,7 @@ def _wrong_literals(gold: str) -> Iterator[Wrong]:
     if quoted is not None and gold[:1] not in "[{":
         other = f"{quoted[1]}{other_value(quoted[2])}{quoted[1]}"
         yield Wrong(gold[: quoted.start()] + other + gold[quoted.end() :], "disguise", "another quoted text in it")
-    if gold[:1] in "[{(":
+    if gold[:1] in "[{(" and gold[-1:] in "]})":
         for digit, word in (("1", "True"), ("0", "False")):
             for written in (word, word.lower()):
                 changed = re.sub(rf"(?<![\w.\"'-]){digit}(?![\w.\"'])", written, gold, count=1)
@@ -201,7 +209,7 @@ def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
     yield Wrong("\n".join(wrong), "prefix", "a right first line, the rest wrong")
     yield Wrong("\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a right last line, the rest wrong")
     # The bullet of the last line, or nothing: a wrong item must look like the others.
-    bullet = re.match(r"\s*(?:[-*•]|\d+[.)])\s+|", lines[-1])
+    bullet = re.match(r"\s*(?:[-*•]|\(?\d+[.)])\s+|", lines[-1])
     wrong_item = f"{bullet[0] if bullet else ''}wrong"
     yield Wrong("\n".join([*lines, wrong_item, wrong_item]), "superset", "extra lines")
 

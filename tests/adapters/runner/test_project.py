@@ -55,6 +55,7 @@ def test_its_tests_pass(project: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd=project, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert "4 passed" in done.stdout
+    assert "warning" not in done.stdout
 
 
 def test_the_preflight_finds_no_errors(project: Path) -> None:

@@ -63,6 +63,38 @@ def test_rows_with_one_image_are_one_group_although_each_has_its_own_list() -> N
     assert len(set(table.total.tolist())) == 2
 
 
+@pytest.mark.slow
+def test_a_model_that_sees_is_trained(tmp_path: Path) -> None:
+    """The image of the row reaches the function as PIL has it; groups and the record are as with text."""
+    from datasets import Dataset, Image
+    from PIL.Image import Image as Pixels, new
+
+    from tests.adapters.trl import tiny
+
+    @rk.reward
+    def width(completion: str, prompt: str, image: Any, answer: int) -> float:
+        assert isinstance(image, Pixels)
+        assert (prompt, image.width) == ("How wide?", answer)
+        return float(str(image.width) in completion)
+
+    texts = ["It is 30 wide.", "It is 40 wide.", "No idea."]
+    widths = [30, 40] * 4
+    prompts = [[{"role": "user", "content": "How wide?"}] for _ in widths]
+    columns = {"prompt": prompts, "image": [new("RGB", (size, 20)) for size in widths], "answer": widths}
+    rows = Dataset.from_dict(columns).cast_column("image", Image())
+    functions = rk.to_trl(
+        width + 0.1 * rk.rank_in_group(rk.length.between(1, 3, unit="words", margin=5)), record=tmp_path / "run"
+    )
+    given = {"train_dataset": rows, **tiny.writer_of(texts, sees=True)}
+    trainer = tiny.trainer(tmp_path / "out", list(functions), given=given, max_steps=2, max_completion_length=1)
+    trainer.train()
+    assert all(line["grad_norm"] > 0 for line in trainer.state.log_history if "loss" in line)
+    functions.flush()
+    recorded = rk.open_run(tmp_path / "run")
+    assert {row[6] for row in recorded.completions().fetchall()} <= {"", *texts}
+    assert {row[1] for row in recorded.prompts().fetchall()} == {"How wide?"}
+
+
 @pytest.mark.filterwarnings("ignore:to_trl")
 def test_they_are_recorded(tmp_path: Path) -> None:
     functions = rk.to_trl(REWARD, record=tmp_path / "run")

@@ -13,7 +13,16 @@ from datasets import Dataset
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Split
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import (
+    CLIPImageProcessor,
+    CLIPVisionConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    LlavaConfig,
+    LlavaForConditionalGeneration,
+    LlavaProcessor,
+    PreTrainedTokenizerFast,
+)
 from trl import GRPOConfig, GRPOTrainer
 
 LETTERS = "abcdefgh"
@@ -45,6 +54,46 @@ def model() -> Any:
         bos_token_id=None,
     )
     return LlamaForCausalLM(config)
+
+
+TEMPLATE = """{% for message in messages %}{% if message.content is string %}{{ message.content }}{% else %}
+{% for part in message.content %}{{ "<image>" if part.type == "image" else part.text }}{% endfor %}{% endif %}
+{% endfor %}"""
+
+
+def writer_of(texts: list[str], *, sees: bool = False) -> dict[str, Any]:
+    """Return a model and a processing class for `trainer` that write one of `texts` per token, to chat prompts.
+
+    Args:
+        sees: take prompts with images, as LLaVA does.
+    """
+    torch.manual_seed(0)
+    special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
+    words = [*special.values(), "<image>", *dict.fromkeys(texts)]
+    whole = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
+    tokens = PreTrainedTokenizerFast(
+        tokenizer_object=whole,
+        extra_special_tokens={"image_token": "<image>"},
+        chat_template=TEMPLATE,
+        model_input_names=["input_ids", "attention_mask"],
+        **special,
+    )
+    size = {"hidden_size": 16, "intermediate_size": 32, "num_attention_heads": 2}
+    ids = {"pad_token_id": 0, "eos_token_id": 1, "bos_token_id": None}
+    text = LlamaConfig(vocab_size=len(words), num_hidden_layers=1, num_key_value_heads=2, **size, **ids)
+    if not sees:
+        return {"model": LlamaForCausalLM(text), "processing_class": tokens}
+    vision = CLIPVisionConfig(num_hidden_layers=2, image_size=8, patch_size=4, projection_dim=16, **size)
+    config = LlavaConfig(vision_config=vision, text_config=text, image_token_id=3, vision_feature_layer=-1, **ids)
+    processor = LlavaProcessor(
+        CLIPImageProcessor(size={"shortest_edge": 8}, crop_size={"height": 8, "width": 8}),
+        tokens,
+        patch_size=4,
+        vision_feature_select_strategy="default",
+        chat_template=TEMPLATE,
+        num_additional_image_tokens=1,
+    )
+    return {"model": LlavaForConditionalGeneration(config), "processing_class": processor}
 
 
 def dataset(rows: int = 8) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.testing import check_reward
 
 TEXTS = ["#### 4", "#### 5", "none"]
 
@@ -99,6 +100,29 @@ def test_what_is_raised_or_returned_wrong_is_an_error() -> None:
         scored(broken)
     with pytest.raises(rk.errors.RewardBug, match="without the key 'score'"):
         scored(without_score)
+
+
+def test_no_error_advises_an_argument_that_from_verl_lacks() -> None:
+    for function in (lambda solution_str: 1 / 0, lambda solution_str: (1.0, {"exact": True})):
+        with pytest.raises(rk.errors.RewardBug) as caught:
+            scored(function)
+        assert "on_error" not in str(caught.value)
+
+
+def contains(solution_str: str, ground_truth: str) -> float:
+    return float(ground_truth in solution_str)
+
+
+def test_the_check_reads_the_gold_answer_in_reward_model() -> None:
+    """The same hacks are found as with a column of its own."""
+    good, bad = ["<think>6*7</think><answer>42</answer>"], ["<think>6*7</think><answer>41</answer>"]
+    kinds = []
+    for gold in ({"ground_truth": "42"}, {"reward_model": {"style": "rule", "ground_truth": "42"}}):
+        laws = ["gold_above_perturbed_gold", "exploits"]
+        report = check_reward(rk.from_verl(contains), examples=[gold], good=good, bad=bad, laws=laws, isolate=False)
+        kinds.append([(finding.law, finding.why, finding.completion) for finding in report.findings])
+    assert kinds[0] == kinds[1]
+    assert len(kinds[0]) > 5
 
 
 def test_what_is_missing_is_said() -> None:

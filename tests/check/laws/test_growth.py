@@ -114,6 +114,24 @@ def spaces(completions: list[str], **kwargs: Any) -> list[float]:
     return [float(any(word.search(text.strip()) for word in words)) for text in completions]
 
 
+ITEMS = re.compile(r"<list>(<item>.*<name>.+</name>.*</item>)+</list>")
+
+
+def items(completions: list[str], **kwargs: Any) -> list[float]:
+    """Items can be grouped in any way, so each more doubles the time if the list does not end."""
+    return [float(bool(ITEMS.match(text))) for text in completions]
+
+
+@pytest.mark.slow
+def test_a_right_answer_repeated_until_it_is_cut_off() -> None:
+    good = "<list>" + "".join(f"<item><name>item {number}</name>: text</item>" for number in range(2)) + "</list>"
+    declared = Declarations(seconds_per_completion=2.0)
+    report = check_reward(items, examples=[{}], good=[good], bad=["no"], laws=["time_linear"], declarations=declared)
+    (found,) = report.findings
+    assert found.completion.count("</item>") > 10
+    assert "</list>" not in found.completion
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("reward", "piece"), [(fields, "'a'"), (spaces, r"'(?: |\\n)'")])
 def test_slow_patterns_are_found_and_can_be_pasted(reward: Any, piece: str) -> None:

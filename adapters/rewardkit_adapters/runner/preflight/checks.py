@@ -53,19 +53,19 @@ _OVERWRITTEN = ("trainer_state", "log_metric", "log_extra", "environments")
 _PICTURES = ("image", "images")
 
 
-def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Finding]:
+def columns(tree: Reward, table: Table, *, acts: bool = False, training: Table | None = None) -> Iterator[Finding]:
     """Find missing columns, and column names with a special meaning in TRL.
 
     Args:
         acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
+        training: the training data, whose missing columns are not reported again.
     """
     for name in table.columns:
         yield from _trap(name)
-    reserved = {*_TWICE, *_OVERWRITTEN}
-    batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
-    rollouts = RolloutInfo(environments=[] if acts else None)
-    batch = Batch([], prompts=[], completion_ids=[], columns=batch_columns, rollouts=rollouts)
-    for problem in dict.fromkeys(_lacking(tree, batch)):
+    reported = {} if training is None else _missing(tree, training, acts)
+    for name, problem in _missing(tree, table, acts).items():
+        if name in reported:
+            continue
         yield Finding(
             "error",
             f"{table.name} data",
@@ -81,13 +81,20 @@ def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Findi
         yield Finding("fact", "columns", summary + (f"; {unread}: {', '.join(unused)}" if unused else ""))
 
 
-def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:
+def _missing(tree: Reward, table: Table, acts: bool) -> dict[str, str]:
+    """Return a problem for each missing column, and for anything else that a node asks for and `table` lacks."""
+    reserved = {*_TWICE, *_OVERWRITTEN}
+    batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
+    rollouts = RolloutInfo(environments=[] if acts else None)
+    batch = Batch([], prompts=[], completion_ids=[], columns=batch_columns, rollouts=rollouts)
+    problems: dict[str, str] = {}
     for node in dict.fromkeys(node for node, _, _ in walk(tree)):
         try:
             check_node(node, batch, node.name)
             child_rows(node, batch, _nowhere())
         except BindingError as error:
-            yield str(error)
+            problems.setdefault(error.column or str(error), str(error))
+    return problems
 
 
 def _nowhere() -> Any:
@@ -566,7 +573,7 @@ def _guard_check(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
 def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
     acts = config.environment is not None
     for checked_table in (table, other) if other is not None else (table,):
-        yield from columns(tree, checked_table, acts=acts)
+        yield from columns(tree, checked_table, acts=acts, training=None if checked_table is table else table)
         yield from prompts(checked_table)
         yield from cells(tree, checked_table)
     yield from duplicates(table, other, acts=acts)

@@ -228,6 +228,14 @@ def test_what_is_wrong_with_both_is_said_once() -> None:
     assert len(found.of("error")) == 1
 
 
+def test_a_column_that_several_rewards_ask_for_is_missing_once() -> None:
+    tree = rk.exact("goal") + rk.number("goal") + rk.choice("order")
+    found = looked("tree", rows(), reward=tree, held_out=[{"prompt": "h", "order": "A"}])
+    missing = [finding.what.split(",")[0] for finding in found.of("error")]
+    assert missing == ["reward 'exact' asks for the column 'goal'", "reward 'choice' asks for the column 'order'"]
+    assert {finding.where for finding in found.of("error")} == {"training data"}
+
+
 def test_golds_that_no_completion_can_reach_are_shown() -> None:
     data = [*rows(20), {"prompt": "q", "answer": "seven"}]
     found = looked("picky", data)
