@@ -455,12 +455,13 @@ def _row_filter(keep: Any, target: str) -> Callable[[str, Mapping[str, Any]], bo
             answer = keep(dict(row))
         except Exception as error:
             raise ConfigError(
-                f"dataset.filter: {target} raised {type(error).__name__} for {location} of the data: {shorten(str(error))}. "
-                f"The row: {shorten(dict(row))}"
+                f"dataset.filter: {target} raised {type(error).__name__} for {location} of the data: "
+                f"{shorten(str(error))}. The row: {shorten(dict(row))}"
             ) from error
         if answer is None:
             raise ConfigError(
-                f"dataset.filter: {target} returned None for {location} of the data. Return True to keep the row, or False"
+                f"dataset.filter: {target} returned None for {location} of the data. Return True to keep the row, or "
+                "False"
             )
         return bool(answer)
 

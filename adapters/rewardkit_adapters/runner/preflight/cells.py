@@ -313,9 +313,8 @@ def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -
                 if not acts and training.values(column)[row] != training.values(column)[first]
             ]
             if names:
-                contradictions[row] = (
-                    f"same as {training.location(first)}, but {names[0]} is {shorten(training.values(names[0])[row], _VALUE)}"
-                )
+                value = shorten(training.values(names[0])[row], _VALUE)
+                contradictions[row] = f"same as {training.location(first)}, but {names[0]} is {value}"
     if contradictions:
         yield Finding(
             "warning",

@@ -164,9 +164,8 @@ def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: 
             batch = table.batch(repeated_rows, completions, num_generations=len(texts), progress=progress)
             scores = scorer.score(batch, on_unparsable_gold="fail")
         except RewardKitError as error:
-            text = re.sub(
-                r"(?m)^  row (\d+),", lambda row: f"{table.location(repeated_rows[int(row[1])])},", str(error)
-            )
+            # The row numbers of the error count the rows of this batch.
+            text = re.sub(r"(?m)^  row (\d+)(?=,)", lambda row: table.location(repeated_rows[int(row[1])]), str(error))
             problem = f"it stops the training {when}: {' '.join(map(str.strip, text.splitlines()))}"
             remedy = "fix the reward. rewardkit check finds more errors like this"
             if isinstance(error.__cause__, ModuleNotFoundError):

@@ -318,7 +318,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "filter that raises": (
         {"filter": "filters.py:broken"},
-        "filters.py:broken raised ZeroDivisionError for line 1 of the data: 'division by zero'. The row: {'question': 'a', 'answer':",
+        "filters.py:broken raised ZeroDivisionError for line 1 of the data: 'division by zero'. The row: {'quest",
     ),
     "filter that is none": ({"filter": "filters.py:number"}, "filters.py:number is 5"),
     "nothing left": (
