@@ -61,7 +61,13 @@ class RewardTypeError(RewardDefinitionError, TypeError):
 
 
 class BindingError(RewardKitError):
-    """A reward asks for an argument or a column that the batch does not have."""
+    """A reward asks for an argument or a column that the batch does not have.
+
+    Attributes:
+        column: the missing column; empty if something else is missing.
+    """
+
+    column: str = ""
 
 
 class CoercionError(RewardKitError):

@@ -315,10 +315,12 @@ def lacking(name: str, column: str, batch: Batch, hint: str, *, renamed: bool = 
     """
     may_map = renamed and bool(batch.columns)
     mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if may_map else ""
-    return BindingError(
+    error = BindingError(
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "
         f"Columns: {', '.join(batch.columns) or 'none'}.{hint}{mapped}"
     )
+    error.column = column
+    return error
 
 
 def shown_columns(columns: Mapping[str, str]) -> str:

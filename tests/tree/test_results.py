@@ -382,6 +382,18 @@ def test_a_missing_extra_stops_the_run_whatever_the_policies(scope: Any) -> None
     assert np.isnan(table.total).all()
 
 
+def test_an_error_that_is_its_own_cause_is_a_bug() -> None:
+    @rk.reward
+    def circular(completion: str) -> float:
+        error = ValueError("first")
+        error.__cause__ = KeyError("second")
+        error.__cause__.__cause__ = error
+        raise error
+
+    with pytest.raises(rk.errors.RewardBug, match="raised ValueError: first"):
+        rk.score(circular, ["a"])
+
+
 def test_a_missing_package_in_a_function_is_a_bug_that_no_number_hides() -> None:
     @rk.reward
     def imports(completion: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from types import MethodType
@@ -53,19 +53,19 @@ _OVERWRITTEN = ("trainer_state", "log_metric", "log_extra", "environments")
 _PICTURES = ("image", "images")
 
 
-def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Finding]:
+def columns(tree: Reward, table: Table, *, acts: bool = False, training: Table | None = None) -> Iterator[Finding]:
     """Find missing columns, and column names with a special meaning in TRL.
 
     Args:
         acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
+        training: the training data, whose missing columns are not reported again.
     """
     for name in table.columns:
         yield from _trap(name)
-    reserved = {*_TWICE, *_OVERWRITTEN}
-    batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
-    rollouts = RolloutInfo(environments=[] if acts else None)
-    batch = Batch([], prompts=[], completion_ids=[], columns=batch_columns, rollouts=rollouts)
-    for problem in dict.fromkeys(_lacking(tree, batch)):
+    reported = {} if training is None else _missing(tree, training, acts)
+    for name, problem in _missing(tree, table, acts).items():
+        if name in reported:
+            continue
         yield Finding(
             "error",
             f"{table.name} data",
@@ -81,13 +81,20 @@ def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Findi
         yield Finding("fact", "columns", summary + (f"; {unread}: {', '.join(unused)}" if unused else ""))
 
 
-def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:
+def _missing(tree: Reward, table: Table, acts: bool) -> dict[str, str]:
+    """Return a problem for each missing column, and for anything else that a node asks for and `table` lacks."""
+    reserved = {*_TWICE, *_OVERWRITTEN}
+    batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
+    rollouts = RolloutInfo(environments=[] if acts else None)
+    batch = Batch([], prompts=[], completion_ids=[], columns=batch_columns, rollouts=rollouts)
+    problems: dict[str, str] = {}
     for node in dict.fromkeys(node for node, _, _ in walk(tree)):
         try:
             check_node(node, batch, node.name)
             child_rows(node, batch, _nowhere())
         except BindingError as error:
-            yield str(error)
+            problems.setdefault(error.column or str(error), str(error))
+    return problems
 
 
 def _nowhere() -> Any:
@@ -348,7 +355,7 @@ def _unchosen(kinds: Mapping[Any, Any], table: Table) -> Iterator[Finding]:
     if unmatched:
         problem = f"{len(unmatched):,} rows choose none of the environments ({kind_names})"
         remedy = "fix these rows, or exclude them with dataset.filter"
-        yield Finding("error", f"column {CHOICE!r} ({table.name})", problem, remedy, shown(unmatched))
+        yield Finding("error", f"column {CHOICE!r} ({table.name})", problem, remedy, shown(unmatched, table))
 
 
 def _reset(kind: type, table: Table) -> Iterator[Finding]:
@@ -520,7 +527,14 @@ _GOLD_SHARE = 0.3
 so they get most of the time."""
 
 
-def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Dataset | None) -> Preflight:
+def preflight(
+    config: RunConfig,
+    *,
+    reward: Any,
+    training: Dataset,
+    held_out: Dataset | None,
+    locations: Sequence[Callable[[int], str]] = (),
+) -> Preflight:
     """Check a training before the model is loaded.
 
     ``found = preflight(config, reward=reward, training=rows, held_out=None)``; ``print(found.text())``.
@@ -530,6 +544,8 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         reward: the object that ``reward:`` names: a Reward, a function written for TRL, or a list of them.
         training: rows with a column ``prompt``.
         held_out: the rows of the evaluation; None if there is none.
+        locations: for each of the two, a function that returns where a row is in the data, such as ``"line 18"``; by
+            default, rows are numbered.
     """
     options = config.preflight or PreflightConfig()
     if not len(training):
@@ -542,8 +558,8 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         tree = trained(config, reward)
     except RewardKitError as error:
         return Preflight((Finding("error", where, str(error), remedy),))
-    table = Table(training, tree, "training", options.rows)
-    other = None if held_out is None else Table(held_out, tree, "held out", options.rows)
+    table = Table(training, tree, "training", options.rows, *locations[:1])
+    other = None if held_out is None else Table(held_out, tree, "held out", options.rows, *locations[1:])
     findings = [*_guard_check("settings", packages(config)), *_guard_check("data", _data(config, tree, table, other))]
     findings += _guard_check("environment", tools(config, tree, table))
     if not any(finding.kind == "error" for finding in findings):
@@ -566,7 +582,7 @@ def _guard_check(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
 def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
     acts = config.environment is not None
     for checked_table in (table, other) if other is not None else (table,):
-        yield from columns(tree, checked_table, acts=acts)
+        yield from columns(tree, checked_table, acts=acts, training=None if checked_table is table else table)
         yield from prompts(checked_table)
         yield from cells(tree, checked_table)
     yield from duplicates(table, other, acts=acts)
