@@ -303,10 +303,12 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
 def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
     """Return the error for the reward `name`, which asks for a missing `column`."""
     mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if batch.columns else ""
-    return BindingError(
+    error = BindingError(
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "
         f"Columns: {', '.join(batch.columns) or 'none'}.{hint}{mapped}"
     )
+    error.column, error.hint = column, hint
+    return error
 
 
 def shown_columns(columns: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,11 +54,14 @@ _OVERWRITTEN = ("trainer_state", "log_metric", "log_extra", "environments")
 _PICTURES = ("image", "images")
 
 
-def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Finding]:
+def columns(
+    tree: Reward, table: Table, *, acts: bool = False, renamed: Mapping[str, str] | None = None
+) -> Iterator[Finding]:
     """Find missing columns, and column names with a special meaning in TRL.
 
     Args:
         acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
+        renamed: ``dataset.columns`` of the run.
     """
     for name in table.columns:
         yield from _trap(name)
@@ -65,29 +69,44 @@ def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Findi
     batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
     rollouts = RolloutInfo(environments=[] if acts else None)
     batch = Batch([], prompts=[], completion_ids=[], columns=batch_columns, rollouts=rollouts)
-    for problem in dict.fromkeys(_lacking(tree, batch)):
-        yield Finding(
-            "error",
-            f"{table.name} data",
-            problem,
-            "rename a column with dataset.columns: {ours: theirs}, or add it to the data",
-        )
+    errors = list(_lacking(tree, batch, table))
+    for error in errors:
+        if not error.column:
+            yield Finding("error", f"{table.name} data", str(error), "add the column to the data")
+    for column in dict.fromkeys(error.column for error in errors if error.column):
+        yield _missing(column, [error for error in errors if error.column == column], table, renamed or {})
     yield from _mappings(table)
     unused = [name for name in table.given if name not in table.read]
     unnamed = " and possibly others" if table.read != table.named else ""
-    if table.name == "training":
+    if table.name == "training" and not errors:
         unread = "only the environment gets" if acts else "unused"
         summary = f"the reward reads {', '.join(table.named) or 'none'}{unnamed}"
         yield Finding("fact", "columns", summary + (f"; {unread}: {', '.join(unused)}" if unused else ""))
 
 
-def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:
+def _lacking(tree: Reward, batch: Batch, table: Table) -> Iterator[BindingError]:
     for node in dict.fromkeys(node for node, _, _ in walk(tree)):
         try:
-            check_node(node, batch, node.name)
+            check_node(node, batch, table.label(node))
             child_rows(node, batch, _nowhere())
         except BindingError as error:
-            yield str(error)
+            error.component = table.label(node)
+            yield error
+
+
+def _missing(column: str, errors: Sequence[BindingError], table: Table, renamed: Mapping[str, str]) -> Finding:
+    """Return one finding for all components that ask for a missing column."""
+    labels = list(dict.fromkeys(repr(error.component) for error in errors))
+    readers = f"{' and '.join(labels)} read{'s' if len(labels) == 1 else ''}"
+    close = difflib.get_close_matches(column, table.given, n=1)
+    names = ", ".join(f"{ours}: {theirs}" for ours, theirs in {**renamed, column: (*close, "NAME")[0]}.items())
+    line = f"below dataset in run.yaml, write columns: {{{names}}}"
+    return Finding(
+        "error",
+        f"{table.name} data",
+        f"there is no column {column!r}, which {readers}. Columns: {', '.join(table.given) or 'none'}.{errors[0].hint}",
+        line if close else f"add the column to the data. If it has another NAME there: {line}",
+    )
 
 
 def _nowhere() -> Any:
@@ -575,7 +594,8 @@ def _guard_check(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
 def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
     acts = config.environment is not None
     for checked_table in (table, other) if other is not None else (table,):
-        yield from columns(tree, checked_table, acts=acts)
+        if checked_table is table or table.given != checked_table.given:  # report a missing column once
+            yield from columns(tree, checked_table, acts=acts, renamed=config.dataset.columns)
         yield from prompts(checked_table)
         yield from cells(tree, checked_table)
     yield from duplicates(table, other, acts=acts)
