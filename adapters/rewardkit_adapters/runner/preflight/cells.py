@@ -237,8 +237,8 @@ def _joint_findings(node: Reward, binding: Binding, rows: list[int], table: Tabl
         yield Finding(
             "error" if _exceeds(len(bad), len(rows)) else "warning",
             f"columns {', '.join(map(repr, columns))} ({table.name})",
-            f"in {len(bad):,} of {len(rows):,} rows they do not fit each other, so {table.label(node)!r} gives these no "
-            "score",
+            f"in {len(bad):,} of {len(rows):,} rows they do not fit each other, so {table.label(node)!r} gives these "
+            "no score",
             "fix these rows, or exclude them with dataset.filter",
             shown(bad, table),
         )

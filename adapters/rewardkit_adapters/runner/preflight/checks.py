@@ -18,6 +18,8 @@ from rewardkit.check.check import check_reward
 from rewardkit.check.declarations import with_declarations
 from rewardkit.check.findings import Finding as Broken
 from rewardkit.check.reports.report import Report
+from rewardkit.check.run.execution import OnProgress
+from rewardkit.check.run.status import Show, law_progress
 from rewardkit.errors import BindingError, RewardKitError, shorten
 from rewardkit.tree.evaluation.plan import check_node
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -251,7 +253,14 @@ _LONGEST = 300
 
 
 def laws(
-    reward: Any, tree: Reward, table: Table, constants: Mapping[str, Any], best: Form | None, budget: float, seed: int
+    reward: Any,
+    tree: Reward,
+    table: Table,
+    constants: Mapping[str, Any],
+    best: Form | None,
+    budget: float,
+    seed: int,
+    on_progress: OnProgress = lambda law, number, count: None,
 ) -> Iterator[Finding]:
     """Find broken laws.
 
@@ -259,13 +268,14 @@ def laws(
         constants: the constants of the reward's module: ``examples``, ``good``, ``bad`` and so on.
         best: the format of a correct completion, if scoring the golds found one.
         budget: the time limit in seconds.
+        on_progress: called when a law starts, as by `check_reward`.
     """
     try:
         options = with_declarations(constants)
         if "examples" not in options:
             options |= _check_options(table, best)
         options["without"] = [*options.get("without", ()), "exploits", "search"]
-        report = check_reward(reward, **options, budget=budget, seed=seed)
+        report = check_reward(reward, **options, budget=budget, seed=seed, on_progress=on_progress)
     except RewardKitError as error:
         yield Finding("error", "laws", str(error), "fix EXAMPLES, GOOD and BAD next to the reward")
         return
@@ -546,6 +556,7 @@ def preflight(
     training: Dataset,
     held_out: Dataset | None,
     locations: Sequence[Callable[[int], str]] = (),
+    show: Show = lambda text: None,
 ) -> Preflight:
     """Check a training before the model is loaded.
 
@@ -558,6 +569,7 @@ def preflight(
         held_out: the rows of the evaluation; None if there is none.
         locations: for each of the two, a function that returns where a row is in the data, such as ``"line 18"``; by
             default, rows are numbered.
+        show: called with what is being checked, because the checks may take a minute.
     """
     options = config.preflight or PreflightConfig()
     if not len(training):
@@ -572,10 +584,12 @@ def preflight(
         return Preflight((Finding("error", where, str(error), remedy),))
     table = Table(training, tree, "training", options.rows, *locations[:1])
     other = None if held_out is None else Table(held_out, tree, "held out", options.rows, *locations[1:])
+    show("checking the data")
     findings = [*_guard_check("settings", packages(config)), *_guard_check("data", _data(config, tree, table, other))]
     findings += _guard_check("environment", tools(config, tree, table))
     if not any(finding.kind == "error" for finding in findings):
-        findings += _guard_check("reward", _reward(config, options, reward, tree, table))
+        findings += _guard_check("reward", _reward(config, options, reward, tree, table, show))
+    show("checking the settings")
     findings += _guard_check("training", _training(config, tree, table, other))
     findings += _guard_check("output", output(config))
     return Preflight(tuple(dict.fromkeys(findings)))  # report a problem of both training and held-out rows once
@@ -601,7 +615,9 @@ def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) ->
     yield from duplicates(table, other, acts=acts)
 
 
-def _reward(config: RunConfig, options: PreflightConfig, reward: Any, tree: Reward, table: Table) -> Iterator[Finding]:
+def _reward(
+    config: RunConfig, options: PreflightConfig, reward: Any, tree: Reward, table: Table, show: Show
+) -> Iterator[Finding]:
     """Score the gold answers and test the laws, unless the reward calls a judge."""
     if asks(tree):
         note = "gold answers and laws were not tested, because the reward calls judges or models. Use rewardkit check"
@@ -611,11 +627,13 @@ def _reward(config: RunConfig, options: PreflightConfig, reward: Any, tree: Rewa
         note = "gold answers and laws were not tested, because the reward reads the environment. Use rewardkit check"
         yield Finding("fact", "reward", note)
         return
+    show("scoring the gold answers")
     gold_check: Golds = golds(tree, table, options.budget * _GOLD_SHARE)
     yield from gold_check.findings
     if options.laws and not any(finding.kind == "error" for finding in gold_check.findings):
         constants = load(config.reward_target())[0].constants
-        yield from laws(reward, tree, table, constants, gold_check.best, options.budget, config.seed)
+        on_progress = law_progress(show, "laws", options.budget)
+        yield from laws(reward, tree, table, constants, gold_check.best, options.budget, config.seed, on_progress)
 
 
 def _training(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
