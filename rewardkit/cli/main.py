@@ -47,21 +47,37 @@ def parser(loaded: Sequence[str] = tuple(VERBS)) -> argparse.ArgumentParser:
     for name, summary in VERBS.items():
         verb = verbs.add_parser(name, help=summary)
         if name in loaded:
-            module = importlib.import_module(f"rewardkit.cli.{name}")
-            module.add_options(verb)
-            verb.description = f"{summary}. {verb.description}"
-            verb.set_defaults(run=module.run)
+            _complete(verb, name)
     return result
+
+
+def _complete(verb: argparse.ArgumentParser, name: str) -> None:
+    """Add the options and the description of a verb."""
+    module = importlib.import_module(f"rewardkit.cli.{name}")
+    module.add_options(verb)
+    verb.description = f"{VERBS[name]}. {verb.description}"
+    verb.set_defaults(run=module.run)
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line; on an error, print the usage of its verb and exit."""
+    if words and words[0] in VERBS:
+        verb = argparse.ArgumentParser(prog=f"rewardkit {words[0]}")
+        _complete(verb, words[0])
+        # Options may be before, after and between the arguments. Subparsers do not support this.
+        return verb.parse_intermixed_args(words[1:], argparse.Namespace(verb=words[0]))
+    verb_name = next((word for word in words if not word.startswith("-")), "")
+    command = parser([verb_name])
+    if verb_name and verb_name not in VERBS:
+        command.error(
+            f"there is no command {shorten(verb_name)}.{near_miss(verb_name, VERBS)} Commands: {', '.join(VERBS)}"
+        )
+    return command.parse_args(words)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; return its exit code."""
-    words = sys.argv[1:] if arguments is None else arguments
-    verb = next((word for word in words if not word.startswith("-")), "")
-    command = parser([verb])
-    if verb and verb not in VERBS:
-        command.error(f"there is no command {shorten(verb)}.{near_miss(verb, VERBS)} Commands: {', '.join(VERBS)}")
-    options = command.parse_args(words)
+    options = _options(sys.argv[1:] if arguments is None else arguments)
     try:
         code = int(options.run(options))
         sys.stdout.flush()

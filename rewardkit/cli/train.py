@@ -136,12 +136,12 @@ def _sets(options: argparse.Namespace) -> list[str]:
 
 def _preflight(config: Any) -> int:
     """Run the preflight checks and print the report; return 0 without errors, else 2."""
-    from rewardkit_adapters.runner.data import training_and_held_out
+    from rewardkit_adapters.runner.plan import Plan
     from rewardkit_adapters.runner.preflight import preflight
-    from rewardkit_adapters.runner.rewards import reward_of
 
-    reward = reward_of(config)
-    training, held_out = training_and_held_out(config)
-    report = preflight(config, reward=reward, training=training, held_out=held_out)
+    plan = Plan.of(config, None)
+    report = preflight(
+        config, reward=plan.reward, training=plan.training, held_out=plan.held_out, locations=plan.locations
+    )
     print(report.text())
     return 0 if report.ok else 2

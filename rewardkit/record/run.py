@@ -18,7 +18,7 @@ import statistics
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,9 +63,12 @@ def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
             listing = ", ".join(entries[:8]) + (", ..." if len(entries) > 8 else "")
             description = f"it contains {listing}" if entries else "nothing is there"
             description = "it is a file, and a run is a folder" if files.system.isfile(files.root) else description
+            near = _runs_near(files)
+            if not near and is_starting(entries):
+                raise NotARun(first_batch_missing(files.root)) from None
             raise NotARun(
                 f"{files.root} is not a recorded run: it has no readable run.json, and {description}. "
-                f"{_runs_near(files) or 'Record one with rk.to_trl(reward, record=...).'}"
+                f"{near or 'Record one with rk.to_trl(reward, record=...).'}"
             ) from None
         info = {"schema": SCHEMA}
     if not isinstance(info, dict) or type(info.get("schema")) is not int:
@@ -83,6 +86,19 @@ def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
             f'If the file was edited by hand, restore "schema": {SCHEMA}'
         )
     return {"id": "", "created": "", "title": "", **info}
+
+
+def is_starting(names: Collection[str]) -> bool:
+    """Return whether a folder with files of these names is that of a ``rewardkit train`` without any step yet."""
+    return {"run.yaml", "prompts.json"} <= set(names) and not {"run.json", "summary.json"} & set(names)
+
+
+def first_batch_missing(folder: str) -> str:
+    """Return an error message for a run that `is_starting`."""
+    return (
+        f"the training in {folder} has not scored its first batch yet. Try again when it has, or look at its output if "
+        "it stopped"
+    )
 
 
 def _runs_near(files: Files) -> str:
@@ -356,9 +372,8 @@ class Run:
             if _is_old_duckdb():
                 raise RunError(
                     f"reading {files.root} from {files.system.protocol} needs duckdb 2.0 or newer, since older "
-                    "versions may "
-                    f"hang (this is {duckdb.__version__}). Upgrade: pip install --upgrade duckdb. Or copy the run to a "
-                    "local folder"
+                    f"versions may hang (this is {duckdb.__version__}). Copy the run to a local folder, or upgrade: "
+                    "pip install --upgrade duckdb"
                 )
             self._connection.register_filesystem(files.system)
         self._connection.execute("create schema parts; create schema everything")

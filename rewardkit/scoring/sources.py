@@ -297,10 +297,14 @@ def _conversation(address: str, completion: str | None) -> Sequence[str]:
 
 def _logged(folder: Path, limit: int | None) -> Saved:
     """Open the tables that TRL logged; a group never spans several steps."""
+    from rewardkit.record.run import first_batch_missing, is_starting
+
     for directory in (folder / "completions", folder):
         paths = sorted(glob.glob(os.path.join(glob.escape(str(directory)), "completions_*.parquet")))
         if paths:
             return _tabular(str(folder), paths, limit, ("step",))
+    if is_starting(os.listdir(folder)):
+        raise DataError(first_batch_missing(str(folder)))
     raise DataError(
         f"{folder} is not a recorded run and has no completions/completions_*.parquet, which TRL writes with "
         "GRPOConfig(log_completions=True). For other data, pass the file"

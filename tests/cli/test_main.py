@@ -81,3 +81,30 @@ def test_every_verb_says_what_a_person_wants() -> None:
     assert list(verbs) == sorted(VERBS)
     for name, verb in verbs.items():
         assert verb.description.startswith(f"{VERBS[name]}.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["update", "runs/none", "--dry-run", "reward.py:reward"],
+        ["update", "--dry-run", "runs/none", "reward.py:reward"],
+        ["score", "runs/none", "--limit", "3", "other.jsonl"],
+        ["diff", "a.py:a", "--on", "runs/none", "b.py:b"],
+        ["check", "none.py:a", "--seed", "3", "none.py:b"],
+        ["view", "none", "--no-browser", "other"],
+        ["train", "--preflight", "only", "none.yaml"],
+    ],
+    ids=" ".join,
+)
+def test_options_may_be_between_the_arguments(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert "unrecognized arguments" not in capsys.readouterr().err
+
+
+def test_an_error_shows_the_usage_of_its_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["update", "runs/x", "a.py:a", "b"], ["update"], ["update", "runs/x", "--sett", "a"]):
+        with pytest.raises(SystemExit):
+            main(words)
+        errors = capsys.readouterr().err
+        assert errors.startswith("usage: rewardkit update [-h]")
+        assert "rewardkit update: error: " in errors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -34,8 +35,13 @@ def get_config(run: Any) -> dict[str, Any]:
     mailbox = mailbox_of(run)
     current = mailbox.current()
     if current is None:
+        from rewardkit.record.run import first_batch_missing, is_starting
+
+        folder = mailbox.folder.parent
+        if folder.is_dir() and is_starting(os.listdir(folder)):
+            raise RewardKitError(first_batch_missing(str(folder)))
         raise RewardKitError(
-            f"{mailbox.folder.parent} is not the record of a training that takes updates. Train with "
+            f"{folder} is not the record of a training that takes updates. Train with "
             "rk.to_trl(reward, record=...) and a local folder, and wait for the first batch"
         )
     return current
@@ -109,9 +115,11 @@ def send_request(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any
             "rollback"
         )
     if state_of(mailbox) == "finished":
+        folder, target = shlex.quote(str(mailbox.folder.parent)), shlex.quote(reward or "reward.py:reward")
         raise RewardKitError(
-            f"the training of {mailbox.folder.parent} has finished, so its reward cannot change. Try a reward on its "
-            "last batch with rewardkit update --dry-run, or on the whole record with rewardkit score"
+            f"the training of {folder} has finished, so its reward cannot change. Try a reward on its last batch "
+            f"(rewardkit update {folder} {target} --dry-run) or on the whole record (rewardkit score {folder} "
+            f"--reward {target})"
         )
     if reward is not None:
         return mailbox.send("reward", target=reward, code=collect_sources(reward))

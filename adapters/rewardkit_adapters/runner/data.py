@@ -11,6 +11,7 @@ import json
 import random
 import string
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,20 +27,43 @@ if TYPE_CHECKING:
 # Load rows from files, folders of files, or the hub.
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a dataset that remember where they were in the data: ``rows.location(2)`` is ``"line 18"``.
+
+    Attributes:
+        numbers: the position in the data of each row.
+        of_files: the location of each position, for data from text files; empty for other data.
+    """
+
+    dataset: Dataset
+    numbers: Sequence[int]
+    of_files: Sequence[str] = ()
+
+    def location(self, row: int) -> str:
+        """Return the line of a row in its file, or its row number in a dataset without lines."""
+        number = self.numbers[row]
+        return self.of_files[number] if self.of_files else f"row {number}"
+
+    def select(self, rows: Sequence[int]) -> Rows:
+        """Return some of the rows, in the order of `rows`."""
+        return replace(self, dataset=self.dataset.select(rows), numbers=[self.numbers[row] for row in rows])
+
+
 SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
 _SAVED = ("dataset_info.json", "dataset_dict.json")
 
 
-def table_of(config: DatasetConfig, base: Path) -> Dataset:
+def _table_of(config: DatasetConfig, base: Path) -> Rows:
     """Load all rows of a dataset.
 
     Raises:
         ConfigError: the dataset cannot be found or read.
     """
     if config.path is None:
-        return _made_by_a_task(config)
+        return _numbered(_made_by_a_task(config))
     if not is_local(config.path, base):
-        return _objects_to_json(_from_hub(config.path, config, base))
+        return _numbered(_objects_to_json(_from_hub(config.path, config, base)))
     for setting in ("name", "revision"):
         if getattr(config, setting) is not None:
             raise ConfigError(
@@ -47,8 +71,12 @@ def table_of(config: DatasetConfig, base: Path) -> Dataset:
             )
     location = located(config.path, base)
     if any((location / name).is_file() for name in _SAVED):
-        return _objects_to_json(_load_saved(location, config.split))
+        return _numbered(_objects_to_json(_load_saved(location, config.split)))
     return _from_files(_files(location, config.path, config.split, base))
+
+
+def _numbered(dataset: Dataset) -> Rows:
+    return Rows(dataset, range(len(dataset)))
 
 
 def _made_by_a_task(config: DatasetConfig) -> Dataset:
@@ -99,25 +127,34 @@ def _files(location: Path, path: str, split_name: str | None, base: Path) -> lis
     return of_split or files
 
 
-def _from_files(paths: Sequence[Path]) -> Dataset:
+def _from_files(paths: Sequence[Path]) -> Rows:
     from datasets import concatenate_datasets
 
     kinds = sorted({path.suffix.lower() == ".parquet" for path in paths})
     if len(kinds) > 1:
         raise ConfigError(f"dataset.path: do not mix .parquet files with others: {', '.join(map(str, paths))}")
     if not kinds[0]:
-        rows = [row for path in paths for row in _records(path)]
+        located_rows = [(_short(location, paths), row) for path in paths for location, row in _records(path)]
+        locations = [location for location, _ in located_rows]
+        rows = [row for _, row in located_rows]
         names = list(dict.fromkeys(name for row in rows for name in row))
-        return _make_dataset({name: _cells(name, [row.get(name) for row in rows]) for name in names})
+        columns = {name: _cells(name, [row.get(name) for row in rows], locations) for name in names}
+        return Rows(_make_dataset(columns, locations), range(len(rows)), locations)
     try:
-        return _objects_to_json(concatenate_datasets([_parquet(path) for path in paths]))
+        return _numbered(_objects_to_json(concatenate_datasets([_parquet(path) for path in paths])))
     except ValueError as error:
         raise ConfigError(f"dataset.path: {paths[0]} and the other files have different columns: {error}") from None
 
 
-def _records(path: Path) -> list[Mapping[str, Any]]:
+def _short(location: str, paths: Sequence[Path]) -> str:
+    """Return ``line 3`` for ``/data/a.jsonl, line 3``, or ``a.jsonl, line 3`` if there are several files."""
+    path, _, position = location.rpartition(", ")
+    return position if len(paths) == 1 else f"{Path(path).name}, {position}"
+
+
+def _records(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
     try:
-        return [row for _, row in rows_of_file(path)]
+        return list(rows_of_file(path))
     except DataError as error:
         raise ConfigError(str(error)) from None
     except OSError as error:
@@ -174,7 +211,7 @@ def _objects_to_json(rows: Dataset) -> Dataset:
     )
 
 
-def _make_dataset(columns: dict[str, list[Any]]) -> Dataset:
+def _make_dataset(columns: dict[str, list[Any]], locations: Sequence[str] = ()) -> Dataset:
     from datasets import Dataset
     from pyarrow import ArrowException
 
@@ -184,10 +221,14 @@ def _make_dataset(columns: dict[str, list[Any]]) -> Dataset:
         for name, values in columns.items():
             if (row := _first_unlike(values)) is not None:
                 raise ConfigError(
-                    f"column {name!r}, row {row}: {shorten(values[row])} is invalid Unicode, or has another type "
-                    f"than row 0 ({error}). Fix the cell"
+                    f"column {name!r}, {_location(row, locations)}: {shorten(values[row])} is invalid Unicode, or has "
+                    f"another type than {_location(0, locations)} ({error}). Fix the cell"
                 ) from None
         raise
+
+
+def _location(row: int, locations: Sequence[str]) -> str:
+    return locations[row] if locations else f"row {row}"
 
 
 def _first_unlike(values: list[Any]) -> int | None:
@@ -210,7 +251,7 @@ def _holds_objects(feature: Any) -> bool:
     return _holds_objects(feature.feature) if hasattr(feature, "feature") else False
 
 
-def _cells(name: str, values: list[Any]) -> list[Any]:
+def _cells(name: str, values: list[Any], locations: Sequence[str] = ()) -> list[Any]:
     """Return the cells of a column in a form that Arrow stores unchanged."""
     if name == "prompt" and any(map(_is_conversation, values)):
         texts = (row for row, value in enumerate(values) if value is not None and not _is_conversation(value))
@@ -218,8 +259,8 @@ def _cells(name: str, values: list[Any]) -> list[Any]:
         if text is None:
             return values
         raise ConfigError(
-            f"column 'prompt', row {text}: {shorten(values[text])} is not a list of messages, but other rows are. "
-            "Write all prompts as text, or all as messages"
+            f"column 'prompt', {_location(text, locations)}: {shorten(values[text])} is not a list of messages, but "
+            "other rows are. Write all prompts as text, or all as messages"
         )
     if any(map(_has_objects, values)) or not _has_one_type(values):
         return [value if value is None or isinstance(value, str) else _json(value) for value in values]
@@ -273,7 +314,7 @@ class Template:
                 raise ConfigError(_fault(name, formatting, where, columns))
         self._parts = [(literal, name) for literal, name, _ in parts]
 
-    def of(self, rows: Dataset) -> list[str]:
+    def of(self, rows: Rows) -> list[str]:
         """Return the text for every row, shape (n,).
 
         Raises:
@@ -281,14 +322,15 @@ class Template:
         """
         names = list(dict.fromkeys(name for _, name in self._parts if name is not None))
         if not names:
-            return ["".join(literal for literal, _ in self._parts)] * len(rows)
-        return [self._text(number, row) for number, row in enumerate(rows.select_columns(names))]
+            return ["".join(literal for literal, _ in self._parts)] * len(rows.dataset)
+        cells = enumerate(rows.dataset.select_columns(names))
+        return [self._text(row, rows.location(number)) for number, row in cells]
 
-    def _text(self, number: int, row: Mapping[str, Any]) -> str:
+    def _text(self, row: Mapping[str, Any], location: str) -> str:
         for name, value in row.items():
             if value is None:
                 raise ConfigError(
-                    f"{self._where}: the column {name!r} is null in row {number}. Fill the cell, or exclude such rows "
+                    f"{self._where}: the column {name!r} is null in {location}. Fill the cell, or exclude such rows "
                     "with dataset.filter"
                 )
         return "".join(literal + ("" if name is None else str(row[name])) for literal, name in self._parts)
@@ -311,6 +353,16 @@ def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
     """Return the rows to train on, and the rows to evaluate on (None without ``eval``).
 
     Raises:
+        ConfigError: as in `located_rows`.
+    """
+    training, held_out = located_rows(config)
+    return training.dataset, None if held_out is None else held_out.dataset
+
+
+def located_rows(config: RunConfig) -> tuple[Rows, Rows | None]:
+    """Return the same rows as `training_and_held_out`, with their locations in the data.
+
+    Raises:
         ConfigError: the data cannot be loaded, or does not fit the configuration; or a package of the reward is
             missing.
     """
@@ -327,7 +379,7 @@ def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
     return training, _sampled(held_out, config.eval.prompts, f"{config.seed}/evaluated")
 
 
-def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None = None) -> Dataset:
+def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None = None) -> Rows:
     """Load the rows of a dataset: rename columns, filter, make prompts, and sample. The order is kept.
 
     Args:
@@ -339,12 +391,12 @@ def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None =
     Raises:
         ConfigError: the data cannot be loaded, or does not fit the configuration.
     """
-    table = table_of(config, base)
-    if not len(table):
+    table = _table_of(config, base)
+    if not len(table.dataset):
         raise ConfigError(f"dataset.path: {config.path} has no rows")
-    rows = _renamed(table, config.columns)
+    rows = replace(table, dataset=_renamed(table.dataset, config.columns))
     rows = _filtered(rows, config.filter, base, modules or base)
-    rows = _with_prompts(rows, config)
+    rows = replace(rows, dataset=_with_prompts(rows, config))
     return _sampled(rows, config.sample, f"{seed}/sample")
 
 
@@ -366,27 +418,27 @@ def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
     return rows.rename_columns(names) if names else rows
 
 
-def _filtered(rows: Dataset, filter_: dict[str, Any] | str | None, base: Path, modules: Path) -> Dataset:
+def _filtered(rows: Rows, filter_: dict[str, Any] | str | None, base: Path, modules: Path) -> Rows:
     if filter_ is None:
         return rows
     if isinstance(filter_, str):
         keep = _row_filter(named(_target(filter_, base), modules), filter_)
     else:
         for name in filter_:
-            if name not in rows.column_names:
-                raise ConfigError(_no_column(name, "which dataset.filter reads", rows))
+            if name not in rows.dataset.column_names:
+                raise ConfigError(_no_column(name, "which dataset.filter reads", rows.dataset))
         keep = _allowed(filter_)
-    indices = [number for number, row in enumerate(rows) if keep(number, row)]
+    indices = [number for number, row in enumerate(rows.dataset) if keep(rows.location(number), row)]
     if not indices:
         raise ConfigError(
-            f"dataset.filter: none of the {len(rows):,} rows passes: {shorten(filter_)}. Change the filter"
+            f"dataset.filter: none of the {len(rows.dataset):,} rows passes: {shorten(filter_)}. Change the filter"
         )
     return rows.select(indices)
 
 
-def _allowed(filter_: Mapping[str, Any]) -> Callable[[int, Mapping[str, Any]], bool]:
+def _allowed(filter_: Mapping[str, Any]) -> Callable[[str, Mapping[str, Any]], bool]:
     allowed = {name: _as_set(value if isinstance(value, list) else [value]) for name, value in filter_.items()}
-    return lambda number, row: all(_as_set([row[name]]) <= values for name, values in allowed.items())
+    return lambda location, row: all(_as_set([row[name]]) <= values for name, values in allowed.items())
 
 
 def _as_set(values: Sequence[Any]) -> set[str]:
@@ -394,21 +446,22 @@ def _as_set(values: Sequence[Any]) -> set[str]:
     return {value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str) for value in values}
 
 
-def _row_filter(keep: Any, target: str) -> Callable[[int, Mapping[str, Any]], bool]:
+def _row_filter(keep: Any, target: str) -> Callable[[str, Mapping[str, Any]], bool]:
     if not callable(keep):
         raise ConfigError(f"dataset.filter: expected a function that takes a row, but {target} is {shorten(keep)}")
 
-    def asked(number: int, row: Mapping[str, Any]) -> bool:
+    def asked(location: str, row: Mapping[str, Any]) -> bool:
         try:
             answer = keep(dict(row))
         except Exception as error:
             raise ConfigError(
-                f"dataset.filter: {target} raised {type(error).__name__} in row {number}: {shorten(str(error))}. "
-                f"The row: {shorten(dict(row))}"
+                f"dataset.filter: {target} raised {type(error).__name__} for {location} of the data: "
+                f"{shorten(str(error))}. The row: {shorten(dict(row))}"
             ) from error
         if answer is None:
             raise ConfigError(
-                f"dataset.filter: {target} returned None in row {number}. Return True to keep the row, or False"
+                f"dataset.filter: {target} returned None for {location} of the data. Return True to keep the row, or "
+                "False"
             )
         return bool(answer)
 
@@ -420,10 +473,10 @@ def _target(target: str, base: Path) -> str:
     return f"{(base / source).absolute()}:{name}" if source.endswith(".py") else target
 
 
-def _with_prompts(rows: Dataset, config: DatasetConfig) -> Dataset:
+def _with_prompts(rows: Rows, config: DatasetConfig) -> Dataset:
     if config.prompt is None and config.messages is None:
-        return _own_prompts(rows)
-    columns = rows.column_names
+        return _own_prompts(rows.dataset)
+    columns = rows.dataset.column_names
     prompts: list[Any]
     if config.prompt is not None:
         prompts = Template(config.prompt, "dataset.prompt", columns).of(rows)
@@ -438,7 +491,7 @@ def _with_prompts(rows: Dataset, config: DatasetConfig) -> Dataset:
             [{"role": role, "content": content} for role, content in zip(roles, texts, strict=True)]
             for texts in zip(*contents, strict=True)
         ]
-    other_columns = rows.remove_columns("prompt") if "prompt" in columns else rows
+    other_columns = rows.dataset.remove_columns("prompt") if "prompt" in columns else rows.dataset
     return other_columns.add_column("prompt", prompts)
 
 
@@ -451,17 +504,17 @@ def _own_prompts(rows: Dataset) -> Dataset:
     return rows
 
 
-def _sampled(rows: Dataset, count: int | None, seed: str) -> Dataset:
+def _sampled(rows: Rows, count: int | None, seed: str) -> Rows:
     """Return at most `count` rows in their original order; the same seed gives the same rows."""
-    if count is None or count >= len(rows):
+    if count is None or count >= len(rows.dataset):
         return rows
-    return rows.select(sorted(random.Random(seed).sample(range(len(rows)), count)))
+    return rows.select(sorted(random.Random(seed).sample(range(len(rows.dataset)), count)))
 
 
-def _hold_out_rows(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
+def _hold_out_rows(rows: Rows, count: int, seed: int) -> tuple[Rows, Rows]:
     """Split `rows` into training rows and at least `count` held-out rows; rows with equal prompts stay together."""
     by_prompt: dict[str, list[int]] = {}
-    for number, prompt in enumerate(rows["prompt"]):
+    for number, prompt in enumerate(rows.dataset["prompt"]):
         by_prompt.setdefault(json.dumps(prompt, sort_keys=True), []).append(number)
     groups = list(by_prompt.values())
     random.Random(f"{seed}/held-out").shuffle(groups)
@@ -470,7 +523,7 @@ def _hold_out_rows(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Datas
         held_out += groups.pop()
     if not groups:
         raise ConfigError(
-            f"eval.hold_out: {count} held-out rows leave none to train on, because there are {len(rows)} with "
+            f"eval.hold_out: {count} held-out rows leave none to train on, because there are {len(rows.dataset)} with "
             f"{len(by_prompt)} different prompts. Lower it"
         )
     return rows.select(sorted(number for group in groups for number in group)), rows.select(sorted(held_out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ class Plan:
     Attributes:
         held_out: the rows of the evaluation; None if nothing is evaluated.
         checkpoint: the checkpoint from which to resume; None to start from the beginning.
+        locations: for the training rows and the held-out rows, a function that returns the location of a row in the
+            data, such as ``"line 18"``.
     """
 
     config: RunConfig
@@ -26,6 +29,7 @@ class Plan:
     training: Dataset
     held_out: Dataset | None
     checkpoint: Path | None
+    locations: tuple[Callable[[int], str], ...] = ()
 
     @classmethod
     def of(cls, config: RunConfig, checkpoint: Path | None) -> Plan:
@@ -35,10 +39,15 @@ class Plan:
             ConfigError: the data cannot be loaded, or does not fit the configuration.
             RewardDefinitionError: there is no such reward.
         """
-        from rewardkit_adapters.runner.data import training_and_held_out
+        from rewardkit_adapters.runner.data import located_rows
         from rewardkit_adapters.runner.rewards import reward_of
 
-        return cls(config, reward_of(config), *training_and_held_out(config), checkpoint)
+        reward = reward_of(config)
+        training, held_out = located_rows(config)
+        if held_out is None:
+            return cls(config, reward, training.dataset, None, checkpoint, (training.location,))
+        locations = (training.location, held_out.location)
+        return cls(config, reward, training.dataset, held_out.dataset, checkpoint, locations)
 
     @property
     def output(self) -> Path:

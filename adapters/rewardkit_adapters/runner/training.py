@@ -377,7 +377,13 @@ def _is_fit(plan: Plan, console: Console) -> bool:
 
     # No spinner: a thread would draw it, but the laws run in forked processes.
     console.print("Preflight: checking the data, the reward and the settings", style="dim")
-    report = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
+    report = preflight(
+        plan.config,
+        reward=plan.reward,
+        training=plan.training,
+        held_out=plan.held_out,
+        locations=plan.locations,
+    )
     console.print(Text(report.text()), soft_wrap=True)
     return bool(report.ok)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("trl")
-from rewardkit.errors import ConfigError
+import rewardkit as rk
+from rewardkit.errors import ConfigError, RewardKitError
+from rewardkit.scoring.sources import saved
 from rewardkit_adapters.runner import changes, folder
 from rewardkit_adapters.runner.config_file import printed
 from rewardkit_adapters.runner.plan import Plan
@@ -27,6 +30,22 @@ def begun(tmp_path: Path) -> Path:
 
 def said(project: Path, **changed: Any) -> list[str]:
     return changes.since(Plan.of(config(project, **changed), None))
+
+
+def test_readers_of_a_run_that_is_starting_say_so(begun: Path) -> None:
+    run = begun / "out"
+    readers: list[Callable[[], object]] = [
+        lambda: rk.open_run(run),
+        lambda: rk.get_config(run),
+        lambda: rk.update_config(run, weights={"named": 0.1}),
+        lambda: saved(run),
+    ]
+    for reader in readers:
+        with pytest.raises(RewardKitError, match=r"out has not scored its first batch yet\. Try again when it has"):
+            reader()
+    (run / folder.SUMMARY).write_text("{}")  # a run without a record
+    with pytest.raises(RewardKitError, match="is not a recorded run"):
+        rk.open_run(run)
 
 
 def test_the_same_settings_are_nothing_to_speak_of(begun: Path) -> None:

@@ -318,8 +318,8 @@ def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int |
             Finding(
                 "error",
                 "grpo",
-                f"the prompt of row {row} ({longest:,} tokens) and a completion of max_completion_length {answer:,} "
-                f"exceed the context of the model, {shape.context:,} tokens",
+                f"the prompt in {table.location(row)} ({longest:,} tokens) and a completion of max_completion_length "
+                f"{answer:,} exceed the context of the model, {shape.context:,} tokens",
                 "lower max_completion_length, or exclude long prompts with dataset.filter",
             )
         )

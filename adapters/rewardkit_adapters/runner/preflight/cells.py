@@ -115,7 +115,7 @@ def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table, *,
             where,
             f"{len(values_by_row):,} of {len(rows):,} cells do not fit the annotation of {name!r}: {bad[0].problem}",
             "fix these rows, exclude them with dataset.filter, or change the annotation",
-            shown(dict(sorted(values_by_row.items()))),
+            shown(dict(sorted(values_by_row.items())), table),
         )
     absent = [row for row, value in zip(rows, values, strict=True) if value is None]
     if absent and not parameter.coercer.optional:
@@ -125,7 +125,7 @@ def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table, *,
             f"{len(absent):,} of {len(rows):,} cells are None: {name!r} abstains there, and if all components "
             "abstain, the prompt teaches nothing",
             "fill them, or exclude these rows with dataset.filter",
-            (f"rows {', '.join(map(str, absent[:SHOWN]))}{', ...' if len(absent) > SHOWN else ''}",),
+            (_locations(absent, table),),
         )
 
 
@@ -175,7 +175,7 @@ def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, t
                 SHOWN,
                 "name the column of the gold answers. If the answer is a part of the cell, pass gold=",
             )
-        lines = _listed(bad, max_listed, "problem")
+        lines = _listed(bad, max_listed, "problem", table)
         yield Finding("error" if stops or exceeds_limit else "warning", where, problem, remedy, lines)
     slow = sorted((cell for cell in cells if cell.seconds > _SLOW and not cell.problem), key=lambda cell: -cell.seconds)
     if slow:
@@ -185,7 +185,7 @@ def _golds_of(name: str, parameter: Parameter, cells: list[_Cell], where: str, t
             f"{len(slow):,} of {len(cells):,} distinct cells take {name!r} over {_SLOW:g} s to read, and batches wait "
             "for them",
             "write them in a simpler form, or exclude the rows with dataset.filter",
-            _listed(slow, _SHOWN_GOLDS, "seconds"),
+            _listed(slow, _SHOWN_GOLDS, "seconds", table),
         )
 
 
@@ -197,13 +197,13 @@ def _exceeds(bad: int, total: int) -> bool:
     return bad > _MOST_UNREADABLE * total
 
 
-def _listed(cells: Sequence[_Cell], most: int, detail: Literal["problem", "seconds"]) -> tuple[str, ...]:
-    """Return a line for each of the first `most` cells: ``row 3 (and 2 more): 'N/A' is not a number``."""
+def _listed(cells: Sequence[_Cell], most: int, detail: Literal["problem", "seconds"], table: Table) -> tuple[str, ...]:
+    """Return a line for each of the first `most` cells: ``line 3 (and 2 more): 'N/A' is not a number``."""
     lines = []
     for cell in cells[:most]:
         more = f" (and {len(cell.rows) - 1:,} more)" if len(cell.rows) > 1 else ""
         ending = f"takes {cell.seconds:.1f} s" if detail == "seconds" else _reason(cell)
-        lines.append(f"row {cell.rows[0]}{more}: {shorten(cell.value, _VALUE)} {ending}")
+        lines.append(f"{table.location(cell.rows[0])}{more}: {shorten(cell.value, _VALUE)} {ending}")
     return (*lines, f"... and {len(cells) - most:,} more") if len(cells) > most else tuple(lines)
 
 
@@ -239,7 +239,7 @@ def _joint_findings(node: Reward, binding: Binding, rows: list[int], table: Tabl
             f"columns {', '.join(map(repr, columns))} ({table.name})",
             f"in {len(bad):,} of {len(rows):,} rows they do not fit each other, so {node.name!r} gives these no score",
             "fix these rows, or exclude them with dataset.filter",
-            shown(bad),
+            shown(bad, table),
         )
 
 
@@ -256,13 +256,18 @@ def _unrouted(route: Reward, batch: Batch, rows: Rows, table: Table) -> Iterator
             f"column {by!r} ({table.name})",
             f"{len(where):,} rows have a value without a branch (branches: {branches}), which stops the run",
             "add a branch or default=, or exclude these rows with dataset.filter",
-            shown({row: shorten(batch.columns[by][row], _VALUE) for row in where}),
+            shown({row: shorten(batch.columns[by][row], _VALUE) for row in where}, table),
         )
 
 
-def shown(texts: dict[int, str]) -> tuple[str, ...]:
-    """Return lines such as ``row 3: 'N/A'`` for the first rows."""
-    lines = [f"row {row}: {text}" for row, text in list(texts.items())[:SHOWN]]
+def _locations(rows: Sequence[int], table: Table) -> str:
+    """Return the locations of the first rows: ``line 3, line 7, ...``."""
+    return ", ".join(map(table.location, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
+
+
+def shown(texts: dict[int, str], table: Table) -> tuple[str, ...]:
+    """Return lines such as ``line 3: 'N/A'`` for the first rows."""
+    lines = [f"{table.location(row)}: {text}" for row, text in list(texts.items())[:SHOWN]]
     return (*lines, f"... and {len(texts) - SHOWN:,} more") if len(texts) > SHOWN else tuple(lines)
 
 
@@ -287,8 +292,7 @@ def prompts(table: Table) -> Iterator[Finding]:
 
 
 def _make_finding(table: Table, kind: Any, rows: Sequence[int], problem: str, remedy: str) -> Finding:
-    row_list = ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
-    return Finding(kind, f"prompts ({table.name})", f"{len(rows):,} {problem}: rows {row_list}", remedy)
+    return Finding(kind, f"prompts ({table.name})", f"{len(rows):,} {problem}: {_locations(rows, table)}", remedy)
 
 
 def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -> Iterator[Finding]:
@@ -309,22 +313,21 @@ def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -
                 if not acts and training.values(column)[row] != training.values(column)[first]
             ]
             if names:
-                contradictions[row] = (
-                    f"same as row {first}, but {names[0]} is {shorten(training.values(names[0])[row], _VALUE)}"
-                )
+                value = shorten(training.values(names[0])[row], _VALUE)
+                contradictions[row] = f"same as {training.location(first)}, but {names[0]} is {value}"
     if contradictions:
         yield Finding(
             "warning",
             "prompts (training)",
             f"{len(contradictions):,} rows repeat a prompt with another answer",
             "keep one row for each prompt: two answers teach neither",
-            shown(contradictions),
+            shown(contradictions, training),
         )
     elif repetitions:
         yield Finding("fact", "prompts", f"{repetitions:,} of {training.size:,} are repetitions")
     if held_out is not None:
         common = {
-            row: f"same as row {firsts[text]} of the training"
+            row: f"same as {training.location(firsts[text])} of the training data"
             for row, text in enumerate(held_out.prompt_texts)
             if text in firsts
         }
@@ -334,5 +337,5 @@ def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -
                 "prompts (held out)",
                 f"{len(common):,} of {held_out.size:,} are also in the training data: their scores measure memory",
                 "use another split, or eval: {hold_out: N}, which keeps equal prompts on one side",
-                shown(common),
+                shown(common, held_out),
             )

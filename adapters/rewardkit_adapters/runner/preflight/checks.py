@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from types import MethodType
@@ -355,7 +355,7 @@ def _unchosen(kinds: Mapping[Any, Any], table: Table) -> Iterator[Finding]:
     if unmatched:
         problem = f"{len(unmatched):,} rows choose none of the environments ({kind_names})"
         remedy = "fix these rows, or exclude them with dataset.filter"
-        yield Finding("error", f"column {CHOICE!r} ({table.name})", problem, remedy, shown(unmatched))
+        yield Finding("error", f"column {CHOICE!r} ({table.name})", problem, remedy, shown(unmatched, table))
 
 
 def _reset(kind: type, table: Table) -> Iterator[Finding]:
@@ -527,7 +527,14 @@ _GOLD_SHARE = 0.3
 so they get most of the time."""
 
 
-def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Dataset | None) -> Preflight:
+def preflight(
+    config: RunConfig,
+    *,
+    reward: Any,
+    training: Dataset,
+    held_out: Dataset | None,
+    locations: Sequence[Callable[[int], str]] = (),
+) -> Preflight:
     """Check a training before the model is loaded.
 
     ``found = preflight(config, reward=reward, training=rows, held_out=None)``; ``print(found.text())``.
@@ -537,6 +544,8 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         reward: the object that ``reward:`` names: a Reward, a function written for TRL, or a list of them.
         training: rows with a column ``prompt``.
         held_out: the rows of the evaluation; None if there is none.
+        locations: for each of the two, a function that returns where a row is in the data, such as ``"line 18"``; by
+            default, rows are numbered.
     """
     options = config.preflight or PreflightConfig()
     if not len(training):
@@ -549,8 +558,8 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         tree = trained(config, reward)
     except RewardKitError as error:
         return Preflight((Finding("error", where, str(error), remedy),))
-    table = Table(training, tree, "training", options.rows)
-    other = None if held_out is None else Table(held_out, tree, "held out", options.rows)
+    table = Table(training, tree, "training", options.rows, *locations[:1])
+    other = None if held_out is None else Table(held_out, tree, "held out", options.rows, *locations[1:])
     findings = [*_guard_check("settings", packages(config)), *_guard_check("data", _data(config, tree, table, other))]
     findings += _guard_check("environment", tools(config, tree, table))
     if not any(finding.kind == "error" for finding in findings):

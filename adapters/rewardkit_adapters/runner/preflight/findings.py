@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,14 +34,23 @@ class Table:
         tree: the reward; only the columns that it reads are decoded.
         name: ``"training"`` or ``"held out"``.
         rows: the number of rows to check.
+        location: returns where a row is in the data, such as ``"line 18"``; by default its row number.
 
     Attributes:
         unreadable: the rows with an unreadable gold answer, filled in by the check of the cells; `spread` leaves them
             out.
     """
 
-    def __init__(self, dataset: Dataset, tree: Reward, name: str, rows: int | Literal["all"] = "all") -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        tree: Reward,
+        name: str,
+        rows: int | Literal["all"] = "all",
+        location: Callable[[int], str] = "row {}".format,
+    ) -> None:
         self.name = name
+        self.location = location
         self._named, self._takes_all = asked_for(tree)
         self.total = len(dataset)
         self.size = self.total if rows == "all" else min(rows, self.total)

@@ -5,6 +5,7 @@ The GSM8K cell ``"... #### 72"`` is tried as it is, and as ``#### 72``, ``<answe
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -144,7 +145,7 @@ def _gold_findings(
             f"in {len(low_rows):,} of {len(rows):,} rows the gold itself, written as {form}, scores less than "
             f"{highest:g}",
             "fix these cells, or pass gold= to find the answer in them: no completion can be right in these rows",
-            shown(low_rows),
+            shown(low_rows, table),
         )
 
 
@@ -163,7 +164,9 @@ def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: 
             batch = table.batch(repeated_rows, completions, num_generations=len(texts), progress=progress)
             scores = scorer.score(batch, on_unparsable_gold="fail")
         except RewardKitError as error:
-            problem = f"it stops the training {when}: {' '.join(map(str.strip, str(error).splitlines()))}"
+            # The row numbers of the error count the rows of this batch.
+            text = re.sub(r"(?m)^  row (\d+)(?=,)", lambda row: table.location(repeated_rows[int(row[1])]), str(error))
+            problem = f"it stops the training {when}: {' '.join(map(str.strip, text.splitlines()))}"
             remedy = "fix the reward. rewardkit check finds more errors like this"
             if isinstance(error.__cause__, ModuleNotFoundError):
                 remedy = (

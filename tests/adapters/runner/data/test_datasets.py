@@ -16,7 +16,7 @@ from rewardkit_adapters.runner.config import DatasetConfig, RunConfig
 
 pytest.importorskip("datasets")
 
-from rewardkit_adapters.runner.data import Template, _cells, rows_of, training_and_held_out
+from rewardkit_adapters.runner.data import Rows, Template, _cells, located_rows, rows_of, training_and_held_out
 
 GSM8K = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[5] / "shared" / "data")) / "gsm8k"
 
@@ -47,7 +47,7 @@ def write(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
 
 
 def read(base: Path, **settings: Any) -> list[dict[str, Any]]:
-    found = rows_of(DatasetConfig.model_validate({"path": "data.jsonl", **settings}), base, 0)
+    found = rows_of(DatasetConfig.model_validate({"path": "data.jsonl", **settings}), base, 0).dataset
     return [dict(row) for row in found]
 
 
@@ -140,7 +140,7 @@ def test_a_template_inserts_the_cell(before: str, cell: str, after: str) -> None
 
     template = Template(f"{escaped(before)}{{q}}{escaped(after)}", "prompt", ["q"])
     if cell.isprintable():  # half characters cannot stand in a dataset
-        assert template.of(Dataset.from_dict({"q": [cell]})) == [before + cell + after]
+        assert template.of(Rows(Dataset.from_dict({"q": [cell]}), [0])) == [before + cell + after]
 
 
 @pytest.mark.parametrize(
@@ -212,12 +212,12 @@ def test_a_saved_dataset_is_read(tmp_path: Path) -> None:
 def test_a_sample_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
     write(tmp_path / "data.jsonl", [{"prompt": str(number)} for number in range(100)])
     settings = DatasetConfig(path="data.jsonl", sample=10)
-    first = list(rows_of(settings, tmp_path, 1)["prompt"])
-    assert first == list(rows_of(settings, tmp_path, 1)["prompt"])
-    assert first != list(rows_of(settings, tmp_path, 2)["prompt"])
+    first = list(rows_of(settings, tmp_path, 1).dataset["prompt"])
+    assert first == list(rows_of(settings, tmp_path, 1).dataset["prompt"])
+    assert first != list(rows_of(settings, tmp_path, 2).dataset["prompt"])
     assert sorted(first, key=int) == first
     assert len(set(first)) == 10
-    assert len(rows_of(DatasetConfig(path="data.jsonl", sample=1000), tmp_path, 1)) == 100
+    assert len(rows_of(DatasetConfig(path="data.jsonl", sample=1000), tmp_path, 1).dataset) == 100
 
 
 @given(st.lists(st.integers(0, 8), min_size=12, max_size=30), st.integers(1, 3), st.integers(0, 5))
@@ -226,11 +226,12 @@ def test_no_prompt_is_on_both_sides(numbers: list[int], count: int, seed: int) -
 
     from rewardkit_adapters.runner.data import _hold_out_rows
 
-    rows = Dataset.from_dict({"prompt": [str(number) for number in numbers], "row": list(range(len(numbers)))})
+    dataset = Dataset.from_dict({"prompt": [str(number) for number in numbers], "row": list(range(len(numbers)))})
+    rows = Rows(dataset, range(len(dataset)))
     if len(set(numbers)) < 5:
         return
     try:
-        training, held_out = _hold_out_rows(rows, count, seed)
+        training, held_out = (part.dataset for part in _hold_out_rows(rows, count, seed))
     except ConfigError:  # one prompt holds nearly all rows
         assert max(map(numbers.count, numbers)) > len(numbers) - count - 3
         return
@@ -238,6 +239,28 @@ def test_no_prompt_is_on_both_sides(numbers: list[int], count: int, seed: int) -
     assert sorted([*training["row"], *held_out["row"]]) == list(range(len(numbers)))
     assert len(held_out) >= count
     assert len(training) > 0
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".parquet"])
+def test_rows_keep_their_location_in_the_data(tmp_path: Path, suffix: str) -> None:
+    path = write(tmp_path / f"data{suffix}", [{"q": str(number)} for number in range(20)])
+    if suffix == ".jsonl":
+        path.write_text("\n" + path.read_text())  # blank lines are no rows
+    first = {".jsonl": "line 2", ".csv": "line 2"}.get(suffix, "row 0")
+    dataset = {"path": path.name, "prompt": "{q}?", "filter": {"q": [str(number) for number in range(3, 20)]}}
+    training, held_out = located_rows(run(tmp_path, dataset={**dataset, "sample": 12}, eval={"hold_out": 4}))
+    assert held_out is not None
+    unit, start = first.split()
+    for rows in (training, held_out):
+        located = [rows.location(row) for row in range(len(rows.dataset))]
+        assert located == [f"{unit} {int(start) + int(q)}" for q in rows.dataset["q"]]
+
+
+def test_rows_of_several_files_name_their_file(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / f"{name}.jsonl", [{"q": name}])
+    training, _ = located_rows(run(tmp_path, dataset={"path": "*.jsonl", "prompt": "{q}?"}))
+    assert [training.location(row) for row in (0, 1)] == ["a.jsonl, line 1", "b.jsonl, line 1"]
 
 
 def test_held_out_rows_come_from_where_eval_says(tmp_path: Path) -> None:
@@ -274,7 +297,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an empty cell": (
         {"prompt": "{answer}"},
-        "dataset.prompt: the column 'answer' is null in row 1",
+        "dataset.prompt: the column 'answer' is null in line 2",
     ),
     "no prompt": (
         {},
@@ -289,10 +312,13 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         "cannot be renamed to 'answer'",
     ),
     "filter of no column": ({"filter": {"lvel": 1}}, "the dataset has no column 'lvel', which dataset.filter reads"),
-    "filter of nothing": ({"filter": "filters.py:none"}, "filters.py:none returned None in row 0. Return True to keep"),
+    "filter of nothing": (
+        {"filter": "filters.py:none"},
+        "filters.py:none returned None for line 1 of the data. Return True to keep",
+    ),
     "filter that raises": (
         {"filter": "filters.py:broken"},
-        "filters.py:broken raised ZeroDivisionError in row 0: 'division by zero'. The row: {'question': 'a', 'answer':",
+        "filters.py:broken raised ZeroDivisionError for line 1 of the data: 'division by zero'. The row: {'quest",
     ),
     "filter that is none": ({"filter": "filters.py:number"}, "filters.py:number is 5"),
     "nothing left": (
@@ -314,10 +340,10 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "texts and messages": (
         {"path": "mixed.jsonl"},
-        "column 'prompt', row 1: 'hi' is not a list of messages",
+        "column 'prompt', line 2: 'hi' is not a list of messages",
     ),
-    "parts and texts": ({"path": "parts.jsonl"}, "column 'prompt', row 1: "),
-    "half a character": ({"path": "half.jsonl"}, "column 'prompt', row 1: "),
+    "parts and texts": ({"path": "parts.jsonl"}, "column 'prompt', line 2: "),
+    "half a character": ({"path": "half.jsonl"}, "column 'prompt', line 2: "),
 }
 
 

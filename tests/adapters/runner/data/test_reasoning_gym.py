@@ -28,7 +28,7 @@ def test_there_are_no_splits(tmp_path: Path) -> None:
 def test_rows_and_templates(tmp_path: Path) -> None:
     pytest.importorskip("reasoning_gym")
     config = DatasetConfig(reasoning_gym="gcd", size=6, prompt="{question}!", options={"max_numbers": 2}, sample=4)
-    rows = rows_of(config, tmp_path, 0)
+    rows = rows_of(config, tmp_path, 0).dataset
     assert len(rows) == 4
     assert all(row["prompt"] == f"{row['question']}!" for row in rows)
     answers = [f"<answer>{answer}</answer>" for answer in rows["answer"]]

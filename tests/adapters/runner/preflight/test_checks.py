@@ -12,6 +12,7 @@ from datasets import Dataset
 
 import rewardkit as rk
 from rewardkit_adapters.runner.config import RunConfig
+from rewardkit_adapters.runner.plan import Plan
 from rewardkit_adapters.runner.preflight import Finding, Preflight, preflight
 from rewardkit_adapters.runner.preflight.checks import packages
 from rewardkit_adapters.runner.preflight.findings import Table
@@ -39,6 +40,27 @@ def looked(name: str, data: Any, *, held_out: Any = None, reward: Any = None, **
         training=Dataset.from_list(data),
         held_out=None if held_out is None else Dataset.from_list(held_out),
     )
+
+
+def test_findings_name_the_lines_of_the_file(tmp_path: Path) -> None:
+    cells = [*map(str, range(20))]
+    cells[6], cells[17] = "N/A", "none"
+    path = tmp_path / "data.jsonl"
+    path.write_text("\n".join(json.dumps({"prompt": f"{row}?", "answer": cell}) for row, cell in enumerate(cells)))
+    settings = config("typed", dataset=str(path), eval={"hold_out": 5}, seed=2)
+    plan = Plan.of(settings, None)
+
+    def report() -> str:
+        return preflight(
+            settings, reward=plan.reward, training=plan.training, held_out=plan.held_out, locations=plan.locations
+        ).text()
+
+    text = report()
+    assert "line 7: 'N/A'" in text
+    assert "line 18: 'none'" in text
+    first = next(row for row in range(20) if f"{row}?" in plan.training["prompt"])
+    plan = Plan.of(config("raising", dataset=str(path), eval={"hold_out": 5}, seed=2), None)
+    assert f"line {first + 1}, completion 'I do not know.'" in " ".join(report().split())
 
 
 def test_a_sound_run_passes_with_facts_alone() -> None:
@@ -111,8 +133,8 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "error",
         "column 'task' (training): 1 rows have a value without a branch (branches: 'math', 'text')",
     ),
-    "prompt None": ("number", [*rows(), {"prompt": None, "answer": "1"}], "error", "1 prompts are None: rows 12"),
-    "prompt empty": ("number", [*rows(), {"prompt": " ", "answer": "1"}], "warning", "1 prompts are empty: rows 12"),
+    "prompt None": ("number", [*rows(), {"prompt": None, "answer": "1"}], "error", "1 prompts are None: row 12"),
+    "prompt empty": ("number", [*rows(), {"prompt": " ", "answer": "1"}], "warning", "1 prompts are empty: row 12"),
     "contradiction": (
         "number",
         [*rows(), {"prompt": "3+0?", "answer": "4"}],
