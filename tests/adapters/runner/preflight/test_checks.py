@@ -276,7 +276,9 @@ def test_a_bug_at_a_gold_is_not_blamed_on_the_data() -> None:
     assert low.rows == ("row 21: scores 0, answer = 'x'",)
     assert low.what.startswith("in 1 of 22 rows the gold itself")
     assert "rk.number('answer', gold=" in low.remedy
-    accepted = rk.reward(on_error=0.0)(rewards.picky_and_raising.facts.binding.original)
+    binding = rewards.picky_and_raising.facts.binding
+    assert binding is not None
+    accepted = rk.reward(on_error=0.0)(binding.original)
     assert looked("picky_and_raising", data, reward=accepted).of("error") == []
 
 
