@@ -64,10 +64,12 @@ class BindingError(RewardKitError):
     """A reward asks for an argument or a column that the batch does not have.
 
     Attributes:
-        column: the missing column; empty if something else is missing.
+        column: the missing column, empty if something else is missing.
+        hint: advice on the name of the column; may be empty.
     """
 
     column: str = ""
+    hint: str = ""
 
 
 class CoercionError(RewardKitError):

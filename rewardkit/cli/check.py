@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
     reports: list[tuple[BoundReward, Report]] = []
     for number, reward in enumerate(bound):
         title = f"{reward.name} ({number + 1} of {len(bound)})" if len(bound) > 1 else reward.name
-        with _progress(title) as on_progress:
+        with _progress(title, reward.options["budget"]) as on_progress:
             report = reward.report(on_progress=on_progress)
             sections.append(_section(reward, _of_list(report, reward, reports), options))
         reports.append((reward, report))
@@ -136,7 +136,7 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
     source, _ = split(target)
     path = path_of(source)
     bugs = mutants(path.read_text(encoding="utf-8"), of=bound.name, path=str(path))
-    with _progress(f"{bound.name} with {len(bugs)} bugs, one at a time") as on_progress:
+    with _progress(f"{bound.name} with {len(bugs)} bugs, one at a time", math.inf) as on_progress:
         try:
             return str(noticed(bound, bugs, lambda number: on_progress(str(bugs[number]), number, len(bugs))))
         except RewardDefinitionError as error:
@@ -189,23 +189,11 @@ def _has_checked_items(bound: BoundReward) -> bool:
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[OnProgress]:
-    """Show the running law: a progress bar on a terminal, otherwise one line per reward."""
-    if not sys.stderr.isatty() or find_spec("rich") is None:
+def _progress(title: str, budget: float) -> Iterator[OnProgress]:
+    """Show the progress on stderr."""
+    from rewardkit.check.run.status import law_progress, on_terminal, shown_status
+
+    if not on_terminal():
         print(f"checking {title} ...", file=sys.stderr, flush=True)
-        yield lambda law, number, count: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[law]}"), TimeElapsedColumn())
-    # Laws run in forked children: a refresh thread could hold a lock at the moment of the fork.
-    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task(escape(title), total=1, law="")
-
-        def on_progress(law: str, number: int, count: int) -> None:
-            bar.update(task, completed=number, total=count, law=escape(law))
-            bar.refresh()
-
-        yield on_progress
+    with shown_status() as show:
+        yield law_progress(show, title, budget)

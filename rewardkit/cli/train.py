@@ -136,12 +136,19 @@ def _sets(options: argparse.Namespace) -> list[str]:
 
 def _preflight(config: Any) -> int:
     """Run the preflight checks and print the report; return 0 without errors, else 2."""
+    from rewardkit.check.run.status import shown_status
     from rewardkit_adapters.runner.plan import Plan
     from rewardkit_adapters.runner.preflight import preflight
 
     plan = Plan.of(config, None)
-    report = preflight(
-        config, reward=plan.reward, training=plan.training, held_out=plan.held_out, locations=plan.locations
-    )
+    with shown_status() as show:
+        report = preflight(
+            config,
+            reward=plan.reward,
+            training=plan.training,
+            held_out=plan.held_out,
+            locations=plan.locations,
+            show=show,
+        )
     print(report.text())
     return 0 if report.ok else 2

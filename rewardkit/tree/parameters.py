@@ -319,7 +319,7 @@ def lacking(name: str, column: str, batch: Batch, hint: str, *, renamed: bool = 
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "
         f"Columns: {', '.join(batch.columns) or 'none'}.{hint}{mapped}"
     )
-    error.column = column
+    error.column, error.hint = column, hint
     return error
 
 

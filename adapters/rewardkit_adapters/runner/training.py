@@ -373,17 +373,20 @@ def _is_fit(plan: Plan, console: Console) -> bool:
 
     if plan.config.preflight is None:
         return True
+    from rewardkit.check.run.status import shown_status
     from rewardkit_adapters.runner.preflight import preflight
 
     # No spinner: a thread would draw it, but the laws run in forked processes.
     console.print("Preflight: checking the data, the reward and the settings", style="dim")
-    report = preflight(
-        plan.config,
-        reward=plan.reward,
-        training=plan.training,
-        held_out=plan.held_out,
-        locations=plan.locations,
-    )
+    with shown_status() as show:
+        report = preflight(
+            plan.config,
+            reward=plan.reward,
+            training=plan.training,
+            held_out=plan.held_out,
+            locations=plan.locations,
+            show=show,
+        )
     console.print(Text(report.text()), soft_wrap=True)
     return bool(report.ok)
 

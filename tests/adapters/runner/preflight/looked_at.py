@@ -60,6 +60,10 @@ def failing(completion: str) -> float:
     raise rk.RewardFailure("the sandbox does not start")
 
 
+renamed = typed.named("close")
+named = number.named("close") + exact
+
+
 def plain(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
     """As TRL takes it."""
     return [float(text == gold) for text, gold in zip(completions, answer, strict=True)]

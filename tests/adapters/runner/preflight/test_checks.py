@@ -86,13 +86,14 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "number",
         [{"prompt": "p", "anser": "1"}] * 4,
         "error",
-        "reward 'number' asks for the column 'answer', which the data does not have. Columns: anser. Did you mean",
+        "training data: there is no column 'answer', which 'number' reads. Columns: anser. Did you mean 'anser'? -> "
+        "below dataset in run.yaml, write columns: {answer: anser}",
     ),
     "column of a trainer's function missing": (
         "plain",
         [{"prompt": "p", "anser": "1"}] * 4,
         "error",
-        "'plain' asks for the column 'answer'",
+        "there is no column 'answer', which 'plain' reads",
     ),
     "route by a column that is missing": (
         "routed",
@@ -240,7 +241,7 @@ def test_the_held_out_rows_are_looked_at_too() -> None:
     found = looked("typed", rows(), held_out=[{"prompt": "3+0?", "answer": "N/A"}])
     assert "column 'answer' (held out): 1 of 1 cells do not fit" in said(found, "error")
     assert "prompts (held out): 1 of 1 are also in the training data" in said(found, "warning")
-    assert "held out data: reward 'number' asks for the column 'answer'" in said(
+    assert "held out data: there is no column 'answer', which 'number' reads. Columns: none" in said(
         looked("number", rows(), held_out=[{"prompt": "q"}]), "error"
     )
 
@@ -250,12 +251,18 @@ def test_what_is_wrong_with_both_is_said_once() -> None:
     assert len(found.of("error")) == 1
 
 
-def test_a_column_that_several_rewards_ask_for_is_missing_once() -> None:
-    tree = rk.exact("goal") + rk.number("goal") + rk.choice("order")
-    found = looked("tree", rows(), reward=tree, held_out=[{"prompt": "h", "order": "A"}])
-    missing = [finding.what.split(",")[0] for finding in found.of("error")]
-    assert missing == ["reward 'exact' asks for the column 'goal'", "reward 'choice' asks for the column 'order'"]
-    assert {finding.where for finding in found.of("error")} == {"training data"}
+def test_a_missing_column_is_one_error_with_the_names_of_the_components() -> None:
+    data = [{"prompt": "p", "anser": "1", "id": "a"}] * 4
+    found = looked("named", data, held_out=data, dataset={"path": "data.jsonl", "columns": {"id": "key"}})
+    (error,) = found.of("error")
+    assert "there is no column 'answer', which 'close' and 'exact' read" in error.what
+    assert error.remedy == "below dataset in run.yaml, write columns: {id: key, answer: anser}"
+    assert "the reward reads" not in found.text()
+
+
+def test_findings_in_cells_name_the_component() -> None:
+    (error,) = looked("renamed", [*rows(), {"prompt": "q", "answer": "N/A"}]).of("error")
+    assert "do not fit the annotation of 'close'" in error.what
 
 
 def test_golds_that_no_completion_can_reach_are_shown() -> None:
