@@ -18,6 +18,7 @@ import rewardkit
 from rewardkit import schedules
 from rewardkit.cli.main import parser
 from rewardkit.text import extraction
+from tests.wording import english
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -135,6 +136,11 @@ def test_guides_are_short() -> None:
 def words(text: str) -> int:
     """The number of words, also in code; the bars and dashes of tables are none."""
     return len(re.findall(r"\S*\w\S*", text))
+
+
+@each_document
+def test_prose_has_no_habits_that_make_it_hard_to_read(document: Path) -> None:
+    assert [*english.habits(english.prose(document.read_text(encoding="utf-8")))] == []
 
 
 @each_document

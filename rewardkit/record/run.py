@@ -372,9 +372,8 @@ class Run:
             if _is_old_duckdb():
                 raise RunError(
                     f"reading {files.root} from {files.system.protocol} needs duckdb 2.0 or newer, since older "
-                    "versions may "
-                    f"hang (this is {duckdb.__version__}). Upgrade: pip install --upgrade duckdb. Or copy the run to a "
-                    "local folder"
+                    f"versions may hang (this is {duckdb.__version__}). Copy the run to a local folder, or upgrade: "
+                    "pip install --upgrade duckdb"
                 )
             self._connection.register_filesystem(files.system)
         self._connection.execute("create schema parts; create schema everything")

@@ -54,7 +54,7 @@ def excerpt(text: str, width: int = 80) -> str:
 
 def middle_cut(text: str, limit: int) -> str:
     """Cut the middle of a text longer than `limit`, and state the length of the missing part."""
-    if len(text) <= limit:
+    if len(text) <= limit + 30:  # the mark of the cut has about 30 characters, so a shorter cut saves nothing
         return text
     # Two thirds for the beginning, which shows what the text is about; the rest for the end, where the answer is.
     head, tail = limit * 2 // 3, limit // 3

@@ -137,7 +137,7 @@ def milestones(
             'milestones: pass either milestones, as in rk.milestones("sort", "merge"), or column='
         )
     if gold is not None and column is None:
-        raise RewardDefinitionError("milestones: gold= finds the milestones in a column. Also pass column=")
+        raise RewardDefinitionError("milestones: gold= finds the milestones in a column. Pass column= as well")
     if column is not None and (not isinstance(column, str) or not column.strip()):
         raise RewardDefinitionError(f"milestones: column must be the name of a column, got {shorten(column)}")
     where = as_extractor(extract, Whole())

@@ -463,7 +463,7 @@ def tool_calls(
     The score is ``2 * S / (gold + made)``, where ``S`` is the worth of the best pairing of made and gold calls. A call
     can be paired once, so repeating it does not raise the score. Every made call counts, even if it failed, is unknown,
     has no result, or comes after the answer. Arguments are compared by JSON value: 1 equals 1.0, True is not 1, strings
-    are compared as they are. docs/agents.md has examples and the laws.
+    are compared as they are. See docs/agents.md and docs/laws.md.
 
     Args:
         column: the column of the gold calls: JSON text of a list of ``{"name", "arguments"}``, ``[]`` if no call is

@@ -317,6 +317,17 @@ def _err(
 
 def _outage_remedy(error: BaseException) -> str:
     """Return advice if `error`, or the error that caused it, means that a service did not answer; else ""."""
+    visited: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in visited:  # an error may be its own cause
+        if remedy := _remedy_of_outage(cause):
+            return remedy
+        visited.add(id(cause))
+        cause = cause.__cause__
+    return ""
+
+
+def _remedy_of_outage(error: BaseException) -> str:
     kinds = [kind for kind in type(error).__mro__ if _OUTAGE.search(kind.__name__)]
     if kinds or _status(error) in (408, 429) or _status(error) >= 500:
         kind = kinds[-1] if kinds else type(error)
@@ -329,7 +340,7 @@ def _outage_remedy(error: BaseException) -> str:
             "If a service did not answer, its rows must get no score. Catch the error: "
             f'except {name} as error: raise rk.RewardFailure("the service did not answer") from error'
         )
-    return _outage_remedy(error.__cause__) if error.__cause__ is not None else ""
+    return ""
 
 
 def _status(error: BaseException) -> int:

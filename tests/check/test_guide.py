@@ -42,7 +42,7 @@ def the_families() -> str:
         examples.setdefault(exploit.family, exploit.name)
     rows = [f"| {family} | {count} | {examples[family]} |" for family, count in counts.items()]
     head = [
-        f"{len(CATALOG)} exploits, each with the place where it was seen:",
+        f"{len(CATALOG)} exploits, each with its source:",
         "",
         "| family | exploits | such as |",
         "|---|---|---|",

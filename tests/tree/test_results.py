@@ -372,6 +372,18 @@ def test_a_missing_extra_stops_the_run_whatever_the_policies(scope: Any) -> None
     assert np.isnan(table.total).all()
 
 
+def test_an_error_that_is_its_own_cause_is_a_bug() -> None:
+    @rk.reward
+    def circular(completion: str) -> float:
+        error = ValueError("first")
+        error.__cause__ = KeyError("second")
+        error.__cause__.__cause__ = error
+        raise error
+
+    with pytest.raises(rk.errors.RewardBug, match="raised ValueError: first"):
+        rk.score(circular, ["a"])
+
+
 def test_a_missing_package_in_a_function_is_a_bug_that_no_number_hides() -> None:
     @rk.reward
     def imports(completion: str) -> float:
@@ -381,7 +393,7 @@ def test_a_missing_package_in_a_function_is_a_bug_that_no_number_hides() -> None
 
     with pytest.raises(rk.errors.RewardBug, match="No module named 'no_such_package'") as raised:
         rk.score(imports, ["a"])
-    assert str(raised.value).endswith("Install the package, or fix the import.")
+    assert str(raised.value).endswith("Install the package, or fix the import")
 
 
 def test_a_stop_may_be_reported_instead_of_raised() -> None:

@@ -557,6 +557,6 @@ def _decoded(text: str) -> str:
         elif operation.name not in _AROUND_TEXT or len(texts) > 1:
             raise ValueError(
                 f"the encoded tests are a pickle of more than one string ({operation.name}). Unpickling could run any "
-                "code, so decode it yourself, if you trust it, and pass JSON"
+                "code. If you trust it, decode it yourself and pass JSON"
             )
     return str(texts[-1]) if texts else ""

@@ -141,8 +141,8 @@ def test_the_numbers_of_a_dict_are_parts_and_one_counts() -> None:
 def test_what_has_no_number_is_an_error_that_says_what_to_do() -> None:
     for scorer, value, message in (
         (returning({"a": 1, "b": 2}), None, r"keys \['a', 'b'\], and none is picked(.|\n)*Pass value='a'"),
-        (returning({"a": 1}), "b", "'b' is not there"),
-        (returning([1, 2]), 5, r"indices \[0, 1\]; 5 is not there"),
+        (returning({"a": 1}), "b", "but not 'b'"),
+        (returning([1, 2]), 5, r"indices \[0, 1\], but not 5"),
         (returning({}), None, "none is picked"),
         (returning("B"), None, r"value 'B'(.|\n)*Pass value=, a function"),
         (returning("C"), "a", "value='a' picks nothing"),
