@@ -89,7 +89,7 @@ def columns(
 
 
 def _lacking(tree: Reward, table: Table, acts: bool) -> list[BindingError]:
-    """Return an error for each missing column of each node, and for anything else that a node needs and `table` lacks."""
+    """Return an error for each missing column of each node, and for anything else that a node needs."""
     reserved = {*_TWICE, *_OVERWRITTEN}
     batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
     rollouts = RolloutInfo(environments=[] if acts else None)
