@@ -49,7 +49,8 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"rewardkit has no {name!r}.{_suggestion(name)}")
+        # With name=None, Python does not add its own suggestion, which would repeat this one.
+        raise AttributeError(f"rewardkit has no {name!r}.{_suggestion(name)}", name=None)
     module, attribute = _HOMES[name]
     home = None if module == __name__ else importlib.import_module(module)
     value = getattr(home, attribute) if hasattr(home, attribute) else importlib.import_module(f"{module}.{attribute}")

@@ -146,6 +146,12 @@ def bound_with(
         needed = _columns(loaded.reward)
         if needed or _takes_any(loaded.reward):
             reads = f"reads {', '.join(needed)}" if needed else "may read the prompt or any column"
+            if lists := [name for name in loaded.misnamed if name.lower().endswith("examples")]:
+                raise NoExamples(
+                    f"{loaded.name} {reads}, but has no examples. Write {lists[0]} as {lists[0].upper()}, since the "
+                    "check reads only names in capitals.",
+                    needed,
+                )
             raise NoExamples(
                 f"{loaded.name} {reads}, but has no examples. Define "
                 'EXAMPLES = [{"prompt": ..., <columns>}] in its module ([{}] if it reads no columns), with GOOD and '

@@ -73,6 +73,8 @@ SINGLE = ("progress", "trainer_state", "log_metric", "log_extra")
 _SEQUENCES = (list, tuple, collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
 _UNIONS = (typing.Union, types.UnionType)
 _NO_TEXTS = {*_SEQUENCES, dict, collections.abc.Mapping}
+_OF_THE_MODEL = ("completion", "messages", "trajectory", "completion_ids", "example", WHOLE_BATCH, ENVIRONMENT)
+"""Sources of arguments that contain what the model wrote or did."""
 _TRL_HABITS = {
     "completions": "rewardkit calls a function once per completion. Name the argument `completion`",
     "prompts": "rewardkit calls a function once per completion. Name the argument `prompt`",
@@ -273,6 +275,8 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
 def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope = "sample") -> None:
     """Raise a BindingError that suggests similar names if the batch lacks an argument that a reward asks for."""
     shadowing = next((column for column in batch.columns if column in RESERVED), None)
+    if shadowing == "prompt" and batch.prompts is None:
+        raise BindingError("'prompt' is not a column. Pass prompts=[...], with one prompt for each completion")
     if shadowing is not None:
         raise BindingError(
             f"the name of the dataset column {shadowing!r} is reserved ({', '.join(RESERVED)}). Rename the column, "
@@ -296,13 +300,21 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
         elif parameter.is_column and parameter.source not in batch.columns and parameter.default is MISSING:
             available = [*batch.columns, *RESERVED]
             habit = _LIST_HABITS.get((scope, parameter.source)) or _TRL_HABITS.get(parameter.source)
-            hint = f" {habit}." if habit else near_miss(parameter.source, available)
-            raise lacking(name, parameter.source, batch, hint)
+            similar = near_miss(parameter.source, available)
+            if not habit and not similar and not any(argument.source in _OF_THE_MODEL for argument in parameters):
+                habit = "If it is the model's text, name the argument `completion`"
+            raise lacking(name, parameter.source, batch, f" {habit}." if habit else similar, renamed=not habit)
 
 
-def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
-    """Return the error for the reward `name`, which asks for a missing `column`."""
-    mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if batch.columns else ""
+def lacking(name: str, column: str, batch: Batch, hint: str, *, renamed: bool = True) -> BindingError:
+    """Return the error for the reward `name`, which asks for a missing `column`.
+
+    Args:
+        hint: the likely fix.
+        renamed: whether the data may have the column under another name.
+    """
+    may_map = renamed and bool(batch.columns)
+    mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if may_map else ""
     error = BindingError(
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "
         f"Columns: {', '.join(batch.columns) or 'none'}.{hint}{mapped}"

@@ -237,11 +237,18 @@ def _take(result: Any, position: int, contract: ReturnPolicy, results: Results, 
     if abs(value) > LARGEST:
         raise InvalidReturn(f"returned {value:g}, which is too large for the float32 of trainers. Scale it down")
     if not low - TOLERANCE <= value <= high + TOLERANCE:
+        end, limit = ("lowest", "-math.inf") if value < low else ("highest", "math.inf")
+        pasted = f"{limit}, {_code(high)}" if value < low else f"{_code(low)}, {limit}"
         raise InvalidReturn(
-            f"returned {value:g}, outside its bounds ({low:g}, {high:g}). "
-            f"Declare wider bounds: @rk.reward(bounds=({min(low, value)!r}, {max(high, value)!r}))"
+            f"returned {value:g}, outside its bounds ({low:g}, {high:g}). Declare the {end} value that it can return, "
+            f"or {limit} if there is none: @rk.reward(bounds=({pasted}))"
         )
     results.values[position] = value
+
+
+def _code(bound: float) -> str:
+    """Return a bound as Python code."""
+    return repr(bound) if math.isfinite(bound) else f"{'-' if bound < 0 else ''}math.inf"
 
 
 def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:

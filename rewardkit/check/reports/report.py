@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 _NAMED = 4
-"""The most laws to name in a verdict. Arbitrary: keeps a verdict on one line."""
+"""The most laws to name in a verdict or in a list of laws that were not tried. Arbitrary: keeps it on one line."""
 
 
 @dataclass(frozen=True)
@@ -252,12 +252,13 @@ class Section:
 
     @property
     def _untried(self) -> list[str]:
-        """A note that names the laws that were skipped because no right completions were given."""
+        """A note on the laws that were skipped because no right completions were given."""
         laws = [result.law for result in self.report.results if result.reason == NO_GOOD]
         if not laws:
             return []
+        names = ", ".join(laws) if len(laws) <= _NAMED else f"{len(laws)} laws"
         return [
-            f"Not tried, since no correct completions are known: {', '.join(laws)}. Pass good=[...] with one for each "
+            f"Not tried, since no correct completions are known: {names}. Pass good=[...] with one for each "
             "example, write GOOD = [...] next to the reward, or put them into a file for --examples."
         ]
 
@@ -567,7 +568,9 @@ def _laws_in_short(section: Section) -> Iterator[tuple[str, str]]:
         reasons.setdefault(_reason(result), []).append(result.law)
     yield from (("not done", f"{', '.join(laws)}: {reason}") for reason, laws in reasons.items())
     if section.inapplicable:
-        yield "n/a", ", ".join(result.law for result in section.inapplicable)
+        names = [result.law for result in section.inapplicable]
+        listed = f"{len(names)} laws do not apply. report.results, --json and --html list them"
+        yield "n/a", ", ".join(names) if len(names) <= _NAMED else listed
     if (printed := section.report.printed) is not None:
         yield "printed", f"{printed} while it was checked. The output begins:"
         yield from (("", f"| {middle_cut(line, _LINE)}") for line in printed.sample)

@@ -22,7 +22,15 @@ from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import ABSTAINED, SCORED, SKIPPED, Fault, Measured
 from rewardkit.batch.table import ScoreTable
 from rewardkit.batch.trajectory import IsError
-from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, RewardKitError, RunStopped, shorten
+from rewardkit.errors import (
+    BindingError,
+    CoercionError,
+    RewardDefinitionError,
+    RewardFailure,
+    RewardKitError,
+    RunStopped,
+    shorten,
+)
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import weight_now
 from rewardkit.tree.conversion import RewardLike
@@ -684,4 +692,8 @@ def score(
         raise BindingError(
             f"num_generations={num_generations} does not divide the {len(batch)} completions. Pass whole groups"
         )
-    return scorer.score(batch)
+    try:
+        return scorer.score(batch)
+    except (BindingError, CoercionError) as error:
+        # The fault is in the data, and the frames inside of rewardkit would hide the message.
+        raise error.with_traceback(None) from error.__cause__
