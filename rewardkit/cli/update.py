@@ -155,8 +155,8 @@ def _print_answer(request: Request, answer: Mapping[str, Any], waited: float, ma
     if answer["status"] != "applied":
         print(f"{answer['status']}: {visible(answer['reason'])}")
         return 1
-    if answer["replaced"]:
-        print(visible(request.change(answer["replaced"])))
+    if answer["replaced"] or answer["to"] is not None:
+        print(visible(request.change(answer["replaced"], answer["to"])))
     print(f"applied: version {answer['update']} from step {answer['step']} on")
     return 0
 
@@ -208,7 +208,7 @@ def _history(mailbox: Mailbox) -> str:
         sent = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(request.time))
         state = answer.status if answer is not None else "pending"
         step = "" if answer is None or answer.step is None else str(answer.step)
-        change = request.change({} if answer is None else answer.replaced)
+        change = str(request) if answer is None else request.change(answer.replaced, answer.to)
         change += f": {answer.reason}" if answer is not None and answer.reason else ""
         rows.append([str(request.update), sent, state, step, change])
     names = ["update", "sent", "status", "step", "change"]

@@ -338,7 +338,7 @@ class Updates:
         if trainer.is_main:
             step = state.global_step
             replaced = replaced_values(before.reward, request.numbers)
-            change = request.change(replaced)
+            change = request.change(replaced, verdict.to)
             message = f"reward version {version.update} is active from step {step}: {change}"
             _LOG.info("%s", message)
             if evaluator.recording is not None:

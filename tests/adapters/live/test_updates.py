@@ -169,7 +169,8 @@ def test_numbers_change_and_rollbacks_lead_back_step_by_step(
     functions = rk.to_trl(early + 0.5 * echo, record=run)
     with caplog.at_level(logging.INFO, logger="rewardkit"):
         trainer = train(tmp_path, functions, plan, max_steps=10)
-    assert "reward version 7 is active from step 8: rollback to 3" in caplog.text
+    assert "reward version 4 is active from step 5: rollback to version 2" in caplog.text
+    assert "reward version 7 is active from step 8: rollback to version 3" in caplog.text
     echoes = [entry["weights/echo"] for entry in generations(trainer)]
     assert echoes == [0.5, 0.5, 2.0, 2.0, 2.0, 2.0, 2.0, 0.5, 2.0, 2.0]
     earlies = [entry["weights/early"] for entry in generations(trainer)]
