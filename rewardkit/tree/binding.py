@@ -298,8 +298,8 @@ def gather(
             for position, value in enumerate(values):
                 if value is None:
                     cell = batch.columns[parameter.source][rows[position]]
-                    shown = cell if is_missing(cell) else None
-                    arguments.set_aside[position] = Abstention(f"the column {parameter.source!r} is {shown} here")
+                    cell_text = cell if is_missing(cell) else None
+                    arguments.set_aside[position] = Abstention(f"the column {parameter.source!r} is {cell_text} here")
         elif ViewFault in kinds:
             for position, value in enumerate(values):
                 if type(value) is ViewFault:
