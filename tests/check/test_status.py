@@ -58,7 +58,7 @@ def test_without_a_terminal_a_line_is_printed_after_a_while(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr(status.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
     with status.shown_status() as show:
         on_progress = status.law_progress(show, "laws", budget=40.0)
         for seconds in (0, 10, 16, 30, 32):
