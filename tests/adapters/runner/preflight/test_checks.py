@@ -286,8 +286,8 @@ def test_golds_that_no_completion_can_reach_are_shown() -> None:
 
 def test_a_bug_at_a_gold_is_not_blamed_on_the_data() -> None:
     data = [*rows(20), {"prompt": "p", "answer": "7" * 9}, {"prompt": "q", "answer": "x"}]
-    found = looked("picky_and_raising", data)
-    (bug,), (low,) = found.of("error"), found.of("warning")
+    report = looked("picky_and_raising", data)
+    (bug,), (low,) = report.of("error"), report.of("warning")
     assert bug.where == "component 'picky_and_raising'"
     assert bug.what.startswith("in 1 of 22 rows")
     assert bug.rows == ("row 20: raised ValueError: too long",)
