@@ -284,6 +284,22 @@ def test_golds_that_no_completion_can_reach_are_shown() -> None:
     assert "row 20: scores 0, answer = 'seven'" in said(found, "warning")
 
 
+def test_a_bug_at_a_gold_is_not_blamed_on_the_data() -> None:
+    data = [*rows(20), {"prompt": "p", "answer": "7" * 9}, {"prompt": "q", "answer": "x"}]
+    found = looked("picky_and_raising", data)
+    (bug,), (low,) = found.of("error"), found.of("warning")
+    assert bug.where == "component 'picky_and_raising'"
+    assert bug.what.startswith("in 1 of 22 rows")
+    assert bug.rows == ("row 20: raised ValueError: too long",)
+    assert low.rows == ("row 21: scores 0, answer = 'x'",)
+    assert low.what.startswith("in 1 of 22 rows the gold itself")
+    assert "rk.number('answer', gold=" in low.remedy
+    binding = rewards.picky_and_raising.facts.binding
+    assert binding is not None
+    accepted = rk.reward(on_error=0.0)(binding.original)
+    assert looked("picky_and_raising", data, reward=accepted).of("error") == []
+
+
 def test_a_gold_that_earns_a_part_is_not_taken_for_right() -> None:
     found = looked("distant", rows())
     assert "'<answer>[answer]</answer>' scores 0.1 of 1, in 11 of 12 rows" in said(found, "fact")
