@@ -7,6 +7,7 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_without_a_terminal_a_line_is_printed_after_a_while(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr(status, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     with status.shown_status() as show:
         on_progress = status.law_progress(show, "laws", budget=40.0)
         for seconds in (0, 10, 16, 30, 32):

@@ -113,9 +113,7 @@ def _missing(column: str, errors: Sequence[BindingError], table: Table, renamed:
     labels = list(dict.fromkeys(repr(error.component) for error in errors))
     readers = f"{' and '.join(labels)} read{'s' if len(labels) == 1 else ''}"
     close = difflib.get_close_matches(column, table.given, n=1)
-    names = ", ".join(
-        f"{column_name}: {data_name}" for column_name, data_name in {**renamed, column: (*close, "NAME")[0]}.items()
-    )
+    names = ", ".join(f"{name}: {source}" for name, source in {**renamed, column: (*close, "NAME")[0]}.items())
     line = f"below dataset in run.yaml, write columns: {{{names}}}"
     return Finding(
         "error",
