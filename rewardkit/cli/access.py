@@ -32,8 +32,8 @@ def add_token_options(verb: argparse.ArgumentParser, default: str) -> None:
     verb.add_argument(
         "--token",
         metavar="auto|none|TEXT",
-        help=f"auto: make up a token and print it; none: require no token. Or the token itself, which other users of "
-        f"this machine then see in its list of processes (default: the variable {TOKEN}, else {default})",
+        help="auto: generate a token and print it; none: require no token. Or the token itself, which other users of "
+        f"this machine can then see in the process list (default: the variable {TOKEN}, else {default})",
     )
     verb.add_argument("--token-file", type=Path, metavar="FILE", help="a file with the token")
 

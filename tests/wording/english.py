@@ -29,7 +29,10 @@ HABITS = {
         r"\bwhat (it|is|a|the|they|was|can|cannot|has|does|only|counts|follows|waits|makes)\b",
         "the noun: findings, pending calls",
     ),
-    "heading that is a question word": (r"^#+ (What|Where|How(?!-to)|When|Which|Why)\b", "the keyword: Supported inputs"),
+    "heading that is a question word": (
+        r"^#+ (What|Where|How(?!-to)|When|Which|Why)\b",
+        "the keyword: Supported inputs",
+    ),
     "X is no Y": (r"(?<!there )\b(is|are|be) no (?!longer|more\b)\w+", "is not a Y"),
     "things that say": (r"\bsays\b", "shows, names"),
     "things that tell or know": (r"\btells?\b|\bknows\b", "contains, shows, reports"),
