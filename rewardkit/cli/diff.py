@@ -136,11 +136,11 @@ def run(options: argparse.Namespace) -> int:
         return _against_base(options)
     base_flags = [f"--{name.replace('_', '-')}" for name in _OF_BASE if getattr(options, name) is not None]
     if base_flags:
-        raise RewardKitError(f"{', '.join(base_flags)}: only for a comparison with a git revision. Add --base REVISION")
+        raise RewardKitError(f"{', '.join(base_flags)}: only for comparisons with a git revision. Add --base REVISION")
     if len(options.rewards) != 2 or options.on is None:
         raise RewardKitError(
-            "pass two rewards and the completions, as in rewardkit diff HEAD:reward.py:reward reward.py:reward --on "
-            "solutions.jsonl. Or pass --base REVISION, for the rewards that changed since then"
+            "pass two rewards and completions, as in rewardkit diff HEAD:reward.py:reward reward.py:reward --on "
+            "solutions.jsonl. Or pass --base REVISION to compare all rewards that changed since that revision"
         )
     return _diff_rewards(options)
 

@@ -115,7 +115,7 @@ def _judge(options: argparse.Namespace) -> Reward | None:
         raise RewardKitError(
             f"{options.judge} has its own settings. Drop {names}, or set them in its rk.judge(...)"
             if has_own_settings
-            else f"{names}: there is no judge to use this for. Add --judge MODEL, or drop {names}"
+            else f"{names}: only a judge uses this, and there is none. Add --judge MODEL, or drop {names}"
         )
     if options.judge is None:
         return None
@@ -128,7 +128,7 @@ def _judge(options: argparse.Namespace) -> Reward | None:
 def _share(text: str) -> float:
     value = float(text)
     if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, got {text}")
+        raise argparse.ArgumentTypeError(f"must be greater than 0 and at most 1, got {text}")
     return value
 
 

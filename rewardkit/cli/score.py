@@ -73,18 +73,18 @@ def check(options: argparse.Namespace) -> None:
     if options.engine == "processes":
         for name in ("address", "pools"):
             if getattr(options, name) is not None:
-                raise RewardKitError(f"--{name} is for a cluster: add --engine ray")
+                raise RewardKitError(f"--{name} applies only to a cluster: add --engine ray")
         if isinstance(options.out, str):
-            raise RewardKitError(f"--out {options.out} is an address: add --engine ray, or pass a path")
+            raise RewardKitError(f"--out {options.out} is a URL: add --engine ray, or pass a path")
         return
     if options.out is None:
-        raise RewardKitError("--engine ray writes as it scores: add --out with a folder or its address")
+        raise RewardKitError("--engine ray writes scores as it runs: add --out with a folder or a URL")
     if Path(options.out).suffix in (".parquet", ".jsonl", ".csv", ".json"):
         raise RewardKitError(
             f"--engine ray writes a folder of .parquet files, got --out {options.out}. Drop the ending"
         )
     if options.processes is not None:
-        raise RewardKitError("--processes is for this machine alone: drop it, or --engine ray")
+        raise RewardKitError("--processes applies only to this machine: drop --processes or --engine ray")
     if options.keep is not None or options.pairs is not None:
         raise RewardKitError(
             "--engine ray writes all rows. Drop --keep and --pairs, and select from its output in a second command"
@@ -178,7 +178,7 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
     from rewardkit.errors import RewardKitError
 
     if options.gap is not None and options.pairs is None:
-        raise RewardKitError("--gap is the least difference of a pair: add --pairs")
+        raise RewardKitError("--gap is the minimum difference between the scores in a pair: add --pairs")
     if options.keep is not None:
         from rewardkit.scoring.selection import Keep
 
@@ -247,7 +247,9 @@ def _keep(text: str) -> tuple[int | None, float | None]:
             else:
                 raise ValueError(part)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"write best, top:4 or above:0.8, or two of them, got {text!r}") from None
+            raise argparse.ArgumentTypeError(
+                f"write best, top:4, or above:0.8, or two of these, got {text!r}"
+            ) from None
     return most, least
 
 
@@ -257,7 +259,7 @@ def _most(text: str) -> float:
     try:
         return count(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"write {_BEST_WORST}, all or a number, got {text!r}") from None
+        raise argparse.ArgumentTypeError(f"write {_BEST_WORST}, all, or a number, got {text!r}") from None
 
 
 def _gap(text: str) -> float:
@@ -423,7 +425,7 @@ def _refuse_to_overwrite(data: Sequence[str], out: Path) -> None:
 
     for address in (match for each in data for match in expanded(each)):
         if not is_remote(address) and Path(address).resolve() == out.resolve():
-            raise RewardKitError(f"--out {out} is the file with the data: pass another file")
+            raise RewardKitError(f"--out {out} is the data file: pass another file")
 
 
 @contextmanager

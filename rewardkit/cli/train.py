@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.config is None:
         raise RewardKitError(
-            "no configuration given: pass one, rewardkit train run.yaml. `rewardkit init DIR` writes it"
+            "no configuration given: pass one, as in rewardkit train run.yaml. `rewardkit init DIR` writes an example"
         )
     if options.evaluate is not None:
         return _evaluate(options)

@@ -85,13 +85,13 @@ def run(options: argparse.Namespace) -> int:
     numbers = _numbers(options.numbers)
     prints = options.show or options.history or options.cancel
     if prints and (options.reward or numbers or options.rollback is not False):
-        raise RewardKitError("--show, --history and --cancel cannot be combined with a change: run two commands")
+        raise RewardKitError("--show, --history, and --cancel cannot be combined with a change: run two commands")
     mailbox = mailbox_of(folder)
     if options.dry_run:
         if not options.reward:
             raise RewardKitError(
-                "--dry-run needs a new reward: pass path/to/file.py:reward. --set and --rollback are tried by the "
-                "training before it applies them"
+                "--dry-run needs a new reward: pass path/to/file.py:reward. The run itself tries --set and --rollback "
+                "before it applies them"
             )
         from rewardkit_adapters.live.dry_run import dry_run, dry_run_on
 

@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     for folder in folders:
         if folder.is_file():
             raise RewardKitError(
-                f"{str(folder)!r} is a file: pass the folder that it is in, rewardkit view {folder.parent}"
+                f"{str(folder)!r} is a file: pass the folder that contains it, as in rewardkit view {folder.parent}"
             )
         if not folder.is_dir():
             raise RewardKitError(

@@ -110,8 +110,8 @@ def send_request(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any
         )
     if state_of(mailbox) == "finished":
         raise RewardKitError(
-            f"the training of {mailbox.folder.parent} has finished, so its reward cannot change. Try a reward on its "
-            "last batch with rewardkit update --dry-run, or on the whole record with rewardkit score"
+            f"the training run in {mailbox.folder.parent} has finished, so its reward cannot change. Try a reward on "
+            "its last batch with rewardkit update --dry-run, or on the whole record with rewardkit score"
         )
     if reward is not None:
         return mailbox.send("reward", target=reward, code=collect_sources(reward))

@@ -184,8 +184,8 @@ def _make_dataset(columns: dict[str, list[Any]]) -> Dataset:
         for name, values in columns.items():
             if (row := _first_unlike(values)) is not None:
                 raise ConfigError(
-                    f"column {name!r}, row {row}: {shorten(values[row])} is invalid Unicode, or has another type "
-                    f"than row 0 ({error}). Fix the cell"
+                    f"column {name!r}, row {row}: {shorten(values[row])} is invalid Unicode, or has a different type "
+                    f"from row 0 ({error}). Fix the cell"
                 ) from None
         raise
 
@@ -471,7 +471,7 @@ def _hold_out_rows(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Datas
     if not groups:
         raise ConfigError(
             f"eval.hold_out: {count} held-out rows leave none to train on, because there are {len(rows)} with "
-            f"{len(by_prompt)} different prompts. Lower it"
+            f"{len(by_prompt)} different prompts. Lower hold_out"
         )
     return rows.select(sorted(number for group in groups for number in group)), rows.select(sorted(held_out))
 
