@@ -270,9 +270,9 @@ class Batch:
             row, before = split_rows
             shared = "columns" if self.prompts is None else "prompt and columns" if self.columns else "prompt"
             raise BindingError(
-                f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {shared} "
-                f"and row {row - 1} between them has not, so the groups are not known. Put the completions of each "
-                "prompt next to each other. If every k rows are one group as they are, pass num_generations=k"
+                f"the reward compares the completions for each prompt. Rows {before} and {row} have the same {shared}, "
+                f"but row {row - 1} between them does not, so the groups cannot be determined. Put the completions for "
+                "each prompt next to each other. If every k rows already form one group, pass num_generations=k"
             )
 
     def members(self, rows: Rows) -> Iterator[Numbers]:

@@ -13,10 +13,7 @@ from rewardkit.errors import install_command
 
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
-    verb.description = (
-        "Writes a small project: a reward, its tests, data and run.yaml. It trains right away, on any "
-        "machine: the model is built when the run starts."
-    )
+    verb.description = "The project trains right away, on any machine, because the model is built when the run starts."
     verb.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
     verb.add_argument(
         "--task", choices=("orders",), default="orders", help="the task that the model learns (default: orders)"

@@ -72,8 +72,8 @@ def from_trl(
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function) or is_model(function):
         raise RewardTypeError(
-            f"from_trl takes a TRL reward function, got {shorten(function)} ({type(function).__name__}). "
-            "Add a reward model to the list instead: rk.to_trl(reward) + [model]"
+            f"from_trl expects a TRL reward function, got {shorten(function)} ({type(function).__name__}). Add a "
+            "reward model to the list instead: rk.to_trl(reward) + [model]"
         )
     label = checked_name(name if name is not None else name_of(function))
     seconds = checked_timeout(label, timeout)

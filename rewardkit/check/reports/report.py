@@ -121,7 +121,7 @@ class Report:
         for result in self.results:
             if result.law == law:
                 return result
-        raise KeyError(f"this report has no law {law!r}; it has: {', '.join(result.law for result in self.results)}")
+        raise KeyError(f"this report has no law {law!r}. Laws: {', '.join(result.law for result in self.results)}")
 
     def raise_if_broken(self) -> None:
         """Raise an AssertionError that explains every finding."""

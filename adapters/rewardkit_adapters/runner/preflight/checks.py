@@ -173,7 +173,7 @@ def packages(config: RunConfig) -> Iterator[Finding]:
     requirements = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
-        "vllm": (config.vllm is not None, ("vllm",), "; or write vllm: null to generate with transformers"),
+        "vllm": (config.vllm is not None, ("vllm",), ", or write vllm: null to generate with transformers"),
         "model.attention": (config.model.attention == "flash_attention_2", ("flash_attn",), "; or write sdpa"),
         "grpo.use_liger_kernel": (bool(config.grpo.get("use_liger_kernel")), ("liger_kernel",), ""),
         **{f"report_to {name}": (name in config.report_to, modules, "") for name, modules in _TRACKERS.items()},

@@ -428,7 +428,7 @@ def test_evaluations_ask_judges_too() -> None:
     ("settings", "message"),
     [
         ({"quantize": "4bit", "lora": True, "model": "no/such"}, "quantize: needs bitsandbytes"),
-        ({"vllm": "colocate"}, "vllm: needs vllm, which is not installed -> pip install vllm; or write vllm: null"),
+        ({"vllm": "colocate"}, "vllm: needs vllm, which is not installed -> pip install vllm, or write vllm: null"),
         ({"report_to": "trackio"}, "report_to trackio: needs trackio"),
         ({"grpo": {**SMALL, "use_liger_kernel": True}}, "grpo.use_liger_kernel: needs liger-kernel"),
     ],
