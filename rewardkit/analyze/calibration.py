@@ -133,7 +133,7 @@ def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bound
         labels: (n,) bool, or grades.
         bins: the number of bins.
         limits: the start of the first bin and the end of the last; by default 0 and 1 if all scores lie between them,
-            else the lowest and highest score.
+            else the lowest and the highest score.
 
     Returns:
         The bins that are not empty (Niculescu-Mizil and Caruana 2005, ICML).

@@ -72,7 +72,7 @@ def reward(
         name: the name of the component; the function's name by default.
         scope: ``"sample"`` calls the function once per completion; ``"group"`` passes lists with all generations of
             one prompt, ``"batch"`` lists with the whole batch, and the function returns a list of scores.
-        bounds: lowest and highest score. A score outside is an error; it is never clipped.
+        bounds: the lowest and the highest score. A score outside is an error; it is never clipped.
         on_failure: the behavior if a score cannot be computed: ``"unscorable"`` (no learning signal), ``"raise"``, or a
             number to score instead.
         on_error: the behavior if the function has a bug: None (raise in the first batch, later score the lowest bound),
