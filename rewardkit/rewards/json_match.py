@@ -493,7 +493,7 @@ def json_match(
             keys that they have (other items are aligned).
         tolerance: absolute distance from the gold that still counts as correct, for all numbers. By default numbers
             must be equal. 1 equals 1.0, but not true.
-        relative: the same as a fraction of the gold number, 0.0 or more. The larger of the two tolerances applies.
+        relative: the same, as a fraction of the gold number, at least 0.0. The larger of the two tolerances applies.
         ignore: paths to exclude, such as ``"note"`` or ``"lines[].id"``.
         ignore_case: compare strings without case. White space and Unicode form (NFC) are always ignored. Keys are
             compared exactly.

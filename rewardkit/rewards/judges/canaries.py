@@ -65,7 +65,7 @@ class Drift:
 @final
 @dataclass(frozen=True)
 class Canaries:
-    """Completions with known scores that check a judge.
+    """Completions with known scores, used to check a judge.
 
     ``rk.Canaries([{"prompt": "2+2=?", "completion": "4", "score": 10}], interval=20, tolerance=1)``
 
