@@ -376,7 +376,7 @@ class Finished:
 
 
 def finished() -> Reward:
-    """Score 1.0 if the trajectory ended with an answer, else 0.0: use it as the condition of a gate.
+    """Score 1.0 if the trajectory ended with an answer, else 0.0. Use it as a gate's condition.
 
     ``rk.gate(rk.agents.finished(), rk.exact("answer"))`` scores an answer only if the last turn calls no tool and was
     not cut off at the token limit.

@@ -344,13 +344,13 @@ _SAMPLE = "The prompt:\n{prompt}\n\nThe rollout:\n{transcript}"
 
 
 def task_judge(model: str | Endpoint, *, task: str | None = None, **options: Any) -> Reward:
-    """Return a judge that scores a rollout 1 if it does its task, 0 if it does not, and 0.5 if neither is clear.
+    """Return a judge that scores a rollout 1 if it does its task, 0 if it does not, and 0.5 if this is unclear.
 
     ::
 
         rk.score(task_judge("gpt-5-mini"), ["1 2 3 4 5 6 7 8 9"], prompts=["2+2=?"]).total  # array([0.])
 
-    The judge sees the prompt and all turns with their calls, results and thinking.
+    The judge sees the prompt and all turns, including calls, results, and thinking.
 
     Args:
         model: the name of a model, or an ``rk.Endpoint``, as in `rk.judge`.
