@@ -383,30 +383,33 @@ def to_verl(
         # reward.reward_manager.name=Manager
 
     Both return ``{"score": total, "<term>": ..., "components/<name>": ...}``, always with the same keys. Completions
-    that arrive together are scored together. A completion that cannot be scored raises, and verl leaves it out.
+    that arrive together are scored together. If a completion cannot be scored, an exception is raised, and verl leaves
+    the completion out.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        manager: whether to return a reward manager, for rewards that read the prompt, the token ids or the training
-            progress. A manager needs verl to be installed.
-        gold: the reward's column that ``reward_model.ground_truth`` fills; it is also the column "ground_truth". The
-            entries of ``extra_info`` and "data_source" are also columns; with `manager`, all columns of the data.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
-        deadline: seconds after which a completion counts as unscorable; None waits as long as the reward takes.
-        patience: seconds for which a failed completion is retried. Pass it with ``trainer.use_v1=False``, where one
-            completion without a score ends the run.
-        special_tokens: a tokenizer or a list of texts to remove from completions; verl removes its own.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored completions above which the run ends, because
-            training on such scores teaches nothing.
+        manager: whether to return a reward manager, for rewards that read the prompt, the token ids, or the training
+            progress. verl must be installed to create a manager.
+        gold: the reward column that ``reward_model.ground_truth`` fills; the value is also available as the column
+            "ground_truth". "data_source" and the entries in ``extra_info`` are also columns; with `manager`, so are all
+            data columns.
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
+        deadline: seconds after which a completion counts as unscorable; with None, there is no limit.
+        patience: seconds for which a failed completion is retried. Set it if you use ``trainer.use_v1=False``, where
+            one completion without a score ends the run.
+        special_tokens: a tokenizer, or a list of texts, to remove from completions; verl removes its own special
+            tokens.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored completions above which the run ends, because
+            training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: the reward compares completions; or, without `manager`, it follows the training progress
             or reads the prompt, which verl does not pass to a function. Or an argument is out of its range.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
-        MissingExtraError: `manager` needs verl, which is not installed.
+        MissingExtraError: `manager` is True, but verl is not installed.
     """
     check_patience(patience)
     scorer = RowScorer(

@@ -599,8 +599,8 @@ def calibration_of(
         bounds: component (or ``"total"``) -> the lowest and the highest possible score.
         threshold: also show the confusion table of the total at this threshold.
         bins: number of bins of the reliability curve.
-        cases: the number of misjudged completions of each kind to keep.
-        replicates: number of bootstrap samples for the confidence interval for the AUC; 0 for no interval.
+        cases: the number of misjudged completions to keep for each kind.
+        replicates: the number of bootstrap samples for the AUC's confidence interval; 0 for no interval.
         seed: seed of the bootstrap.
 
     Raises:

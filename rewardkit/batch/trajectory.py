@@ -174,8 +174,8 @@ class Trajectory:
         Args:
             completion: text (one turn), or a list of messages. Parts in an unknown shape are ignored.
             cut: the completion reached the token limit.
-            is_error: a function that takes the text of a result and returns True, or the error's message, if the result
-                is an error. By default, a result is an error if it is an object whose only key is ``error``, as TRL
+            is_error: a function that receives the result's text. If the result is an error, it returns True or the
+                error message. By default, a result is an error if it is an object whose only key is ``error``, as TRL
                 writes it.
         """
         from rewardkit.batch.transcripts import read

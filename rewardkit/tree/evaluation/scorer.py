@@ -627,14 +627,13 @@ def score(
         completions: n strings, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
-        progress: the training progress; without it, schedules have their end value.
+        progress: the training progress. Without it, schedules have their final value.
         num_generations: completions per prompt, for rewards that compare the completions of a group. By default, a
             group is a run of rows with equal prompt and columns.
         environments: n environments after their rollouts, for ``rk.agents.final_state`` and
             ``rk.agents.environment_reward``.
-        is_error: a function that takes the text of a tool's result and returns True, or the error's message, if the
-            result is an error. By default, a result is an error if it is an object whose only key is ``error``, as TRL
-            writes it.
+        is_error: a function that receives a tool result's text. If the result is an error, it returns True or the error
+            message. By default, a result is an error if it is an object whose only key is ``error``, as TRL writes it.
         columns: the dataset's columns, n values each.
 
     Raises:
