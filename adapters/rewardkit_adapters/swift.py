@@ -541,16 +541,18 @@ def signature_of(orm: Callable[..., Any]) -> inspect.Signature:
 def from_swift(orm: Any, name: str | None = None) -> Reward:
     """Turn an ms-swift ORM into a Reward: ``rk.from_swift(MathAccuracy) + 0.2 * rk.from_swift(Format)``.
 
-    An ORM gets completions as strings, even with chat prompts. ``messages`` is the whole conversation. The fields of an
-    ms-swift rollout, such as ``prompt_id`` and ``finish_reason``, are not passed. None and NaN abstain.
+    An ORM receives completions as strings, even with chat prompts. ``messages`` is the whole conversation. Fields from
+    an ms-swift rollout, such as ``prompt_id`` and ``finish_reason``, are not passed. If the ORM returns None or NaN,
+    the reward abstains.
 
     Args:
         orm: a subclass of ``ORM`` or ``AsyncORM``, which is created with ``args=None``, an instance, or a
             function ``f(completions, **kwargs)``. It returns one number per completion.
-        name: the name of the component, by default the name of the class or function.
+        name: the component's name, by default the name of the class or function.
 
     Raises:
-        RewardTypeError: `orm` is not an ORM, cannot be created without training arguments, or takes ``infer_requests``.
+        RewardTypeError: `orm` is not an ORM, cannot be created without training arguments, or requires
+            ``infer_requests``.
         BindingError: while scoring: a column is missing.
     """
     instance = _make_orm(orm) if isinstance(orm, type) else orm

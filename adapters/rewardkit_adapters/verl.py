@@ -555,15 +555,16 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
 
     The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or JSON text),
     or the column "ground_truth". If the gold answer is None, the reward abstains. "data_source" and "extra_info" are
-    also columns. The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with
+    also columns. The function gets a copy of ``extra_info``. Set additional arguments (``reward_kwargs``) with
     ``functools.partial``.
 
     Args:
         function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with a subset of
-            these arguments, such as ``compute_score(solution_str, ground_truth)``. May be async. It returns a number,
-            or a dict with "score", whose other numbers become parts and whose strings become the note. An exception is
-            an error, never a 0.0. Functions for verl 0.1 expect the prompt in front of `solution_str`: wrap them.
-        name: the name of the component, by default the function's name.
+            these arguments, such as ``compute_score(solution_str, ground_truth)``. It can be async. It returns a
+            number, or a dict with "score", whose other numbers become parts and whose strings become the note. An
+            exception is an error, never a 0.0. Functions for verl 0.1 expect the prompt before the completion in
+            `solution_str`, so wrap them.
+        name: the component's name, by default the function's name.
 
     Raises:
         RewardTypeError: `function` is not such a function.

@@ -61,8 +61,8 @@ def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> R
     Args:
         extract: finds the answer, by default ``rk.extract.answer()``. ``rk.extract.whole()`` compares whole
             completions. If no answer is found, the score is 0.0.
-        ignore_case: ignore case. White space, invisible characters, and quotation marks, emphasis, and periods around
-            an answer are always ignored.
+        ignore_case: ignore case. White space, invisible characters, and periods and marks (such as quotation marks)
+            around an answer are always ignored.
 
     Raises:
         BindingError: while scoring: a process received only part of a group and cannot gather the rest.

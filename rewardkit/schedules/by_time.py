@@ -459,7 +459,8 @@ def linear(initial: float, final: float, *, start: Position = 0.0, end: Position
 def cosine(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
     """Return half a cosine from `initial` to `final`: slow, fast, slow (Loshchilov & Hutter 2017, without restarts).
 
-    The arguments and errors are the same as for `linear`."""
+    The arguments and errors are the same as for `linear`.
+    """
     return _ramp("cosine", HalfCosine(), initial, final, start, end)
 
 
