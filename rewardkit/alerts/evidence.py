@@ -41,7 +41,7 @@ class Evidence:
         prompts: (n,) the prompt, as an integer or a string. Completions for one prompt in one step form a group.
         totals: (n,) the totals, NaN if a completion is unscorable.
         components: component name -> the raw scores, (n,), NaN if there is no score.
-        training: (n,) False for rows from an evaluation; None if all rows are from training.
+        training: (n,) False for rows from an evaluation, None if all rows are from training.
         advantages: (n,) the trainer's advantages, NaN if unknown. If any is unknown, totals are compared instead.
         lengths: (n,) the lengths in tokens or characters, NaN if unknown.
         maximum_length: the length at which completions are cut off, in the unit of `lengths`. If it is None (unknown),
@@ -58,7 +58,7 @@ class Evidence:
         repeated_calls: (n,) the number of calls that repeat an earlier call in the same completion.
         unfinished: (n,) 1 if a completion ended without an answer, else 0.
         foreign: totals (n,) with the completion's own gold answer and with gold answers for other prompts, as scored by
-            `PermutedGolds`; NaN for completions that were not scored again.
+            `PermutedGolds`. NaN means that a completion was not scored again.
         seed: the random seed for drawing samples.
     """
 
@@ -118,7 +118,7 @@ class Alert:
         kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
         title: one line. It may quote a completion, so escape it before you display it.
         text: the observation, with numbers.
-        strength: 0 to 1, the weakest of this kind's ramps (see docs/suspicious.md); 0 for observations
+        strength: 0 to 1, the weakest of this kind's ramps (see docs/suspicious.md), 0 for observations
             (`is_observation`).
         steps: the first and last step of the pattern.
         component: the component, or None for the total.

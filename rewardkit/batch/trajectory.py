@@ -63,13 +63,13 @@ class ToolCall:
     Attributes:
         name: the tool's name, empty if the call has none.
         arguments: the arguments as a read-only mapping, None if they are not a JSON object.
-        fault: the reason why the arguments or the name are missing; empty if the call is well formed.
+        fault: the reason why the arguments or the name are missing, empty if the call is well formed.
         turn: the index of the call's turn, starting at 0.
         place: the position among the calls in that turn, starting at 0.
         result: the call's result, None if there is none.
         ran: whether the tool ran, None if unknown (a dropped result looks like a call that never ran).
-        form: the notation of a call that was parsed from text, such as ``"hermes"``; empty for a call in a message
-            field.
+        form: the notation of a call that was parsed from text, such as ``"hermes"``. It is empty for a call in a
+            message field.
     """
 
     name: str

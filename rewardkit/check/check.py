@@ -103,7 +103,7 @@ def check_reward(
     isolate: bool = True,
     on_progress: OnProgress | None = None,
 ) -> Report:
-    """Check a reward against the laws, and search for ways to earn rewards without doing the task.
+    """Check a reward against the laws, and search for ways to get a high score without doing the task.
 
     ::
 
@@ -130,8 +130,8 @@ def check_reward(
         declarations: the reward's promises and properties, as `Declarations`.
         laws: laws of ``rewardkit.testing.laws``, their names, or functions that yield variants (docs/own_laws.md); by
             default, all laws, including exploit laws.
-        without: laws to leave out; ``["exploits", "search"]`` skips the search for ways to earn rewards without doing
-            the task.
+        without: laws to leave out; ``["exploits", "search"]`` skips the search for ways to get a high score without
+            doing the task.
         regressions: a file that stores the exploits found, which the next check tries again.
         budget: seconds for the whole check. A law that runs out of time is reported as unfinished, and the report
             states a sufficient budget. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as

@@ -342,7 +342,7 @@ class LawResult:
             break the law.
         reached: if the law is unfinished, the number of kinds of completions that were tried.
         count: the total number of kinds of completions for this law, 0 if unknown.
-        longest: for a slow reward, the maximum length of completions that other laws may try; 0 for any length.
+        longest: for a slow reward, the maximum length of completions that other laws may try, 0 for any length.
         first: if the law is broken, the number of tries up to the first finding.
     """
 

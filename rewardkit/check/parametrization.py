@@ -67,10 +67,10 @@ def parametrize_with_laws(
         rewards: rewards, or reward functions for a trainer. A mapping gives a reward its own examples instead of the
             shared ones: ``{"reward": closeness, "examples": [...], "good": [...]}``. ``"id"`` sets the reward's name in
             the test.
-        examples: rows with the columns that the rewards read; by default, one row without columns.
+        examples: rows with the columns that the rewards read, by default one row without columns.
         good: correct completions, as in `check_reward`.
         bad: incorrect completions, in the same format.
-        laws: laws, as in `check_reward`; by default, all laws, including exploit laws.
+        laws: laws, as in `check_reward`. By default, all laws are checked, including exploit laws.
         without: laws to exclude. State the reason in a comment.
         options: other arguments of `check_reward`: ``declarations=``, ``budget=``, ``seed=``, ...
 

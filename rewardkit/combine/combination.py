@@ -61,7 +61,7 @@ class Lexicographic(Reward):
 def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
     """Return a reward in which the first reward decides. Each later reward only breaks ties.
 
-    ``rk.lexicographic(right, short, levels=1)`` ranks every correct completion above every incorrect one; among equally
+    ``rk.lexicographic(right, short, levels=1)`` ranks every correct completion above every incorrect one. Among equally
     correct completions, shorter ones rank higher. The score ranges from 0 to 1 and is one term of the total.
 
     Args:

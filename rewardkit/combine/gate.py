@@ -208,7 +208,7 @@ def gate(
             must all hold, pass a list, or a mapping of condition -> threshold. Completions that fail one condition are
             not scored by the later ones. If any one of several conditions is enough, pass ``rk.maximum(a, b)``.
         then: the reward behind the gate, evaluated only if the gate is open.
-        threshold: the score that `when` must reach, with a tolerance of 1e-9; 1.0 by default. It can be a schedule.
+        threshold: the score that `when` must reach, with a tolerance of 1e-9. The default is 1.0. It can be a schedule.
         otherwise: the score if the gate is closed. A nonzero score is a separate term named ``<gate>.otherwise``.
         soft: True for a soft gate, which scores ``when * then + (1 - when) * otherwise``. `when` must stay within [0,
             1], and there is no threshold.

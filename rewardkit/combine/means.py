@@ -112,7 +112,7 @@ class Mean(Reward):
 
 
 def weighted_sum(*items: Any) -> Reward:
-    """Return the weighted sum, as in ``0.2 * tags + 0.8 * exact``. Rewards that abstain are left out.
+    """Return the weighted sum, as in ``0.2 * tags + 0.8 * exact``. Rewards that abstain do not count.
 
     ``rk.weighted_sum({"format": 0.2 * tags, "answer": (0.8, exact)})`` also names the two components.
 

@@ -224,8 +224,8 @@ def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None =
         by: ``"group"``: over the completions for a prompt (sample deviation, as in TRL); ``"batch"``: over all
             completions in the batch, from all processes; ``"running"``: over all training so far, in all processes.
             Before the first batch, and outside training, ``"running"`` leaves the reward unchanged.
-        half_life: for ``"running"``: the number of batches after which a batch counts half, greater than 0; 50 by
-            default.
+        half_life: for ``"running"``: the number of batches after which a batch counts half, greater than 0, by default
+            50.
 
     Raises:
         RewardDefinitionError: `by` is unknown, `half_life` is not above 0, or `by` is ``"running"`` and the reward has

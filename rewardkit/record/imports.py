@@ -60,7 +60,7 @@ def import_run(
         source: the trainer's ``output_dir``, or its folder ``completions``.
         into: a folder that does not contain a run yet.
         rewards: the columns that are rewards, by default all numeric columns.
-        weights: reward name -> the reward's weight in the total; by default 1, as in TRL.
+        weights: reward name -> the reward's weight in the total, by default 1, as in TRL.
 
     Raises:
         NotARun: `source` has no completions from TRL.

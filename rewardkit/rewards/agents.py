@@ -68,8 +68,8 @@ def final_state(
 
     Args:
         check: accepts the environment as its first argument, then the same arguments as a function with ``@rk.reward``:
-            columns by name and type, ``trajectory``, ``completion``. It returns a bool, a number, or an ``rk.Score``;
-            if it is annotated ``-> float | None``, it can return None to abstain. It must not change the environment,
+            columns by name and type, ``trajectory``, ``completion``. It returns a bool, a number, or an ``rk.Score``.
+            If it is annotated ``-> float | None``, it can return None to abstain. It must not change the environment,
             and can be async. A ConnectionError, TimeoutError, or ``rk.RewardFailure`` means that the score could not be
             computed. Any other exception is a bug.
         name: the component's name, by default the function's name.
@@ -194,7 +194,7 @@ def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
 
     Args:
         low: the minimum number of turns that scores 1.0, at least 0.
-        high: the maximum number of turns that scores 1.0, at least `low`; ``math.inf`` for no limit.
+        high: the maximum number of turns that scores 1.0, at least `low`. Pass ``math.inf`` for no limit.
         margin: how many turns outside the range bring the score to 0.0. With 0, any count outside the range scores 0.0.
 
     Raises:
@@ -212,8 +212,8 @@ def calls_between(
 
     Args:
         low: the minimum number of calls that scores 1.0, at least 0.
-        high: the maximum number of calls that scores 1.0, at least `low`; ``math.inf`` for no limit.
-        tool: the tool whose calls count; None for all tools.
+        high: the maximum number of calls that scores 1.0, at least `low`. Pass ``math.inf`` for no limit.
+        tool: the tool whose calls count, None for all tools.
         margin: how many calls outside the range bring the score to 0.0. With 0, any count outside the range scores 0.0.
         form: the notation for calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 

@@ -209,7 +209,7 @@ def code_tests(
     ``[{"input": "2", "output": "4"}, {"input": "3", "output": "6"}]``.
 
     The program runs in a sandbox: bubblewrap or, if you are root, Linux namespaces. It must produce output or values,
-    and never sees the expected ones, so only correct results earn credit. See ``docs/code.md``.
+    and never sees the expected ones, so only correct results score. See ``docs/code.md``.
 
     Args:
         column: the column with the tests, in the format of LiveCodeBench, APPS, TACO, open-r1, CodeContests, KodCode,

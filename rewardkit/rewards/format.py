@@ -154,7 +154,8 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
     Args:
         names: the tags, in order: each is one word without brackets, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or a
             pair of opening and closing marks, such as ``("<start_working_out>", "<end_working_out>")``.
-        partial: if True, each correct tag earns 1/len(names). Text outside the tags counts as one more wrong tag.
+        partial: if True, each correct tag adds 1/len(names) to the score. Text outside the tags counts as one more
+            wrong tag.
         prefilled: the first tag, if the prompt already ends with its opening mark, as with reasoning models' chat
             templates.
         anchored: True: only white space may come before, between, or after the tags. ``"start"``: text may follow the

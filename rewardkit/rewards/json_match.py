@@ -483,7 +483,7 @@ def json_match(
     The score is ``right / (leaves - blanks + extra)``. The *leaves* of the gold document are its strings, numbers,
     true, false, null, empty objects, and empty arrays. *right* counts the leaves that the answer matches. A blank leaf
     (null, "", {}, []) that is matched does not count (*blanks*). Leaves that the gold document does not have are
-    *extra*. The presence and type of a value earn nothing, and neither do placeholders. ``rk.json_schema`` rewards
+    *extra*. The presence and type of a value score nothing, and neither do placeholders. ``rk.json_schema`` rewards
     structure. docs/json.md has examples.
 
     Args:
@@ -505,7 +505,7 @@ def json_match(
 
     Returns:
         A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (about 70 items that are all wrong). Beyond this
-        limit, only array items that are equal as a whole earn credit.
+        limit, only array items that are equal as a whole count.
 
     Raises:
         RewardDefinitionError: an option is invalid, or a tolerance is negative or infinite.

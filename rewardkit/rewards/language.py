@@ -341,8 +341,8 @@ def language(
 
     A word in a script that the language does not use counts as another language. Otherwise, a passage of a few words
     counts as another language only if that language is more than five times as probable, so names and terms do not
-    matter. A text with fewer than four words is too short to identify. It is judged by its script, and the note says
-    so. Therefore, a one-word answer is neither penalized nor rewarded by chance.
+    matter. A text with fewer than four words is too short to identify. It is judged by its script, and the note
+    mentions it. Therefore, a one-word answer is neither penalized nor rewarded by chance.
 
     The idea is from DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), which counts words in the thinking. To do the
     same, pass ``extract=rk.extract.raw()``.
@@ -358,9 +358,9 @@ def language(
             scripts.
         column: a column with each row's language. If the cell is None, the reward abstains.
         minimum: the fraction that scores 1.0, greater than 0.0 and at most 1.0. Below it, the score is fraction /
-            minimum. Technical terms in another script count as words in another language; a value of about 0.8 allows
+            minimum. Technical terms in another script count as words in another language. A value of about 0.8 allows
             for them.
-        extract: finds the text. The default is the visible text, without thinking; for a script, it is the whole
+        extract: finds the text. The default is the visible text, without thinking, or, for a script, the whole
             completion.
 
     Raises:

@@ -136,12 +136,12 @@ def between(
 
     Args:
         low: the shortest length that scores 1.0, at least 0.
-        high: the longest length that scores 1.0, at least `low`; ``math.inf`` for no limit.
+        high: the longest length that scores 1.0, at least `low`. Pass ``math.inf`` for no limit.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
         margin: the distance outside the range, in `unit`, at which the score reaches 0.0. With 0, any length outside
             the range scores 0.0.
-        extract: finds the text whose words or characters are counted; by default, the whole completion.
-        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns; ``"answer"`` counts only its
+        extract: finds the text whose words or characters are counted, by default the whole completion.
+        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` counts only its
             final answer. Token ids would also count tool results.
 
     Raises:
@@ -204,8 +204,8 @@ def overlong(
         max_length: the length at which the penalty reaches -1.0, greater than 0.
         buffer: the number of units before `max_length` over which the penalty grows, from 0 to `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
-        extract: finds the text whose words or characters are counted; by default, the whole completion.
-        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns; ``"answer"`` counts only its
+        extract: finds the text whose words or characters are counted, by default the whole completion.
+        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` counts only its
             final answer. Token ids would also count tool results.
 
     Raises:

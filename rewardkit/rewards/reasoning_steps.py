@@ -106,7 +106,7 @@ def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any
     Args:
         enough: the number of steps that scores 1.0, from 1 to 20.
         words: the minimum number of words or numbers in a step, at least 1 (about 3 for terse formulas).
-        extract: finds the text; by default, the whole completion, including thinking.
+        extract: finds the text, by default the whole completion, including thinking.
 
     Raises:
         RewardDefinitionError: a number that is out of range.

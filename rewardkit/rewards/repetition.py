@@ -146,7 +146,7 @@ def repetition_penalty(
         unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` in the whole completion, ignoring case and
             invisible characters. Every Chinese or Japanese character is a word.
         max_penalty: the lowest score, at most 0.0.
-        extract: finds the text whose words are counted; by default, the whole completion.
+        extract: finds the text whose words are counted, by default the whole completion.
 
     Raises:
         RewardDefinitionError: `ngram` is below 1, the penalty is positive, or the unit is unknown.

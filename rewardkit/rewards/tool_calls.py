@@ -473,16 +473,16 @@ def tool_calls(
             all dicts in a column the same keys and fills the gaps with None. Therefore, in a cell that is not text, an
             argument that is None is treated as possibly missing.
         order: ``"any"``, or ``"kept"``: calls must be made in the gold order. Calls within one turn have no order.
-        arguments: ``"exact"``: a call is either right or wrong; ``"partial"``: a call earns the fraction of top-level
-            arguments that are equal, out of all arguments that either side has; ``"names"``: only tool names are
-            compared.
+        arguments: ``"exact"``: a call is either right or wrong; ``"partial"``: a call counts as the fraction of
+            top-level arguments that are equal, out of all arguments that either side has; ``"names"``: only tool names
+            are compared.
         extra: ``"cost"``: extra calls lower the score; ``"allow"``: the score is ``S / gold``, so extra calls do not
             lower it.
         free: the number of extra calls that do not lower the score, such as a retry after an error.
         same: argument -> a function that receives the call's value and the gold value, and returns whether they are
             equal.
-        form: where calls are read, and in which notation. ``"auto"``: from messages; if no message has a call, from the
-            text, in any form used by common chat templates. If the trainer is known to run calls, it parses them
+        form: where calls are read, and in which notation. ``"auto"``: from messages or, if no message has a call, from
+            the text, in any form used by common chat templates. If the trainer is known to run calls, it parses them
             itself, so calls in the text do not count. ``"messages"``: from messages only. ``"hermes"``, ``"llama"``,
             ``"mistral"``, ``"deepseek"``, ``"kimi"``, ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``, ``"json"``
             or ``"react"``: a call written in another form counts, but matches nothing. docs/agents.md lists all forms.

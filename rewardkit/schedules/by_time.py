@@ -473,7 +473,7 @@ def polynomial(
     polynomial decay known from learning rates. The other arguments are the same as for `linear`.
 
     Args:
-        power: a number greater than 0. With 1, the schedule is a straight line; below 1, it starts slowly and ends
+        power: a number greater than 0. With 1, the schedule is a straight line. Below 1, it starts slowly and ends
             fast.
 
     Raises:

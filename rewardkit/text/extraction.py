@@ -87,7 +87,7 @@ def answer(*, thinking: Thoughts = None) -> Extractor:
 
 
 def tag(name: Tag, *, thinking: Thoughts = None) -> Extractor:
-    """Find the body of the only ``<name>...</name>``; None if it is missing or there are several.
+    """Find the body of the only ``<name>...</name>``, None if it is missing or there are several.
 
     Args:
         name: one word, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or any two marks:

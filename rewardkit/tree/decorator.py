@@ -64,7 +64,7 @@ def reward(
     Each argument is ``completion`` (the completion's text), ``messages`` (the chat messages), ``prompt`` (text),
     ``completion_ids``, ``progress``, ``example`` (all columns as a mapping; as texts if annotated ``dict[str, str]``),
     a TRL argument (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column, value)``), or a dataset column,
-    converted to its annotation. The function can be async. It returns a number or an ``rk.Score``; if it is annotated
+    converted to its annotation. The function can be async. It returns a number or an ``rk.Score``. If it is annotated
     ``-> float | None``, it can return None to abstain. If the score cannot be computed for a reason other than the
     completion, the function should raise ``rk.RewardFailure``.
 

@@ -59,8 +59,8 @@ class Variant:
             `base`.
         must: the condition: compared with `base`, `trial` must score ``"less"``, ``"more"``, ``"no more"``, ``"no
             less"``, or the ``"same"``.
-        base: the completion to compare with; by default, the correct completion from which the law starts.
-        slack: the tolerance for the comparison; by default, rounding errors.
+        base: the completion to compare with, by default the correct completion from which the law starts.
+        slack: the tolerance for the comparison, by default rounding errors.
         twins: other completions with the same condition. The law is broken only if `trial` and all twins break it.
     """
 
@@ -270,7 +270,7 @@ def finding(
         trial: the completion at fault.
         score: the completion's score, None if there is none.
         why: the fault, with the numbers.
-        law: the broken law; by default, the law that is being checked.
+        law: the broken law, by default the law that is being checked.
         component: the component at fault.
         advice: the next step, if it is more specific than the advice for the law and the family.
         family: the exploit's family.

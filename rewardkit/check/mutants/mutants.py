@@ -83,7 +83,7 @@ def mutants(
         reward: the source of a module, or a function, whose source is read from its file.
         of: mutate only the function or variable with this name, and the code that it uses. By default, the given
             function is mutated, or the whole module except imports, tests, and examples.
-        operators: the kinds of bugs; by default, all kinds for reward functions. See
+        operators: the kinds of bugs, by default all kinds for reward functions. See
             `rewardkit.check.mutants.operators`.
         path: the module's path, for tracebacks.
 

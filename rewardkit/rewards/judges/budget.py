@@ -38,9 +38,9 @@ class Budget:
     the reply, so calls in flight when the limit is reached can exceed it.
 
     Attributes:
-        calls: the maximum number of calls, including retries and repairs; None for no limit.
-        tokens: the maximum total of prompt and verdict tokens, as counted by the endpoint; None for no limit.
-        money: the maximum cost, in the currency of `prices`; None for no limit.
+        calls: the maximum number of calls, including retries and repairs, or None for no limit.
+        tokens: the maximum total of prompt and verdict tokens, as counted by the endpoint, or None for no limit.
+        money: the maximum cost, in the currency of `prices`, or None for no limit.
         prices: model -> (price per million prompt tokens, price per million completion tokens).
         on_exhausted: ``"stop"`` stops the run. ``"skip"`` fails the samples that could not be judged, so they are not
             trained on. ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.

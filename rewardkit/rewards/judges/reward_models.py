@@ -420,8 +420,8 @@ def reward_model(
         batch_size: the number of completions scored together, at least 1. It is halved if memory runs out. Batches and
             completions are padded to fixed sizes, so a score does not depend on the other completions in the batch.
         max_length: the maximum number of tokens in the prompt and the completion together. If there are more, first the
-            beginning of the prompt is removed, then the end of the completion, and the note says so. By default, the
-            limit of the model or the tokenizer.
+            beginning of the prompt is removed, then the end of the completion, and the note mentions it. By default,
+            the limit of the model or the tokenizer.
         device: a device such as "cuda:1", by default the GPU of this rank (``LOCAL_RANK``), or the CPU. A module stays
             on its device.
         dtype: the type for the loaded weights, such as "bfloat16". "auto" uses the type in the file.

@@ -754,7 +754,7 @@ def math_equal(
         gold: an extractor that finds the gold answer in a cell, such as ``rk.extract.after("####")``. By default the
             boxes in the cell, or the whole cell if there are none.
         allow_unevaluated: if True, accept any equal expression. By default, the answer must be evaluated: it must be a
-            number if the gold answer is one; otherwise, it must leave no more arithmetic undone than the gold answer.
+            number if the gold answer is one. Otherwise, it must leave no more arithmetic undone than the gold answer.
         timeout: seconds for one comparison in the worker, at most 60. An answer that takes longer scores 0.0.
         on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. ``"fail"`` leaves
             the row without a score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. The default

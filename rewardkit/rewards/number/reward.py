@@ -131,8 +131,8 @@ def number(
         tolerance: the absolute distance that still counts as correct, in the number's unit.
         relative: the same, as a fraction of the gold number, at least 0.0.
         credit: the credit beyond the tolerance, see above.
-        scale: the distance at which linear credit reaches 0, in the number's unit; by default abs(g), or 1 if g = 0.
-        thousands: if True, read ``1,000`` as a thousand in both the answer and the gold cell; if False, reject it.
+        scale: the distance at which linear credit reaches 0, in the number's unit, by default abs(g), or 1 if g = 0.
+        thousands: if True, read ``1,000`` as a thousand in both the answer and the gold cell. If False, reject it.
         percent: if True, accept ``45%`` as 0.45 in both the answer and the gold cell.
         units: the units that are accepted before or after the number, in both the answer and the gold cell: ``["$",
             "apples"]``, or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is used

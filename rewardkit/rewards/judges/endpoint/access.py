@@ -50,7 +50,7 @@ class Endpoint:
             `max_tokens`.
         temperature: the sampling temperature. None uses the endpoint's default, as does a model that rejects this
             temperature.
-        max_tokens: the maximum length of a response in tokens, including reasoning; None for the endpoint's limit.
+        max_tokens: the maximum length of a response in tokens, including reasoning, or None for the endpoint's limit.
         options: more request options, such as ``{"reasoning_effort": "low"}``.
         structured: if True, request JSON that follows a schema, if the endpoint supports it. The response is checked in
             either case.
