@@ -63,7 +63,7 @@ def to_axolotl(
     limits: Limits = LIMITS,
     updates: bool = True,
 ) -> dict[str, AxolotlFunction]:
-    """Make the functions that Axolotl loads by name, one for each term of the reward.
+    """Create the functions that Axolotl loads by name, one for each reward term.
 
     ::
 
@@ -72,13 +72,13 @@ def to_axolotl(
         globals().update(rk.to_axolotl(reward))       # trl: {reward_funcs: [my_rewards.number, my_rewards.tags]}
 
     The functions behave like those of `to_trl`: columns are passed by name, schedules run, everything is logged, and a
-    completion that cannot be scored is left out. Settings with which Axolotl would count it as 0 are rejected at the
-    first call.
+    completion that cannot be scored is left out. Settings with which Axolotl would count such a completion as 0 are
+    rejected at the first call.
 
     Args:
         reward: a reward, or a list of rewards and plain TRL functions.
         prefix: a prefix for each name, such as ``"rk_"``.
-        outputs: as in `to_trl`; ``"components"`` is for ``rl: gdpo`` and needs ``trl: {reward_weights: [...]}``.
+        outputs: as in `to_trl`. Use ``"components"`` with ``rl: gdpo``; it needs ``trl: {reward_weights: [...]}``.
         record, logs, limits, updates: as in `to_trl`.
 
     Returns:

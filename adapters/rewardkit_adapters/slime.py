@@ -403,21 +403,21 @@ def to_slime(
     cannot be scored is masked, and `normalize` computes the advantages of its group without it.
 
     Args:
-        reward: a reward, a plain function, or a list of them. Rewards that compare the completions of a prompt need
+        reward: a reward, a plain function, or a list of them. Rewards that compare the completions for a prompt need
             ``--group-rm``; schedules need the hook `step`.
-        gold: the reward's column that the label fills; the label is also the column "label". The entries of the
-            metadata are also columns.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
-        deadline: seconds after which a completion counts as unscorable; None waits as long as the reward takes.
+        gold: the reward column that the label fills; the label is also available as the column "label". The entries in
+            the metadata are also columns.
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
+        deadline: seconds after which a completion counts as unscorable; with None, there is no limit.
         special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
             token is removed.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored completions above which the training ends.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored completions above which training ends.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions of different prompts.
+        RewardDefinitionError: the reward compares completions for different prompts.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     scorer = RowScorer(

@@ -383,30 +383,33 @@ def to_verl(
         # reward.reward_manager.name=Manager
 
     Both return ``{"score": total, "<term>": ..., "components/<name>": ...}``, always with the same keys. Completions
-    that arrive together are scored together. A completion that cannot be scored raises, and verl leaves it out.
+    that arrive together are scored together. If a completion cannot be scored, an exception is raised, and verl leaves
+    the completion out.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        manager: whether to return a reward manager, for rewards that read the prompt, the token ids or the training
-            progress. A manager needs verl to be installed.
-        gold: the reward's column that ``reward_model.ground_truth`` fills; it is also the column "ground_truth". The
-            entries of ``extra_info`` and "data_source" are also columns; with `manager`, all columns of the data.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
-        deadline: seconds after which a completion counts as unscorable; None waits as long as the reward takes.
-        patience: seconds for which a failed completion is retried. Pass it with ``trainer.use_v1=False``, where one
-            completion without a score ends the run.
-        special_tokens: a tokenizer or a list of texts to remove from completions; verl removes its own.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored completions above which the run ends, because
-            training on such scores teaches nothing.
+        manager: whether to return a reward manager, for rewards that read the prompt, the token ids, or the training
+            progress. verl must be installed to create a manager.
+        gold: the reward column that ``reward_model.ground_truth`` fills; the value is also available as the column
+            "ground_truth". "data_source" and the entries in ``extra_info`` are also columns; with `manager`, so are all
+            data columns.
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
+        deadline: seconds after which a completion counts as unscorable; with None, there is no limit.
+        patience: seconds for which a failed completion is retried. Set it if you use ``trainer.use_v1=False``, where
+            one completion without a score ends the run.
+        special_tokens: a tokenizer, or a list of texts, to remove from completions; verl removes its own special
+            tokens.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored completions above which the run ends, because
+            training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: the reward compares completions; or, without `manager`, it follows the training progress
             or reads the prompt, which verl does not pass to a function. Or an argument is out of its range.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
-        MissingExtraError: `manager` needs verl, which is not installed.
+        MissingExtraError: `manager` is True, but verl is not installed.
     """
     check_patience(patience)
     scorer = RowScorer(
@@ -552,15 +555,16 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
 
     The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or JSON text),
     or the column "ground_truth". If the gold answer is None, the reward abstains. "data_source" and "extra_info" are
-    also columns. The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with
+    also columns. The function gets a copy of ``extra_info``. Set additional arguments (``reward_kwargs``) with
     ``functools.partial``.
 
     Args:
         function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with a subset of
-            these arguments, such as ``compute_score(solution_str, ground_truth)``. May be async. It returns a number,
-            or a dict with "score", whose other numbers become parts and whose strings become the note. An exception is
-            an error, never a 0.0. Functions for verl 0.1 expect the prompt in front of `solution_str`: wrap them.
-        name: the name of the component, by default the function's name.
+            these arguments, such as ``compute_score(solution_str, ground_truth)``. It can be async. It returns a
+            number, or a dict with "score", whose other numbers become parts and whose strings become the note. An
+            exception is an error, never a 0.0. Functions for verl 0.1 expect the prompt before the completion in
+            `solution_str`, so wrap them.
+        name: the component's name, by default the function's name.
 
     Raises:
         RewardTypeError: `function` is not such a function.

@@ -133,7 +133,7 @@ def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bound
         labels: (n,) bool, or grades.
         bins: the number of bins.
         limits: the start of the first bin and the end of the last; by default 0 and 1 if all scores lie between them,
-            else the lowest and highest score.
+            else the lowest and the highest score.
 
     Returns:
         The bins that are not empty (Niculescu-Mizil and Caruana 2005, ICML).
@@ -599,8 +599,8 @@ def calibration_of(
         bounds: component (or ``"total"``) -> the lowest and the highest possible score.
         threshold: also show the confusion table of the total at this threshold.
         bins: number of bins of the reliability curve.
-        cases: the number of misjudged completions of each kind to keep.
-        replicates: number of bootstrap samples for the confidence interval for the AUC; 0 for no interval.
+        cases: the number of misjudged completions to keep for each kind.
+        replicates: the number of bootstrap samples for the AUC's confidence interval; 0 for no interval.
         seed: seed of the bootstrap.
 
     Raises:

@@ -199,16 +199,16 @@ def gate(
     otherwise: float = 0.0,
     soft: bool = False,
 ) -> Reward:
-    """Return a gate: a completion scores `then` if `when` reaches the threshold, and `otherwise` if not.
+    """Return a gate: a completion scores `then` if `when` reaches the threshold, else `otherwise`.
 
-    ``rk.gate(when=rk.tags("answer"), then=accuracy)`` scores 0 for a completion without its answer tags.
+    ``rk.gate(when=rk.tags("answer"), then=accuracy)`` gives 0 to a completion without answer tags.
 
     Args:
-        when: the condition. If it abstains, the gate is open. If it fails, the completion fails. Pass a list if all of
-            several conditions must hold, or a mapping of condition -> threshold: completions that fail one condition
-            are not scored by the later ones. If any of several conditions is enough, pass ``rk.maximum(a, b)``.
+        when: the condition. If it abstains, the gate is open. If it fails, the completion fails. If several conditions
+            must all hold, pass a list, or a mapping of condition -> threshold. Completions that fail one condition are
+            not scored by the later ones. If any one of several conditions is enough, pass ``rk.maximum(a, b)``.
         then: the reward behind the gate, evaluated only if the gate is open.
-        threshold: the score that `when` must reach, with a tolerance of 1e-9, 1.0 by default. May be a schedule.
+        threshold: the score that `when` must reach, with a tolerance of 1e-9. The default is 1.0. It can be a schedule.
         otherwise: the score if the gate is closed. A nonzero score is a separate term named ``<gate>.otherwise``.
         soft: True for a soft gate, which scores ``when * then + (1 - when) * otherwise``. `when` must stay within [0,
             1], and there is no threshold.

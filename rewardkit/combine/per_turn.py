@@ -253,7 +253,7 @@ def per_turn(
     turns: int | None = None,
     bounds: Bounds = (-math.inf, math.inf),
 ) -> Reward:
-    """Score each turn of a trajectory, or the state after each turn, and reduce the scores to one number.
+    """Score each turn in a trajectory, or the state after each turn, and reduce the scores to one number.
 
     ``rk.per_turn(solved, reduce="progress")`` scores the state after each turn and returns the difference between the
     last state and the first. ``rk.score(...).turns["solved_per_turn"]`` has the share of each turn.
@@ -270,25 +270,27 @@ def per_turn(
     ``"sum"``      sum of v_t. Extra turns raise it       1.8    v_t
     ============== ====================================== ====== =====================================
 
-    A trainer that takes one number per completion learns the same from ``"progress"`` with discount 1 as from
-    ``"last"``: all completions of a prompt start from the same state. ``"progress"`` also gives the shares. Shares are
-    not advantages: normalizing them turn by turn is biased if the policy decides when to stop (verl-project/verl#7244).
+    If a trainer accepts one number per completion, it learns the same from ``"progress"`` with discount 1 as from
+    ``"last"``, because all completions for a prompt start from the same state. ``"progress"`` also provides the shares.
+    Shares are not advantages: normalizing them turn by turn is biased if the policy decides when to stop
+    (verl-project/verl#7244).
 
     Source of ``"progress"``: potential-based shaping, Ng, Harada and Russell 1999.
 
     Args:
-        reward: a reward that scores one turn or one state, or the name of a column with a list of numbers, one for each
+        reward: a reward that scores one turn or one state, or the name of a column with a list of numbers, one per
             turn.
-        reduce: the way to reduce the values to one number. There is no default, because each rewards something else.
-        score_of: ``"turns"``: each turn alone, with its text, calls and results; ``"prefixes"``: the trajectory up
-            to each turn, the default and the only choice for ``"progress"``.
-        discount: for ``"progress"``: the factor per turn, above 0, at most 1.
+        reduce: how the values are reduced to one number. There is no default, because each option rewards different
+            behavior.
+        score_of: ``"turns"``: each turn alone, with its text, calls, and results; ``"prefixes"``: the trajectory up to
+            each turn, the default and the only choice for ``"progress"``.
+        discount: for ``"progress"``: the factor per turn, greater than 0 and at most 1.
         turns: for ``"sum"``: the maximum number of turns that count.
         bounds: for a column: the lowest and the highest result.
 
     Raises:
-        RewardDefinitionError: an option is invalid, or the reward needs more than a part of the messages: token ids,
-            the live environment, or other completions.
+        RewardDefinitionError: an option is invalid, or the reward needs more than some of the messages: token ids, the
+            live environment, or other completions.
         CoercionError: while scoring: a column does not have one number for each turn.
     """
     reduction = _reduction(reduce, discount, turns)

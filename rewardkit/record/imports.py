@@ -53,14 +53,14 @@ def import_run(
 ) -> Run:
     """Create a run from the completions that TRL logged.
 
-    ``import_run("trl_output", into="runs/y").scores().df()``. If arguments of tool calls had to be dropped (see the
-    module docstring), the run has a note: ``run.info["note"]``.
+    ``import_run("trl_output", into="runs/y").scores().df()``. If tool call arguments had to be dropped (see the module
+    docstring), the run has a note: ``run.info["note"]``.
 
     Args:
         source: the trainer's ``output_dir``, or its folder ``completions``.
         into: a folder that does not contain a run yet.
-        rewards: the columns that are rewards, by default all columns of numbers.
-        weights: name of a reward -> its weight in the total, by default 1, as in TRL.
+        rewards: the columns that are rewards, by default all numeric columns.
+        weights: reward name -> the reward's weight in the total, by default 1, as in TRL.
 
     Raises:
         NotARun: `source` has no completions from TRL.

@@ -334,13 +334,13 @@ _KEPT: list[object] = []
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
-    """Open the run recorded in a folder, or at a URL that fsspec supports.
+    """Open the run recorded in a folder or at a URL that fsspec supports.
 
     ``rk.open_run("runs/x").scores().df()`` has one row per completion.
 
     Raises:
         NotARun: there is no run.
-        RunError: a newer rewardkit wrote the run.
+        RunError: the run was written by a newer version of rewardkit.
         MissingExtraError: the extra ``store`` is not installed.
     """
     return Run(Files.at(path))

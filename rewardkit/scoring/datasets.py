@@ -129,7 +129,7 @@ is small."""
 def score_dataset(
     dataset: Any, reward: RewardLike | Sequence[Any], *, columns: Mapping[str, str] | None = None, **options: Any
 ) -> Any:
-    """Return `dataset` with the scores of its completions in new columns, the same as those of ``rewardkit score``.
+    """Return `dataset` with its completions' scores in new columns, the same columns as from ``rewardkit score``.
 
     ::
 
@@ -137,26 +137,27 @@ def score_dataset(
         rk.score_dataset(table, rk.number("answer"))["total"]      # 1.0, 0.0
 
     The new columns are ``total``, ``components/<name>``, ``outcomes`` (of components that were not scored, as JSON),
-    ``notes`` (as JSON) and ``error``. A row that cannot be scored has only an ``error`` and does not affect other rows.
-    A column of yours with one of these names becomes ``input/<name>``.
+    ``notes`` (as JSON) and ``error``. A row that cannot be scored has only an ``error``, and does not affect other
+    rows. If one of your columns has one of these names, it becomes ``input/<name>``.
 
     A Ray dataset is scored when it is consumed, by a pool of actors that use one core each. If the reward compares the
-    completions for each prompt, the rows are first grouped by prompt, which changes their order. In all other tables,
-    the completions of a prompt must be adjacent.
+    completions for a prompt, the rows are first grouped by prompt, which changes their order. In all other tables, the
+    completions for a prompt must be adjacent.
 
     Args:
         dataset: a `Dataset`, `DatasetDict` or `IterableDataset` from Hugging Face, a ``ray.data.Dataset``, a pandas or
             polars data frame, or an Arrow table.
-        reward: the reward, as for ``rk.score``.
-        columns: our name -> your name, if they differ: ``{"completion": "text", "answer": "solution"}``.
+        reward: the reward, as in ``rk.score``.
+        columns: rewardkit's column name -> your column name, if they differ:
+            ``{"completion": "text", "answer": "solution"}``.
         options: for a Ray dataset, arguments for ``map_batches``, such as ``num_cpus=0.5`` or ``compute=`` with the
             size of the pool.
 
     Raises:
-        DataError: there is no column of completions, two columns have the same name, or the completions of a prompt are
-            not adjacent.
+        DataError: there is no column of completions, two columns have the same name, or the completions for a prompt
+            are not adjacent.
         BindingError: the reward reads a column that the dataset does not have.
-        RunStopped: every row would fail: a wrong key, a quota that is used up.
+        RunStopped: every row would fail, for example because of an invalid key or an exhausted quota.
     """
     scorer = TableScorer(tree_of(reward, "a reward to score with"), dict(columns or {}))
     kind = _kind(dataset)

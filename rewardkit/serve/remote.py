@@ -72,7 +72,7 @@ class Server:
 
     Attributes:
         url: the address without a path, such as ``http://host:8000``.
-        deadline: seconds for a row, all tries together.
+        deadline: seconds per row, for all attempts together.
     """
 
     url: str
@@ -456,22 +456,22 @@ class RemoteTerm(Reward):
 # Arbitrary defaults: twice the server's own deadline for a row, and enough time for a server that starts together
 # with the trainer.
 def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
-    """Return the reward that `rewardkit serve` serves at an address: ``rk.to_trl(rk.remote("http://host:8000"))``.
+    """Return the reward that `rewardkit serve` serves at a URL: ``rk.to_trl(rk.remote("http://host:8000"))``.
 
     The remote reward has the served reward's terms, with the same names and values, so totals are the same as if the
-    served reward ran here. The raw value of a component is the part ``raw`` of its term. Components that are only
+    served reward ran locally. The raw value of a component is the part ``raw`` of its term. Components that are only
     monitored stay on the server. Rows are sent in requests of up to 64, several at a time. After a lost connection, a
-    restart or a full queue, a request is retried until the deadline. Then its rows have failed and get no learning
+    restart, or a full queue, a request is retried until the deadline. After that, its rows fail and provide no learning
     signal. The token is read from the environment variable REWARDKIT_TOKEN.
 
     Args:
         url: the address, without a path.
-        deadline: seconds for a row, all tries together.
-        wait: seconds to wait for the server during this call, which asks it for the terms.
+        deadline: seconds per row, for all attempts together.
+        wait: seconds to wait for the server during this call, which requests the terms from it.
 
     Raises:
-        RewardDefinitionError: no reward server answers at `url`.
-        RunStopped: the server refuses the token.
+        RewardDefinitionError: no reward server responds at `url`.
+        RunStopped: the server rejects the token.
         MissingExtraError: the extra ``remote`` is not installed.
     """
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):

@@ -146,7 +146,7 @@ class Binding:
             with whose opening the prompt ends.
         parameters: the function's parameters.
         scope: whether a call takes one completion, all completions of a prompt, or the whole batch.
-        deterministic: equal arguments give equal scores, so duplicates are scored once.
+        deterministic: whether equal arguments give equal scores. If so, duplicates are scored only once.
         expensive: the function is not called while its weight is zero.
         timeout: seconds for one call; None for no limit.
         trusted: the function does not change its arguments (primitives), so they are not copied.

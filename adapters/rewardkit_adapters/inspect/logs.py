@@ -168,17 +168,17 @@ _SAMPLE = re.compile(r"samples/(?P<id>.*)_epoch_(?P<epoch>\d+)\.json", re.DOTALL
 
 
 def from_inspect_log(path: str | Path) -> list[dict[str, Any]]:
-    """Return the samples of an inspect_ai log as rows, for ``rk.score``, ``rk.Trajectory`` or a data file.
+    """Return the samples in an inspect_ai log as rows, for ``rk.score``, ``rk.Trajectory``, or a data file.
 
     ``rewardkit score run.eval --reward reward.py:reward`` reads a log the same way. The columns:
 
-    - ``id``, ``epoch``, ``target``, ``choices`` and ``metadata``: as in the log.
+    - ``id``, ``epoch``, ``target``, ``choices``, and ``metadata``: as in the log.
     - ``prompt`` and ``completion``: chat messages in OpenAI's format. The completion starts with the first message that
-      the model generated. Examples in the prompt stay there.
+      the model generated. Examples in the prompt stay in the prompt.
     - ``stop_reason``: the stop reason of the last output, such as ``"stop"`` or ``"max_tokens"``; ``limit``: the limit
       that ended the sample, such as ``"message"``, or None.
     - ``scores``: a mapping from each scorer's name to its value.
-    - ``error``: why the sample failed in inspect_ai, or None. Its completion ends at the failure.
+    - ``error``: why the sample failed in inspect_ai, or None. The sample's completion ends at the failure.
 
     Args:
         path: a ``.eval`` or ``.json`` log.

@@ -447,22 +447,22 @@ def from_inspect(
 
     ``rk.from_inspect(includes())`` gives 1.0 to ``It is 4.`` if the column "target" is ``4``.
 
-    The scorer gets a TaskState: the prompt as input, prompt and completion as messages, the last assistant message as
-    output, the columns as metadata (and the entries of a column "metadata"), "id", "epoch" and "choices". Choices are
-    marked as the solver ``multiple_choice`` marks them. "C", "P", "I" and "N" count 1.0, 0.5, 0.0 and 0.0, as in
+    The scorer receives a TaskState: the prompt as input, prompt and completion as messages, the last assistant message
+    as output, the columns as metadata (and the entries of a column "metadata"), "id", "epoch" and "choices". Choices
+    are marked as the solver ``multiple_choice`` marks them. "C", "P", "I" and "N" count 1.0, 0.5, 0.0 and 0.0, as in
     inspect_ai's metrics. The numbers of a dict or list are parts. Answer and explanation are the note.
 
-    An unscored (NaN) or missing score abstains. With the reason "grader_failed" or "scoring_failed", or if a model's
-    service is down, the completion has no score. The outcome is ``failed``.
+    If the score is NaN (unscored) or missing, the reward abstains. If the reason is "grader_failed" or
+    "scoring_failed", or if a model's service is down, the completion has no score, and the outcome is ``failed``.
 
     Args:
         scorer: an async function ``score(state, target)``, the result of calling a ``@scorer`` function.
-        name: the name of the component, by default the scorer's name.
-        target: the column of the target, a string or a list of strings. If the cell is None, the reward abstains. Pass
-            None for a scorer that reads no target.
-        value: for scores that are a dict or a list: the key or the index of the number to use. Or a function of the
+        name: the component's name, by default the scorer's name.
+        target: the column with the target, a string or a list of strings. If the cell is None, the reward abstains.
+            Pass None for a scorer that reads no target.
+        value: for scores that are a dict or a list: the key or the index of the number to use, or a function of the
             value that returns a number, a letter, or None to abstain.
-        on_error: the score if the scorer raises. By default, an exception stops the run.
+        on_error: the score if the scorer raises an exception. By default, an exception stops the run.
 
     Raises:
         RewardTypeError: `scorer` is not an inspect_ai scorer.

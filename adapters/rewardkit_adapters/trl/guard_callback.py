@@ -132,7 +132,7 @@ _SAVED = "guards"
 
 
 class GuardCallback(TrainerCallback):
-    """A callback with the guard rails of a training.
+    """A callback with the guard rails for a training run.
 
     ::
 
@@ -142,9 +142,10 @@ class GuardCallback(TrainerCallback):
 
     Args:
         guards: the limits.
-        funcs: the list that ``rk.to_trl`` returned. Messages are written to its record, and guards start again when the
-            reward changes.
-        tell: called with every message on the main process, for example to print it above a progress bar.
+        funcs: the list that ``rk.to_trl`` returned. Messages are written to the run's record, and guards start again
+            when the reward changes.
+        tell: a function that is called with every message on the main process, for example to print it above a progress
+            bar.
 
     Raises:
         RewardDefinitionError: at the start of training or at the first log: a guard can never act.

@@ -18,7 +18,7 @@ Action = Literal["stop", "warn", "freeze"]
 
 
 class GuardConfig(BaseModel):
-    """A limit for a value that the trainer logs, and the action if the value crosses the limit.
+    """A limit for a value logged by the trainer, and the action if the value crosses the limit.
 
     ``GuardConfig(watch="length", above=2.0, action="stop")`` stops a run when completions become twice as long.
     """

@@ -81,10 +81,11 @@ def mutants(
 
     Args:
         reward: the source of a module, or a function, whose source is read from its file.
-        of: only mutate the function or variable with this name and the code it uses. By default, that is the given
-            function, or the whole module except imports, tests and examples.
-        operators: the kinds of bugs, by default all for reward functions. See `rewardkit.check.mutants.operators`.
-        path: the path of the module, for tracebacks.
+        of: mutate only the function or variable with this name, and the code that it uses. By default, the given
+            function is mutated, or the whole module except imports, tests, and examples.
+        operators: the kinds of bugs, by default all kinds for reward functions. See
+            `rewardkit.check.mutants.operators`.
+        path: the module's path, for tracebacks.
 
     Returns:
         The mutants in source order. Each can be compiled, and no two are equal.

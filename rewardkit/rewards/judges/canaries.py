@@ -67,7 +67,7 @@ class Drift:
 @final
 @dataclass(frozen=True)
 class Canaries:
-    """Completions with known scores that check a judge.
+    """Completions with known scores, used to check a judge.
 
     ``rk.Canaries([{"prompt": "2+2=?", "completion": "4", "score": 10}], interval=20, tolerance=1)``
 
@@ -109,7 +109,7 @@ class Canaries:
         return self.canaries if batch % self.interval == 0 else ()
 
     def drift(self, given: Sequence[float | None]) -> Drift:
-        """Return the drift, from the scores `given` to `canaries` in the same order; None for a missing verdict."""
+        """Return the drift, computed from the scores `given` to `canaries` in the same order; None for a missing verdict."""
         pairs = list(zip(self.canaries, given, strict=True))
         gaps = [score - canary.score for canary, score in pairs if score is not None]
         off_target = [
