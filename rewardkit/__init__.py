@@ -20,8 +20,9 @@ if os.path.isdir(os.path.join(_FOLDER, "criteria")):
     from rewardkit.errors import install_command
 
     warnings.warn(
-        "the files of harbor-rewardkit, another package with a module called rewardkit, are mixed into this one. Keep "
-        f"one of them per environment: pip uninstall harbor-rewardkit rewardkit-sdk, then {install_command()}",
+        "the files of harbor-rewardkit, another package with a module named rewardkit, are mixed with the files of "
+        "this package. Keep only one of the two packages in an environment: pip uninstall harbor-rewardkit "
+        f"rewardkit-sdk, then {install_command()}",
         stacklevel=2,
     )
 
@@ -49,7 +50,8 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"rewardkit has no {name!r}.{_suggestion(name)}")
+        # With name=None, Python does not add its own suggestion, which would repeat this one.
+        raise AttributeError(f"rewardkit has no {name!r}.{_suggestion(name)}", name=None)
     module, attribute = _HOMES[name]
     home = None if module == __name__ else importlib.import_module(module)
     value = getattr(home, attribute) if hasattr(home, attribute) else importlib.import_module(f"{module}.{attribute}")

@@ -65,9 +65,11 @@ class BindingError(RewardKitError):
 
     Attributes:
         column: the missing column, empty if something else is missing.
+        hint: advice on the name of the column; may be empty.
     """
 
     column: str = ""
+    hint: str = ""
 
 
 class CoercionError(RewardKitError):

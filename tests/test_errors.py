@@ -100,3 +100,18 @@ def test_install_commands_work_wherever_rewardkit_came_from(tmp_path: Path) -> N
     assert installed(site, wheel)[0] == "pip install 'rewardkit-sdk[json] @ https://a.b/c.whl'"
     (tmp_path / "site-packages" / "pyproject.toml").touch()
     assert installed(site, None) == [f"pip install -e '{site}[json]'", f"git -C {site} pull"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "hint"),
+    [
+        ("rk.roug_l", "Did you mean 'rouge_l'?"),
+        ("rk.extract.box", "Did you mean 'boxed'?"),
+        ("rk.extract.last_number", "Extractors: answer, tag, boxed"),
+    ],
+)
+def test_a_misspelled_public_name_is_explained_once(expression: str, hint: str) -> None:
+    code = f"import rewardkit as rk; {expression}"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
+    assert hint in printed
+    assert printed.count("Did you mean") == hint.count("Did you mean")

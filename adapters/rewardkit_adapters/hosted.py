@@ -64,7 +64,7 @@ def NAME(prompt, completion, example):
             except (OSError, http.client.HTTPException):
                 why = "status %d" % error.code
             if error.code not in (408, 425, 429, 500, 502, 503, 504):
-                raise RuntimeError("%s refuses the request with %s" % (address, why)) from None
+                raise RuntimeError("%s rejects the request with %s" % (address, why)) from None
             asked = error.headers.get("Retry-After", "")
             wait = max(wait, min(float(asked), 60.0)) if asked.isdigit() else wait
         except (OSError, http.client.HTTPException, LookupError, TypeError, ValueError) as error:
@@ -202,13 +202,17 @@ def to_hosted(
     if examples is not None:
         scorer.probe([{key: _text(cell) for key, cell in example.items()} for example in examples])
     if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
-        raise RewardDefinitionError(f"to_hosted: url= is an address such as 'https://host:8000', got {shorten(url)}")
+        raise RewardDefinitionError(
+            f"to_hosted: url= must be an address such as 'https://host:8000', got {shorten(url)}"
+        )
     if not deadline > 0:
-        raise RewardDefinitionError(f"to_hosted: deadline= is a number of seconds above 0, got {deadline!r}")
+        raise RewardDefinitionError(
+            f"to_hosted: deadline= must be a number of seconds greater than 0, got {deadline!r}"
+        )
     if outputs not in ("total", "terms"):
-        raise RewardDefinitionError(f"to_hosted: outputs= is 'total' or 'terms', got {shorten(outputs)}")
+        raise RewardDefinitionError(f"to_hosted: outputs= must be 'total' or 'terms', got {shorten(outputs)}")
     if identifiers([name]) != {name: name}:
-        raise RewardDefinitionError(f"to_hosted: name= becomes the name of a function, got {shorten(name)}")
+        raise RewardDefinitionError(f"to_hosted: name= must be a valid function name, got {shorten(name)}")
     address = f"{url.rstrip('/')}/score"
     token_source = repr(token) if token is not None else f'os.environ.get("{_TOKEN}", "")'
     terms = (

@@ -227,7 +227,7 @@ def to_nemo_gym(
         MissingExtraError: NeMo Gym is not installed.
     """
     if on_failure not in ("retry", "mask"):
-        raise RewardDefinitionError(f"to_nemo_gym: on_failure= is 'retry' or 'mask', got {on_failure!r}")
+        raise RewardDefinitionError(f"to_nemo_gym: on_failure= must be 'retry' or 'mask', got {on_failure!r}")
     check_patience(patience)
     scorer = RowScorer(
         reward,
@@ -245,7 +245,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
         fastapi, gym = map(importlib.import_module, ("fastapi", "nemo_gym.base_resources_server"))
     except ImportError as error:
         raise MissingExtraError(
-            f"rk.to_nemo_gym makes a class of NeMo Gym, but NeMo Gym cannot be imported ({error}). Install NeMo Gym "
+            f"rk.to_nemo_gym creates a NeMo Gym class, but NeMo Gym cannot be imported ({error}). Install NeMo Gym "
             "here, or run `rewardkit serve`, which is a resources server without it"
         ) from error
 

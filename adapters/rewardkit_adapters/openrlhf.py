@@ -132,7 +132,7 @@ def to_openrlhf(
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     if not isinstance(dynamic_filtering, bool):
-        raise RewardDefinitionError(f"dynamic_filtering= is True or False, got {dynamic_filtering!r}")
+        raise RewardDefinitionError(f"dynamic_filtering= must be True or False, got {dynamic_filtering!r}")
     seconds = (0.0 if dynamic_filtering else PATIENCE) if patience is None else patience
     check_patience(seconds)
     scorer = RowScorer(
@@ -155,9 +155,8 @@ def to_openrlhf(
     def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
         if not len(queries) == len(prompts) == len(labels) == 1:
             raise RunExit(
-                f"OpenRLHF: expected one completion in a call, as OpenRLHF {TESTED[-1]} hands it over, got "
-                f"{len(queries)} queries, {len(prompts)} prompts and {len(labels)} labels. "
-                f"Install openrlhf=={TESTED[-1]}"
+                f"OpenRLHF: expected one completion per call, as in OpenRLHF {TESTED[-1]}, got {len(queries)} queries, "
+                f"{len(prompts)} prompts, and {len(labels)} labels. Install openrlhf=={TESTED[-1]}"
             )
         try:
             row_score = score(queries[0], prompts[0], labels[0])

@@ -346,7 +346,7 @@ def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
     )
     if completed.returncode != 0:
         reason = shorten(completed.stderr.strip().rpartition("\n")[2])
-        raise RewardFailure(f"reasoning-gym: the rows of {request['name']} could not be made: {reason}")
+        raise RewardFailure(f"reasoning-gym: the rows of {request['name']} could not be generated: {reason}")
     answer = json.loads(completed.stdout)
     if "error" in answer:
         raise RewardDefinitionError(answer["error"])
@@ -392,8 +392,8 @@ def _make_rows(name: str, options: Any, size: int, seed: int, instruction: str) 
         if len(rows) == size:
             return list(rows.values())
     raise RewardDefinitionError(
-        f"reasoning_gym_rows: {name} made only {len(rows):,} different questions in {tries:,}. Lower size, or pass "
-        "options of the task that make more"
+        f"reasoning_gym_rows: {name} generated only {len(rows):,} different questions in {tries:,}. Lower size, or "
+        "pass task options that allow more questions"
     )
 
 
@@ -530,7 +530,7 @@ class EntryOf:
     def __call__(self, cell: object) -> Entry:
         entry = read_entry(cell)
         if entry.task != self.task:
-            raise ValueError(f"an entry of the task {shorten(entry.task)}, not of {self.task}")
+            raise ValueError(f"an entry for the task {shorten(entry.task)}, not of {self.task}")
         return entry
 
 

@@ -253,9 +253,7 @@ def as_reward(args: Any, total: float, numbers: dict[str, float]) -> float | dic
     if key is None and evaluation is None:
         return total
     if key != SCORE:
-        raise RewardDefinitionError(
-            f"slime: --reward-key {key} is not the total of the reward. Pass --reward-key {SCORE}"
-        )
+        raise RewardDefinitionError(f"slime: --reward-key {key} is not the reward's total. Pass --reward-key {SCORE}")
     entries = {**numbers, SCORE: total}
     if evaluation not in (None, *entries):
         raise RewardDefinitionError(
@@ -304,7 +302,7 @@ class SlimeRewards:
             )
         group = isinstance(sample, list) and bool(args.group_rm)
         if self._scorer.together == "group" and not group:
-            raise RewardDefinitionError("slime: the reward compares the completions of a prompt. Add --group-rm")
+            raise RewardDefinitionError("slime: the reward compares the completions for each prompt. Add --group-rm")
         scores = await self._scores(args, samples, group)
         rewards = [self._reward(args, entry, score) for entry, score in zip(samples, scores, strict=True)]
         return rewards if isinstance(sample, list) else rewards[0]
@@ -488,6 +486,6 @@ def export(target: Target) -> Export:
         [
             "slime imports the module by its name: add its folder to PYTHONPATH.",
             "A completion that cannot be scored is masked, and the advantages of its group are computed without it. "
-            "Add --group-rm if the reward compares the completions of a prompt.",
+            "Add --group-rm if the reward compares the completions for each prompt.",
         ],
     )

@@ -294,7 +294,7 @@ class Evaluator:
         together = self.scorer.scorer.together == "group"
         if together and size is None:
             raise RewardFailure(
-                "ms-swift: this reward compares the completions of a prompt, but this process has only a part of "
+                "ms-swift: this reward compares the completions for each prompt, but this process has only a part of "
                 f"them. {_WHOLE_GROUPS}"
             )
         scores = self.scorer.score(
@@ -335,7 +335,7 @@ class Evaluator:
         if progress is None and self.scorer.scorer.scheduled:
             raise RewardDefinitionError(
                 "ms-swift: the reward follows training progress, but this trainer passes no trainer_state, as with "
-                "Ray. Put plain numbers in place of schedules"
+                "Ray. Use plain numbers instead of schedules"
             )
         if progress is not None and trainer.training and self._strict:
             for late in self.scorer.scorer.late(progress.max_steps):
@@ -557,7 +557,7 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
     """
     instance = _make_orm(orm) if isinstance(orm, type) else orm
     if isinstance(instance, (Reward, Schedule, str)) or not callable(instance):
-        raise RewardTypeError(f"from_swift: expected an ORM of ms-swift, got {shorten(orm)} ({type(orm).__name__})")
+        raise RewardTypeError(f"from_swift: expected an ms-swift ORM, got {shorten(orm)} ({type(orm).__name__})")
     label = name_of(instance)
     try:
         parameters = inspect.signature(instance).parameters
@@ -567,9 +567,9 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
         hint = " An ORM for inference takes infer_requests and is not used in training." * (
             "infer_requests" in parameters
         )
-        raise RewardTypeError(f"from_swift: {label} has no argument completions, so it is not an ORM of GRPO.{hint}")
+        raise RewardTypeError(f"from_swift: {label} has no argument completions, so it is not a GRPO ORM.{hint}")
     if not hashable(instance):
-        raise RewardTypeError(f"from_swift: {label} is not hashable, which a reward must be")
+        raise RewardTypeError(f"from_swift: {label} is not hashable, but a reward must be")
     leaf = from_trl(AsyncOrm(instance) if is_async(instance) else Orm(instance), name if name is not None else label)
     call_text = f"from_swift({label}{'' if name is None else f', name={name!r}'})"
     return written_as(leaf, call_text)
@@ -580,7 +580,7 @@ def _make_orm(kind: type) -> Any:
         return kind(args=None)
     except Exception as error:
         raise RewardTypeError(
-            f"from_swift: {kind.__name__}(args=None) raised {type(error).__name__}: {error}. Make the instance "
+            f"from_swift: {kind.__name__}(args=None) raised {type(error).__name__}: {error}. Create the instance "
             f"yourself, with the arguments that it needs, and pass it: rk.from_swift({kind.__name__}(...))"
         ) from None
 

@@ -194,7 +194,7 @@ def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
         from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
     except ImportError as error:
         raise MissingExtraError(
-            f"rk.to_verl(reward, manager=True) makes a class of verl, but verl cannot be imported ({error}). Install "
+            f"rk.to_verl(reward, manager=True) creates a verl class, but verl cannot be imported ({error}). Install "
             "verl here, or use the function: rk.to_verl(reward)"
         ) from error
 
@@ -293,8 +293,8 @@ def max_steps_of(config: Any) -> int:
         updates_per_step = setting(config, "trainer", "v1", str(mode), "parameter_sync_step") or 1
     if updates is None or int(updates) < 1:
         raise RewardDefinitionError(
-            "verl: the reward follows training progress, but the configuration does not say how many steps the "
-            "training has. Set trainer.total_training_steps"
+            "verl: the reward follows training progress, but the configuration does not contain the number of training "
+            "steps. Set trainer.total_training_steps"
         )
     return max(1, int(updates) // int(updates_per_step))
 
@@ -304,8 +304,8 @@ def check(config: Any) -> None:
     uses_reward_model = setting(config, "reward", "reward_model", "enable")
     if uses_reward_model and setting(config, "reward", "custom_reward_function", "path") is None:
         raise RewardDefinitionError(
-            "verl: with reward.reward_model.enable=True verl takes the score of the reward model and never asks this "
-            "reward manager. Set reward.reward_model.enable=False. A reward model can be a part of the reward: "
+            "verl: with reward.reward_model.enable=True verl uses the reward model's score and never calls this reward "
+            "manager. Set reward.reward_model.enable=False. A reward model can be a part of the reward: "
             "rk.reward_model(...)"
         )
 
@@ -476,9 +476,9 @@ class Call:
         """Raise BindingError if no column has the gold answer."""
         if not {"reward_model", "ground_truth"} & set(batch.columns):
             raise BindingError(
-                f"reward {name!r} is a function of verl, which reads the gold answer from the column reward_model "
+                f"reward {name!r} is a verl function, which reads the gold answer from the column reward_model "
                 "({'ground_truth': ...}) or ground_truth, but the data has neither. Columns: "
-                f"{', '.join(batch.columns) or 'none'}. Rename the column of the gold answer to ground_truth"
+                f"{', '.join(batch.columns) or 'none'}. Rename the column with the gold answer to ground_truth"
             )
 
     def __call__(self, solution: str, columns: Mapping[str, Any]) -> Any:
@@ -572,11 +572,11 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
         raise RewardTypeError(
-            f"from_verl: expected a reward function of verl, got {shorten(function)} ({type(function).__name__})"
+            f"from_verl: expected a reward function from verl, got {shorten(function)} ({type(function).__name__})"
         )
     label = checked_name(name if name is not None else name_of(function))
     if not hashable(function):
-        raise RewardTypeError(f"from_verl: {label} is not hashable, which a reward must be. Pass a function")
+        raise RewardTypeError(f"from_verl: {label} is not hashable, but a reward must be. Pass a function")
     accepted_call = (
         function if (names := _accepted_arguments(function, label)) is None else PartialCall(function, names)
     )
@@ -611,7 +611,7 @@ def _accepted_arguments(function: Callable[..., Any], label: str) -> frozenset[s
     if "solution_str" not in parameters:
         hint = " Wrap a function for TRL with rk.from_trl" if "completions" in parameters else ""
         raise RewardTypeError(
-            f"from_verl: {label} has no argument solution_str, so it is not a reward function of verl.{hint}"
+            f"from_verl: {label} has no argument solution_str, so it is not a verl reward function.{hint}"
         )
     preset = function.keywords if isinstance(function, functools.partial) else {}
     needed = [

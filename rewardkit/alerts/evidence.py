@@ -100,8 +100,8 @@ class Evidence:
                 raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}. Pass one value per completion")
         for name in sorted(self.monitored - set(self.components)):
             raise EvidenceError(
-                f"monitored names {shorten(name)}, but components does not have it.{near_miss(name, self.components)} "
-                "Pass its scores in components"
+                f"monitored names {shorten(name)}, but components has no such "
+                f"component.{near_miss(name, self.components)} Pass its scores in components"
             )
         for name, (steps, rates) in self.gates.items():
             if len(steps) != len(rates):

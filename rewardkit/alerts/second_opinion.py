@@ -123,7 +123,7 @@ def _notes(table: ScoreTable) -> list[str]:
 
 def _of_texts(rows: Integers, evidence: Evidence) -> Batch:
     if evidence.completions is None:
-        raise EvidenceError("a judge reads completions, and this evidence has none. Pass Evidence(completions=...)")
+        raise EvidenceError("a judge reads completions, but this evidence has none. Pass Evidence(completions=...)")
     prompts = evidence.prompt_texts
     return Batch(_read(evidence.completions, rows), prompts=None if prompts is None else _read(prompts, rows))
 

@@ -353,7 +353,7 @@ def draw(calibration: ComponentCalibration) -> Figure:
     except ImportError:
         raise MissingExtraError.of("Calibration.plot", "plot") from None
     if not calibration.reliability:
-        raise RewardDefinitionError(f"plot: {calibration.name!r} has no scored row. Choose another component")
+        raise RewardDefinitionError(f"plot: {calibration.name!r} has no scored rows. Choose another component")
     figure = Figure(figsize=(6.4, 6.4), layout="constrained")
     axes: Any = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     curve, counts = axes
@@ -510,7 +510,7 @@ class Calibration:
         calibrations = {component.name: component for component in (*self.components, self.total)}
         if name not in calibrations:
             raise KeyError(
-                f"no component {name!r}; the components are: {', '.join(calibrations)}.{near_miss(name, calibrations)}"
+                f"no component {name!r}. Components: {', '.join(calibrations)}.{near_miss(name, calibrations)}"
             )
         return calibrations[name]
 

@@ -270,9 +270,9 @@ class Batch:
             row, before = split_rows
             shared = "columns" if self.prompts is None else "prompt and columns" if self.columns else "prompt"
             raise BindingError(
-                f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {shared} "
-                f"and row {row - 1} between them has not, so the groups are not known. Put the completions of each "
-                "prompt next to each other. If every k rows are one group as they are, pass num_generations=k"
+                f"the reward compares the completions for each prompt. Rows {before} and {row} have the same {shared}, "
+                f"but row {row - 1} between them does not, so the groups cannot be determined. Put the completions for "
+                "each prompt next to each other. If every k rows already form one group, pass num_generations=k"
             )
 
     def members(self, rows: Rows) -> Iterator[Numbers]:
@@ -318,10 +318,24 @@ def _check_ids(rows: Sequence[Any]) -> None:
             raise BindingError(f"completion_ids[{row}] must be a list of token ids, got {shorten(ids)}")
 
 
+_PASTED = 60
+"""The most characters of a value to paste. Arbitrary: longer ones are variables in the user's code."""
+
+
 def _listed(values: Iterable[Any], label: str, size: int | None) -> list[Any]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise BindingError(f"{label} must be a list with one value per completion, got {shorten(values)}")
+        raise BindingError(
+            f"{label} must be a list with one value per completion, got {shorten(values)}{_as_list(values, size)}"
+        )
     listed = values if isinstance(values, list) else list(values)
     if size is not None and len(listed) != size:
         raise BindingError(f"{label} has {len(listed)} values for {size} completions: pass one value per completion")
     return listed
+
+
+def _as_list(value: Any, size: int | None) -> str:
+    """Return a suggestion to pass a single value as a list; empty if its code is long, or unlikely to be meant."""
+    kinds = str if size is None else (str, int, float, Mapping, type(None))
+    if not isinstance(value, kinds) or len(repr(value)) > _PASTED:
+        return ""
+    return f". Pass [{value!r}]{'' if size is None else f' * {size}'}"

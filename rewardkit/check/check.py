@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from rewardkit.check.run.execution import WORTH, OnProgress, continued, run_laws
 from rewardkit.check.run.isolation import Lost, Note, can_isolate, run_in_child
 from rewardkit.check.run.output import Output
 from rewardkit.check.run.selection import LawLike, selected
+from rewardkit.check.run.status import law_progress, on_terminal, shown_status
 from rewardkit.check.variants.episodes.stage import Stage, stage_of
 from rewardkit.check.variants.wrong_answers import equal
 from rewardkit.errors import BindingError, RewardDefinitionError, near_miss, shorten, shorten_line
@@ -143,7 +144,7 @@ def check_reward(
         isolate: if True, run in a forked child process if the system allows it, so that a reward that hangs or crashes
             becomes a finding.
         on_progress: a function that is called when a law starts, with the law's name, its number, and the total number
-            of laws.
+            of laws. Without it, the progress is shown on stderr if that is a terminal.
 
     Returns:
         A `Report` with ``.ok`` (no faults were found), ``.complete`` (all laws were finished), ``.findings``,
@@ -190,28 +191,31 @@ def check_reward(
             title=checked_subject.part,
         )
 
-    results.append(checked(subject, budget * 2 / (2 + len(parts)), reward, todo))
-    for number, part in enumerate(parts):
-        if fail_fast and not all(report.ok for report in results):
-            break
-        left = started + budget - time.monotonic()
-        part_report = checked(part, left / (len(parts) - number), part.reward, todo)
-        results.append(unrepeated(part_report, results[0].findings, "as shown above, for the sum"))
-    # The time that a component did not need goes to the laws that were not finished.
-    for number, (report, tested) in enumerate(zip(results, [subject, *parts], strict=False)):
-        late = {result.law: result for result in cut_short(report.results)}
-        left = started + budget - time.monotonic()
-        if not late or left < WORTH or (fail_fast and not all(report.ok for report in results)):
-            continue
-        tested.resume({name: result.reached for name, result in late.items()})
-        again = checked(
-            tested, left, reward if number == 0 else tested.reward, [law for law in todo if law.name in late]
-        )
-        merged = {result.law: result for result in report.results}
-        merged |= {result.law: continued(merged[result.law], result) for result in again.results}
-        seconds, printed = report.seconds + again.seconds, report.printed or again.printed
-        whole = replace(report, results=tuple(merged.values()), seconds=seconds, printed=printed)
-        results[number] = unrepeated(whole, results[0].findings, "as shown above, for the sum") if number else whole
+    with ExitStack() as status:
+        if on_progress is None and on_terminal():
+            on_progress = law_progress(status.enter_context(shown_status()), "the reward", budget)
+        results.append(checked(subject, budget * 2 / (2 + len(parts)), reward, todo))
+        for number, part in enumerate(parts):
+            if fail_fast and not all(report.ok for report in results):
+                break
+            left = started + budget - time.monotonic()
+            part_report = checked(part, left / (len(parts) - number), part.reward, todo)
+            results.append(unrepeated(part_report, results[0].findings, "as shown above, for the sum"))
+        # The time that a component did not need goes to the laws that were not finished.
+        for number, (report, tested) in enumerate(zip(results, [subject, *parts], strict=False)):
+            late = {result.law: result for result in cut_short(report.results)}
+            left = started + budget - time.monotonic()
+            if not late or left < WORTH or (fail_fast and not all(report.ok for report in results)):
+                continue
+            tested.resume({name: result.reached for name, result in late.items()})
+            again = checked(
+                tested, left, reward if number == 0 else tested.reward, [law for law in todo if law.name in late]
+            )
+            merged = {result.law: result for result in report.results}
+            merged |= {result.law: continued(merged[result.law], result) for result in again.results}
+            seconds, printed = report.seconds + again.seconds, report.printed or again.printed
+            whole = replace(report, results=tuple(merged.values()), seconds=seconds, printed=printed)
+            results[number] = unrepeated(whole, results[0].findings, "as shown above, for the sum") if number else whole
     total_report, *of_parts = results
     if regressions is not None:
         from rewardkit.check.exploits.regressions import save

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,45 +27,42 @@ if TYPE_CHECKING:
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Checks rewards against laws and searches for exploits: completions that score a high reward "
-        "without doing the task. Examples of correct and incorrect completions are EXAMPLES, GOOD and BAD in the "
-        "reward's "
-        "module, or come from a file."
+        "Checks rewards against laws and searches for exploits: completions that score high without doing the task. "
+        "Examples of correct and incorrect completions come from EXAMPLES, GOOD, and BAD in the reward's module, or "
+        "from a file."
     )
     verb.epilog = (
-        "Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
-        "reward of the module could not be checked; 3: no fault was found, but some laws were not finished: the report "
-        "shows the --budget that they need (with --fast, the code is 0)."
+        "Exit code 0: no fault was found; 1: a law is broken, or an exploit was found; 2: the check could not run, or "
+        "a reward in the module could not be checked; 3: no fault was found, but some laws did not finish, and the "
+        "report shows the --budget that they need (with --fast, the code is 0)."
     )
     verb.add_argument(
         "targets",
         nargs="+",
         metavar="REWARDS",
-        help=f"{REWARD}. Without a name after the colon, all candidates of the module: its rewards, functions with an "
-        "argument `completions` or `completion`, and lists of these",
+        help=f"{REWARD}. Without a name after the colon, all candidates in the module are checked: rewards, functions "
+        "with an argument named `completions` or `completion`, and lists of these",
     )
     verb.add_argument(
         "--data",
         type=Path,
         metavar="FILE",
-        help="a .jsonl, .json, .csv or .parquet file with a completion per row, its prompt, columns and label (true "
-        "means correct). With labels, the report has a calibration. With several completions per prompt, it estimates "
-        "the learning signal",
+        help="a .jsonl, .json, .csv, or .parquet file with one completion per row, plus its prompt, columns, and label "
+        "(true means correct). With labels, the report includes a calibration. With several completions per prompt, "
+        "the report estimates the learning signal",
     )
     verb.add_argument(
         "--examples",
         type=Path,
         metavar="FILE",
-        help="a file of the same kinds with an example per row: prompt, columns, and lists of correct and incorrect "
-        "completions as `good` and `bad`",
+        help="a file in one of the same formats, with one example per row: prompt, columns, and the lists `good` and "
+        "`bad` of correct and incorrect completions",
     )
-    verb.add_argument(
-        "--label", default="label", metavar="COLUMN", help="the column of --data with the labels (default: label)"
-    )
+    verb.add_argument("--label", default="label", metavar="COLUMN", help="the label column in --data (default: label)")
     verb.add_argument(
         "--fast",
         action="store_true",
-        help="two seconds for each reward, for a hook before each commit: only the laws that find most ordinary bugs",
+        help="check each reward for two seconds, as in a pre-commit hook: only the laws that find most ordinary bugs",
     )
     verb.add_argument("--laws", type=names, metavar="A,B", help="check only these laws")
     verb.add_argument("--without", type=names, default=[], metavar="A,B", help="check all laws except these")
@@ -74,7 +71,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--regressions",
         type=Path,
         metavar="FILE",
-        help="save new exploits to this file, and try the saved ones again",
+        help="save new exploits to this file, and retry the saved ones",
     )
     verb.add_argument(
         "--mutants",
@@ -83,10 +80,13 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "incorrect "
         "completions (GOOD and BAD) would reveal",
     )
-    verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE, as JSON")
-    verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE, as an HTML page")
+    verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE as JSON")
+    verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE as an HTML page")
     verb.add_argument(
-        "--budget", type=seconds, metavar="SECONDS", help="the time for each reward (default: 40, or 2 with --fast)"
+        "--budget",
+        type=seconds,
+        metavar="SECONDS",
+        help="the time limit for each reward (default: 40, or 2 with --fast)",
     )
     add_seed(verb)
 
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
     reports: list[tuple[BoundReward, Report]] = []
     for number, reward in enumerate(bound):
         title = f"{reward.name} ({number + 1} of {len(bound)})" if len(bound) > 1 else reward.name
-        with _progress(title) as on_progress:
+        with _progress(title, reward.options["budget"]) as on_progress:
             report = reward.report(on_progress=on_progress)
             sections.append(_section(reward, _of_list(report, reward, reports), options))
         reports.append((reward, report))
@@ -136,7 +136,7 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
     source, _ = split(target)
     path = path_of(source)
     bugs = mutants(path.read_text(encoding="utf-8"), of=bound.name, path=str(path))
-    with _progress(f"{bound.name} with {len(bugs)} bugs, one at a time") as on_progress:
+    with _progress(f"{bound.name} with {len(bugs)} bugs, one at a time", math.inf) as on_progress:
         try:
             return str(noticed(bound, bugs, lambda number: on_progress(str(bugs[number]), number, len(bugs))))
         except RewardDefinitionError as error:
@@ -189,23 +189,11 @@ def _has_checked_items(bound: BoundReward) -> bool:
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[OnProgress]:
-    """Show the running law: a progress bar on a terminal, otherwise one line per reward."""
-    if not sys.stderr.isatty() or find_spec("rich") is None:
+def _progress(title: str, budget: float) -> Iterator[OnProgress]:
+    """Show the progress on stderr."""
+    from rewardkit.check.run.status import law_progress, on_terminal, shown_status
+
+    if not on_terminal():
         print(f"checking {title} ...", file=sys.stderr, flush=True)
-        yield lambda law, number, count: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[law]}"), TimeElapsedColumn())
-    # Laws run in forked children: a refresh thread could hold a lock at the moment of the fork.
-    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task(escape(title), total=1, law="")
-
-        def on_progress(law: str, number: int, count: int) -> None:
-            bar.update(task, completed=number, total=count, law=escape(law))
-            bar.refresh()
-
-        yield on_progress
+    with shown_status() as show:
+        yield law_progress(show, title, budget)

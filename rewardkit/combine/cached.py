@@ -178,8 +178,8 @@ def _warn_once(name: str, unwritable: str) -> None:
     if name not in _warned:
         _warned.add(name)
         warn(
-            f"cached: {name!r} reads {unwritable}, of which no key can be made, so such rows are scored each time. "
-            "Remove rk.cached, or put text or numbers into the column"
+            f"cached: {name!r} reads {unwritable}, which cannot be part of a cache key, so such rows are scored each "
+            "time. Remove rk.cached, or store text or numbers in the column"
         )
 
 

@@ -78,16 +78,18 @@ def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
     """
     items = listed_rewards("lexicographic", rewards, least=2)
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 1:
-        raise RewardDefinitionError(f"lexicographic: levels must be a whole number, at least 1, got {shorten(levels)}")
+        raise RewardDefinitionError(
+            f"lexicographic: levels must be a whole number of at least 1, got {shorten(levels)}"
+        )
     for item in items:
         if not math.isfinite(item.bounds[1] - item.bounds[0]):
             raise RewardDefinitionError(
-                f"lexicographic: {item!r} has the bounds {item.bounds}, but its levels need finite bounds. Declare "
-                "them, or use .clip(low, high)"
+                f"lexicographic: {item!r} has the bounds {item.bounds}, but levels need finite bounds. Declare them, "
+                "or use .clip(low, high)"
             )
     if len(items) * math.log2(levels + 1) > MOST_BITS:
         raise RewardDefinitionError(
-            f"lexicographic: {len(items)} rewards of {levels} levels are more than the trainer's float32 can "
+            f"lexicographic: {len(items)} rewards with {levels} levels need more values than the trainer's float32 can "
             "distinguish. Use fewer levels or fewer rewards"
         )
     return Lexicographic(items, levels)

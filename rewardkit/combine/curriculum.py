@@ -61,17 +61,17 @@ class Stage:
             if low < 0.0 or high > 1.0:
                 raise RewardDefinitionError(
                     f"stage {self.name!r}: until={self.until!r} moves between {low:g} and {high:g}, but it must stay "
-                    "between 0 (the stage counts) and 1 (it is over). Use .clip(0, 1)"
+                    "between 0 (the stage counts) and 1 (the stage is over). Use .clip(0, 1)"
                 )
             if self.until.end_value != 1.0:
                 raise RewardDefinitionError(
-                    f"stage {self.name!r}: until={self.until!r} ends at {self.until.end_value:g}, so the stages "
-                    "after it never count in full. Use a schedule that ends at 1"
+                    f"stage {self.name!r}: until={self.until!r} ends at {self.until.end_value:g}, so later stages "
+                    "never count in full. Use a schedule that ends at 1"
                 )
             if self.over != 0:
                 raise RewardDefinitionError(
                     f"stage {self.name!r}: until= is a schedule, which sets how fast the stage ends. Drop over= here, "
-                    "or pass it to the schedule: when_reached(..., over=) takes batches"
+                    "or pass it to the schedule: when_reached(..., over=) expects a number of batches"
                 )
         elif self.until is not None:
             if isinstance(self.until, str | Reward):
@@ -82,9 +82,11 @@ class Stage:
             object.__setattr__(self, "until", checked_position(self.until, f"stage {self.name!r}: until"))
             object.__setattr__(self, "over", checked_position(self.over, f"stage {self.name!r}: over"))
             if self.until == self.over == 0:
-                raise RewardDefinitionError(f"stage {self.name!r}: until=0, so it never counts. Remove the stage")
+                raise RewardDefinitionError(
+                    f"stage {self.name!r}: until=0, so the stage never counts. Remove the stage"
+                )
         elif self.over != 0:
-            raise RewardDefinitionError(f"stage {self.name!r}: over= has no effect without until=. Drop over=")
+            raise RewardDefinitionError(f"stage {self.name!r}: over= has no effect without until=. Remove over=")
 
     @property
     def passed(self) -> Schedule | None:
@@ -222,18 +224,20 @@ def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
         raise RewardDefinitionError("curriculum needs at least one stage: rk.curriculum([rk.Stage(name, reward)])")
     for stage in listed:
         if not isinstance(stage, Stage):
-            raise RewardTypeError(f"curriculum takes a list of rk.Stage(name, reward, until=...), got {shorten(stage)}")
+            raise RewardTypeError(
+                f"curriculum expects a list of rk.Stage(name, reward, until=...), got {shorten(stage)}"
+            )
     names = [stage.name for stage in listed]
     for name in names:
         if names.count(name) > 1:
-            raise RewardDefinitionError(f"curriculum: two stages are called {name!r}. Rename one")
+            raise RewardDefinitionError(f"curriculum: two stages are named {name!r}. Rename one")
     for stage in listed[:-1]:
         if stage.until is None:
             raise RewardDefinitionError(
-                f"curriculum: stage {stage.name!r} has no until=, so the stages after it never start. Pass until="
+                f"curriculum: stage {stage.name!r} has no until=, so later stages never start. Pass until="
             )
     if listed[-1].until is not None:
-        raise RewardDefinitionError(f"curriculum: the last stage, {names[-1]!r}, cannot end. Drop its until=")
+        raise RewardDefinitionError(f"curriculum: the last stage, {names[-1]!r}, cannot have until=. Remove it")
     _check_times(listed)
     return Curriculum(listed)
 

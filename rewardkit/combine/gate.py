@@ -224,9 +224,7 @@ def gate(
     closed_score = number(otherwise, "gate: otherwise")
     if soft:
         if threshold is not None:
-            raise RewardDefinitionError(
-                "a soft gate has no threshold, because it multiplies. Drop threshold= or soft=True"
-            )
+            raise RewardDefinitionError("a soft gate multiplies, so it has no threshold. Drop threshold= or soft=True")
         if condition.bounds[0] < 0.0 or condition.bounds[1] > 1.0:
             raise RewardDefinitionError(
                 f"a soft gate needs a condition within [0, 1], but {condition!r} has the bounds {condition.bounds}. "
@@ -242,7 +240,7 @@ def _nested(
 ) -> Reward:
     """Nest one gate per condition, the first outermost."""
     if not conditions:
-        raise RewardDefinitionError("gate: when= has no condition. Pass at least one reward")
+        raise RewardDefinitionError("gate: when= is empty. Pass at least one reward")
     if isinstance(conditions, Mapping) and threshold is not None:
         raise RewardDefinitionError("gate: each condition in when= already has its own threshold. Drop threshold=")
     pairs = (

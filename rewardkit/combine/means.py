@@ -38,12 +38,13 @@ class Mean(Reward):
         for weight, reward in self.items:
             if weight_bounds(weight)[0] < 0.0:
                 raise RewardDefinitionError(
-                    f"{self.name}: the weight {weight!r} of {reward!r} becomes negative. Use weights of at least 0"
+                    f"{self.name}: the weight {weight!r} of {reward!r} becomes negative. Use weights that stay at or "
+                    "above 0"
                 )
             if self.kind != "arithmetic" and not reward.bounds[0] >= 0.0:
                 raise RewardDefinitionError(
-                    f"{self.name}: {reward!r} can go down to {reward.bounds[0]:g}, but a {self.kind} mean needs scores "
-                    "of at least 0. Use .clip(0, 1), or an arithmetic mean"
+                    f"{self.name}: {reward!r} can score as low as {reward.bounds[0]:g}, but a {self.kind} mean needs "
+                    "scores of at least 0. Use .clip(0, 1), or an arithmetic mean"
                 )
 
     @cached_property

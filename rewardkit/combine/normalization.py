@@ -241,7 +241,7 @@ def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None =
         return Normalized(item, by, None)
     life = 50.0 if half_life is None else number(half_life, "normalize: half_life")
     if life <= 0.0:
-        raise RewardDefinitionError(f"normalize: half_life must be a number of batches above 0, got {life:g}")
+        raise RewardDefinitionError(f"normalize: half_life must be a number of batches greater than 0, got {life:g}")
     if item.facts.generic or not item.name or not item.facts.logged:
         raise RewardDefinitionError(
             f'normalize: by="running" follows the logged mean of a component, but {item!r} has no fixed name. '

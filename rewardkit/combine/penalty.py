@@ -66,7 +66,8 @@ def penalty(reward: RewardLike, size: float = 1.0) -> Reward:
     checked = number(size, "penalty: size")
     if checked <= 0.0:
         raise RewardDefinitionError(
-            f"penalty: size must be above 0, got {checked:g}. Write it without a sign: a penalty is always subtracted"
+            f"penalty: size must be greater than 0, got {checked:g}. Write it without a sign: a penalty is always "
+            "subtracted"
         )
     low, high = item.bounds
     if not math.isfinite(high - low) or low == high:

@@ -236,7 +236,7 @@ class OfColumn:
         if len(values) != turns:
             raise CoercionError(
                 f"the column {self.column!r} has {len(values)} numbers for {turns} turns: {shorten(values)}. Give one "
-                "number for each assistant message, None if it has no value"
+                "number for each assistant message, or None if the message has no value"
             )
         if not turns:
             return Score(0.0, _NO_TURN)
@@ -299,7 +299,8 @@ def per_turn(
         raise RewardDefinitionError(f'per_turn: score_of must be "turns" or "prefixes", got {shorten(score_of)}')
     if reduce == "progress" and where == "turns":
         raise RewardDefinitionError(
-            'per_turn: "progress" is the difference between two states, so it scores prefixes. Drop score_of="turns"'
+            'per_turn: "progress" is the difference between two states, so it must score prefixes. Remove '
+            'score_of="turns"'
         )
     if isinstance(reward, str):
         leads = int(reduce == "progress")
@@ -328,17 +329,17 @@ def _reduction(reduce: Reduce, discount: float, turns: int | None) -> Reduction:
         raise RewardDefinitionError(f"per_turn: reduce must be one of {words}, got {shorten(reduce)}.{hint}")
     factor = number(discount, "per_turn: discount")
     if not 0.0 < factor <= 1.0:
-        raise RewardDefinitionError(f"per_turn: discount must be above 0 and at most 1, got {factor:g}")
+        raise RewardDefinitionError(f"per_turn: discount must be greater than 0 and at most 1, got {factor:g}")
     if factor != 1.0 and reduce != "progress":
-        raise RewardDefinitionError(f'per_turn: discount={factor:g} has a meaning for reduce="progress" alone. Drop it')
+        raise RewardDefinitionError(f'per_turn: discount={factor:g} applies only to reduce="progress". Remove it')
     if (reduce == "sum") != (turns is not None):
         raise RewardDefinitionError(
-            'per_turn: reduce="sum" needs turns=, the most turns that count, so that the sum has a bound'
+            'per_turn: reduce="sum" needs turns=, the maximum number of turns that count, so that the sum has a bound'
             if reduce == "sum"
-            else f'per_turn: turns= has a meaning for reduce="sum" alone, not for "{reduce}". Drop it'
+            else f'per_turn: turns= applies only to reduce="sum", not to "{reduce}". Drop it'
         )
     if turns is not None and (type(turns) is not int or turns < 1):
-        raise RewardDefinitionError(f"per_turn: turns must be a whole number, at least 1, got {shorten(turns)}")
+        raise RewardDefinitionError(f"per_turn: turns must be a whole number of at least 1, got {shorten(turns)}")
     return Reduction(reduce, factor, turns or 0)
 
 

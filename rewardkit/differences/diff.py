@@ -198,5 +198,5 @@ def _check_left_out(names: Sequence[str], sides: Sequence[Side]) -> None:
         if name not in left_out:
             raise DataError(
                 f"neither reward has a component {name!r} to exclude.{near_miss(name, components)} Components: "
-                f"{', '.join(components)}. {EXPENSIVE!r} means judges, reward models and programs"
+                f"{', '.join(components)}. {EXPENSIVE!r} means judges, reward models, and programs"
             )

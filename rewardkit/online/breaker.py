@@ -184,8 +184,8 @@ class WrongColumns:
                 if len(component_reasons) > 1 or (component_reasons and self._batches[name] > 1):
                     return CoercionError(
                         f"reward {name!r} reads no gold answer in its first batch"
-                        f"{'es' * (len(component_reasons) == 1)}: {component_reasons[0]} If this is the wrong column, "
-                        "name another one. rk.number, rk.choice and rk.math_equal accept such golds with "
+                        f"{'es' * (len(component_reasons) == 1)}: {component_reasons[0]} If this is not the intended "
+                        "column, name another column. rk.number, rk.choice and rk.math_equal accept such golds with "
                         'on_unparsable_gold="fail"'
                     )
         return None

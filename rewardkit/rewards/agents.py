@@ -84,7 +84,7 @@ def final_state(
     """
     if isinstance(check, (Reward, type)) or not callable(check):
         raise RewardTypeError(
-            f"agents.final_state takes a function of the environment, got {shorten(check)} ({type(check).__name__})"
+            f"agents.final_state expects a function of the environment, got {shorten(check)} ({type(check).__name__})"
         )
     function_name = name_of(check)
     label = checked_name(name if name is not None else "final_state" if function_name == "<lambda>" else function_name)
@@ -116,8 +116,8 @@ class EnvironmentReward:
         environments = batch.rollouts.environments or []
         if environments and not any(map(_may_pay, environments)):
             raise BindingError(
-                f"reward {name!r} asks the environments for their own reward, but {type(environments[0]).__name__} has "
-                "no method get_reward(). Add one, or remove rk.agents.environment_reward()"
+                f"reward {name!r} uses the environments' own reward, but {type(environments[0]).__name__} has no "
+                "method get_reward(). Add one, or remove rk.agents.environment_reward()"
             )
 
     def __call__(self, environment: Any) -> Any:
@@ -293,8 +293,9 @@ def tool_success(*tools: str, partial: bool = False) -> Reward:
     """
     if not tools or not all(isinstance(tool, str) and tool for tool in tools):
         raise RewardDefinitionError(
-            f"agents.tool_success: pass the name of at least one tool, rk.agents.tool_success('book'), got "
-            f"{shorten(tools)}. The share of all calls that worked is not a reward: trivial calls would hide a failure"
+            "agents.tool_success: pass the name of at least one tool, rk.agents.tool_success('book'), got "
+            f"{shorten(tools)}. The share of all successful calls cannot be a reward, because trivial calls would hide "
+            "a failure"
         )
     if type(partial) is not bool:
         raise RewardDefinitionError(f"agents.tool_success: partial must be True or False, got {shorten(partial)}")

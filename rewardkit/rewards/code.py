@@ -127,7 +127,7 @@ def _checked_here(tests: Tests) -> Tests:
         size = sum(map(len, test.expected)) + len(test.expected)
         if size > OUTPUT_BYTES:
             raise ValueError(
-                f"test {number} expects {size:,} bytes of output. Behind HTTP the limit is {OUTPUT_BYTES:,}"
+                f"test {number} expects {size:,} bytes of output. In a service, the limit is {OUTPUT_BYTES:,}"
             )
     for assertion in assertions(tests.script):
         comparison(assertion, tests.tolerance)
@@ -249,7 +249,7 @@ def code_tests(
             f"code_tests: credit must be one of {', '.join(get_args(Credit))}, got {shorten(credit)}"
         )
     if tolerance is not None and not 0.0 <= checked_number(tolerance, "code_tests: tolerance") < 1.0:
-        raise RewardDefinitionError(f"code_tests: tolerance must be from 0 to below 1, got {tolerance}")
+        raise RewardDefinitionError(f"code_tests: tolerance must be at least 0 and less than 1, got {tolerance}")
     room = _room("code_tests", timeout, memory, packages, unsafe, sandbox)
     where = as_extractor(extract, Program())
     gold_where = None if gold is None else as_extractor(gold, whole())
@@ -324,14 +324,17 @@ def _gold(name: str, column: str, room: Room, extract: Extractor | None, toleran
 
 def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool, sandbox: str | None = None) -> Room:
     if not 0.0 < checked_number(timeout, f"{name}: timeout") <= _MOST_SECONDS:
-        raise RewardDefinitionError(f"{name}: timeout must be above 0 and at most {_MOST_SECONDS:g} s, got {timeout}")
+        raise RewardDefinitionError(
+            f"{name}: timeout must be greater than 0 and at most {_MOST_SECONDS:g} s, got {timeout}"
+        )
     if isinstance(memory, bool) or not isinstance(memory, int) or memory < _LEAST_MEMORY:
         raise RewardDefinitionError(
-            f"{name}: memory (in MB) must be an int of {_LEAST_MEMORY} or more, got {shorten(memory)}"
+            f"{name}: memory (in MB) must be an int of at least {_LEAST_MEMORY}, got {shorten(memory)}"
         )
     if sandbox is not None and (packages or unsafe):
         raise RewardDefinitionError(
-            f"{name}: {'packages' if packages else 'unsafe'}=True does not apply to programs in a service. Remove it"
+            f"{name}: {'packages' if packages else 'unsafe'}=True does not apply to programs that run in a service. "
+            "Remove it"
         )
     service = None if sandbox is None else Service(address(sandbox, name))
     return Room(Limits(float(timeout), memory), bool(packages), bool(unsafe), service)

@@ -174,7 +174,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
             raise RewardDefinitionError("tags: pass the names as separate arguments. For a list, write rk.tags(*names)")
     pairs = tuple(Marks.of(name, "tags: a name") for name in names)
     if len({mark for pair in pairs for mark in pair}) < 2 * len(pairs):
-        raise RewardDefinitionError(f"tags: each name and each mark must be different, got {shorten(names)}")
+        raise RewardDefinitionError(f"tags: all names and marks must be different, got {shorten(names)}")
     if prefilled is not None and Marks.of(prefilled, "tags: prefilled") != pairs[0]:
         raise RewardDefinitionError(
             f"tags: only the first tag can be prefilled, {names[0]!r}, not {shorten(prefilled)}"
@@ -182,7 +182,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
     if type(partial) is not bool:
         raise RewardDefinitionError(f"tags: partial must be True or False, got {shorten(partial)}")
     if type(anchored) is not bool and anchored != "start":
-        raise RewardDefinitionError(f'tags: anchored must be True, False or "start", got {shorten(anchored)}')
+        raise RewardDefinitionError(f'tags: anchored must be True, False, or "start", got {shorten(anchored)}')
     written_tags = [pair.written for pair in pairs]
     call_text = expression(
         "tags",

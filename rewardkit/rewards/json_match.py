@@ -439,7 +439,7 @@ class GoldJson:
             text = extracted
         parsed = parse_json(text)
         if parsed.error:
-            raise ValueError(f"{parsed.error}. Store the gold as JSON text, a dict or a list")
+            raise ValueError(f"{parsed.error}. A gold cell must be JSON text, a dict, or a list")
         return GoldDocument(parsed.value, self.rules, isinstance(value, str))
 
 

@@ -52,7 +52,7 @@ def json_valid(*, kind: Kind | None = None, extract: Extractor | Any = None) -> 
         MissingExtraError: the extra ``json`` is not installed.
     """
     if kind is not None and kind not in _KINDS:
-        raise RewardDefinitionError(f'json_valid: kind must be "object", "array" or None, got {shorten(kind)}')
+        raise RewardDefinitionError(f'json_valid: kind must be "object", "array", or None, got {shorten(kind)}')
     json_parser("rk.json_valid")
     call_text = expression("json_valid", kind=(kind, None), extract=(extract, None))
     where = as_extractor(extract, document())

@@ -371,13 +371,13 @@ def language(
     """
     if sum(argument is not None for argument in (name, script, column)) != 1:
         raise RewardDefinitionError(
-            'language: pass either a language, as in rk.language("en"), or script="Latin", or column="language"'
+            'language: pass one of these: a language, as in rk.language("en"), script="Latin", or column="language"'
         )
     if column is not None and (not isinstance(column, str) or not column.strip()):
         raise RewardDefinitionError(f"language: column must be the name of a column, got {shorten(column)}")
     least = checked_number(minimum, "language: minimum")
     if not 0.0 < least <= 1.0:
-        raise RewardDefinitionError(f"language: minimum must be above 0 and at most 1, got {least}")
+        raise RewardDefinitionError(f"language: minimum must be greater than 0 and at most 1, got {least}")
     where = as_extractor(extract, whole() if script is None else raw())
     argument = [] if name is None else [name]
     options = {

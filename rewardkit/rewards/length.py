@@ -74,7 +74,7 @@ def measured_by(
             raise RewardDefinitionError(f"{name}: count must be one of {', '.join(_COUNTED)}, got {shorten(count)}")
         if unit == "tokens" or extract is not None:
             raise RewardDefinitionError(
-                f'{name}: count={count!r} counts the words or characters of a trajectory. Pass unit="words" or '
+                f'{name}: count={count!r} counts the words or characters in a trajectory. Pass unit="words" or '
                 'unit="characters", and no extract='
             )
         return Length(unit), (Parameter("measured", "trajectory", view=_COUNTED[count]),)
@@ -371,7 +371,7 @@ def cosine(
     """
     longest = checked_number(max_length, "length.cosine: max_length")
     if longest <= 0.0:
-        raise RewardDefinitionError(f"length.cosine: max_length must be above 0, got {max_length}")
+        raise RewardDefinitionError(f"length.cosine: max_length must be greater than 0, got {max_length}")
     for name, pair in (("right", right), ("wrong", wrong)):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise RewardDefinitionError(
@@ -504,7 +504,7 @@ class Excess:
 
 def _positive(budget: float) -> float:
     if not 0.0 < budget < math.inf:
-        raise ValueError("a budget must be above 0 and finite")
+        raise ValueError("a budget must be greater than 0 and finite")
     return budget
 
 
@@ -581,7 +581,7 @@ def budget(
     slope, middle = checked_number(alpha, "length.budget: alpha"), checked_number(delta, "length.budget: delta")
     for name, value in (("budget", fixed), ("alpha", slope), ("delta", middle)):
         if value is not None and value <= 0.0:
-            raise RewardDefinitionError(f"length.budget: {name} must be above 0, got {value:g}")
+            raise RewardDefinitionError(f"length.budget: {name} must be greater than 0, got {value:g}")
     if middle > 1.0:
         raise RewardDefinitionError(f"length.budget: delta must be at most 1, got {middle:g}")
     arguments = [] if fixed is None else [short_number(fixed)]

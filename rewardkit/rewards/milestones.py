@@ -80,7 +80,7 @@ class FixedMilestones:
 
 def _checked(milestones: Milestones) -> Milestones:
     if len(milestones) > _MOST:
-        raise ValueError(f"got {len(milestones):,} milestones, the limit is {_MOST}")
+        raise ValueError(f"got {len(milestones):,} milestones, but the limit is {_MOST}")
     duplicate = next((milestone for index, milestone in enumerate(milestones) if milestone in milestones[:index]), None)
     if duplicate is not None:
         raise ValueError(f"the milestone {shorten(duplicate, 60)} is listed twice. Remove one")

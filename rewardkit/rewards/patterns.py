@@ -245,7 +245,7 @@ def contains(
     required, forbidden = _texts("all", all), _texts("none", none)
     starts, ends = _texts("start", start), _texts("end", end)
     if not (required or forbidden or starts or ends):
-        raise RewardDefinitionError('contains: pass all=, none=, start= or end=, such as rk.contains(all=["because"])')
+        raise RewardDefinitionError('contains: pass all=, none=, start=, or end=, such as rk.contains(all=["because"])')
     if type(partial) is not bool or (partial and not required):
         raise RewardDefinitionError(
             f"contains: partial must be True or False, and needs all=, got partial={shorten(partial)}"

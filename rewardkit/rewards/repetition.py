@@ -155,7 +155,7 @@ def repetition_penalty(
     if isinstance(ngram, bool) or not isinstance(ngram, int) or ngram < 1:
         raise RewardDefinitionError(f"repetition_penalty: ngram must be an integer of 1 or more, got {shorten(ngram)}")
     if checked_number(max_penalty, "repetition_penalty: max_penalty") > 0.0:
-        raise RewardDefinitionError(f"repetition_penalty: max_penalty must be 0 or below, got {max_penalty:g}")
+        raise RewardDefinitionError(f"repetition_penalty: max_penalty must be at most 0, got {max_penalty:g}")
     if unit not in get_args(Unit):
         raise RewardDefinitionError(f"repetition_penalty: unit must be tokens or words, got {shorten(unit)}")
     if unit == "tokens" and extract is not None:

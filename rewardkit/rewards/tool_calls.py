@@ -496,7 +496,9 @@ def tool_calls(
         CoercionError: while scoring: a gold cell is not a list of calls.
     """
     if not isinstance(column, str):
-        raise RewardDefinitionError(f"tool_calls: pass the name of the column of gold calls, got {shorten(column)}")
+        raise RewardDefinitionError(
+            f"tool_calls: pass the name of the column with the gold calls, got {shorten(column)}"
+        )
     for option, value, choices in (
         ("order", order, get_args(Order)),
         ("arguments", arguments, get_args(Credit)),
@@ -512,8 +514,7 @@ def tool_calls(
     for name, function in (same or {}).items():
         if not isinstance(name, str) or not callable(function) or not hashable(function):
             raise RewardDefinitionError(
-                f"tool_calls: same= maps the name of an argument to a function, got {shorten(name)}: "
-                f"{shorten(function)}"
+                f"tool_calls: same= must map an argument's name to a function, got {shorten(name)}: {shorten(function)}"
             )
     json_parser("rk.tool_calls")
     compared = Rules(arguments, order == "kept", tuple((same or {}).items()))

@@ -195,7 +195,7 @@ def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: flo
     if lowest >= highest:
         raise RewardDefinitionError(f"track: low={lowest:g} must be below high={highest:g}")
     if life <= 0.0:
-        raise RewardDefinitionError(f"track: half_life must be a number of batches above 0, got {life:g}")
+        raise RewardDefinitionError(f"track: half_life must be a number of batches greater than 0, got {life:g}")
     return Tracking(_name(component, "track"), lowest, highest, life, _source(component))
 
 

@@ -34,8 +34,8 @@ def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: st
         pairs = [(position, value) for position, value in (points.items() if isinstance(points, Mapping) else points)]
     except (TypeError, ValueError):
         raise RewardTypeError(
-            f"{where} takes a mapping of positions, {where}({{0.0: 0.1, 0.5: 1.0}}), or (position, value) pairs, "
-            f"got {shorten(points)}"
+            f"{where} expects a mapping of positions, {where}({{0.0: 0.1, 0.5: 1.0}}), or (position, value) pairs, got "
+            f"{shorten(points)}"
         ) from None
     checked = [(checked_position(position, f"{where}: a position"), value) for position, value in pairs]
     if len({type(position) for position, _ in checked if position != 0}) > 1:
@@ -44,7 +44,9 @@ def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: st
         )
     for (first, _), (second, _) in pairwise(checked):
         if not first < second:
-            raise RewardDefinitionError(f"{where}: positions must ascend, but {second} comes after {first}. Sort them")
+            raise RewardDefinitionError(
+                f"{where}: positions must be in ascending order, but {second} comes after {first}. Sort them"
+            )
     return checked
 
 
@@ -201,7 +203,9 @@ def cycle(schedule: Schedule, period: Position) -> Schedule:
     """
     checked = checked_position(period, "cycle: period")
     if checked == 0:
-        raise RewardDefinitionError("cycle: period must be above 0. Pass period=0.25 for four periods in a training")
+        raise RewardDefinitionError(
+            "cycle: period must be greater than 0. Pass period=0.25 for four periods in a training run"
+        )
     return Cycled(_schedule(schedule, "cycle: the repeated value"), checked)
 
 
@@ -481,7 +485,7 @@ def polynomial(
     """
     checked = number(power, "polynomial: power")
     if checked <= 0.0:
-        raise RewardDefinitionError(f"polynomial: power must be above 0, got {checked:g}")
+        raise RewardDefinitionError(f"polynomial: power must be greater than 0, got {checked:g}")
     return _ramp("polynomial", Power(checked), initial, final, start, end, power=(checked, 2.0))
 
 
@@ -498,7 +502,7 @@ def exponential(initial: float, final: float, *, start: Position = 0.0, end: Pos
     first, last = number(initial, "initial"), number(final, "final")
     if not (first > 0.0 and last > 0.0) and not (first < 0.0 and last < 0.0):
         raise RewardDefinitionError(
-            f"exponential: cannot go from {first:g} to {last:g}. Both must be above zero, or both below. Use a small "
+            f"exponential: cannot go from {first:g} to {last:g}. Both must be positive, or both negative. Use a small "
             "number such as 0.01 instead of zero"
         )
     return _ramp("exponential", Geometric(), first, last, start, end)
@@ -522,7 +526,7 @@ def sigmoid(
     checked = number(steepness, "sigmoid: steepness")
     # Below 1e-6, the curve is a straight line to the last digit; at 0, it would be 0 / 0.
     if checked < 1e-6:
-        raise RewardDefinitionError(f"sigmoid: steepness must be above 0 (at least 1e-6), got {checked:g}")
+        raise RewardDefinitionError(f"sigmoid: steepness must be greater than 0 (at least 1e-6), got {checked:g}")
     return _ramp("sigmoid", Logistic(checked), initial, final, start, end, steepness=(checked, 10.0))
 
 

@@ -27,8 +27,10 @@ pass ``thinking=``: a tag, or a list of tags. A tag is a name (``"plan"``, ``"[P
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
-from rewardkit.errors import RewardDefinitionError, RewardTypeError, hashable, shorten
+from rewardkit.errors import RewardDefinitionError, RewardTypeError, hashable, near_miss, shorten
 from rewardkit.text.extractors import (
     After,
     Answer,
@@ -46,6 +48,20 @@ from rewardkit.text.extractors import (
 )
 from rewardkit.text.json_text import json_parser
 from rewardkit.text.thinking import Marks, Tag, Thinking
+
+if not TYPE_CHECKING:  # type checkers would take any name for an extractor
+
+    def __getattr__(name: str) -> Any:
+        extractors = [
+            function
+            for function, value in globals().items()
+            if isinstance(value, FunctionType)
+            and value.__module__ == __name__
+            and not function.startswith(("_", "as_"))
+        ]
+        hint = near_miss(name, extractors) or f" Extractors: {', '.join(extractors)}"
+        raise AttributeError(f"rk.extract has no {name!r}.{hint}", name=None)
+
 
 Thoughts = str | Iterable[Tag] | None
 

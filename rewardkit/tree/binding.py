@@ -297,7 +297,9 @@ def gather(
         if type(None) in kinds and parameter.is_column and not parameter.coercer.optional:
             for position, value in enumerate(values):
                 if value is None:
-                    arguments.set_aside[position] = Abstention(f"the column {parameter.source!r} is None here")
+                    cell = batch.columns[parameter.source][rows[position]]
+                    cell_text = cell if is_missing(cell) else None
+                    arguments.set_aside[position] = Abstention(f"the column {parameter.source!r} is {cell_text} here")
         elif ViewFault in kinds:
             for position, value in enumerate(values):
                 if type(value) is ViewFault:
@@ -354,7 +356,7 @@ def _values(
     try:
         return coerce_column(parameter.coercer, values, source, rows, remedy, remembers=trusted, raises=raises)
     except CoercionError as error:
-        raise CoercionError(f"reward {name!r}: {error}") from error
+        raise CoercionError(f"reward {name!r}: {error}") from error.__cause__
 
 
 def renamed(columns: Mapping[str, Any], names: Sequence[tuple[str, str]]) -> dict[str, Any]:

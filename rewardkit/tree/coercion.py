@@ -16,7 +16,7 @@ import math
 import re
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, is_dataclass
 from datetime import date, datetime, time, timedelta
@@ -31,7 +31,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, Typ
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
 from pydantic_core import to_json
 
-from rewardkit.errors import CoercionError, RewardDefinitionError, shorten
+from rewardkit.errors import CoercionError, RewardDefinitionError, near_miss, shorten
 from rewardkit.text.literals import NUMBER_CHARACTERS, LiteralError, check_json, check_number, read_literal
 
 # Convert the items of a container, and arrays: ``["1", 2.0]`` becomes ``[1, 2]`` for ``list[int]``.
@@ -495,6 +495,8 @@ def _from_text(text: str, adapter: TypeAdapter[Any], items: _Items, is_union: bo
     try:
         literal = read_literal(text.strip(WHITESPACE))
     except Exception as error:
+        if _SIMILAR in misfit:  # it is a misspelled option, not JSON
+            raise LiteralError(misfit) from None
         reason = f"{misfit}. It is neither JSON ({not_json}) nor a Python literal ({_reason(error).rstrip('.')})"
         raise LiteralError(reason) from None
     return _from_value(literal, adapter, items)
@@ -573,6 +575,20 @@ def _finite(result: Any) -> Any:
     return result
 
 
+_SIMILAR = ". Did you mean"
+
+
+def _similar_option(item: Mapping[str, Any]) -> str:
+    """Return a suggestion if a text resembles an option of a Literal or Enum: 'Yes' for Literal["yes", "no"]."""
+    if item["type"] not in ("literal_error", "enum") or not isinstance(item["input"], str):
+        return ""
+    options = re.findall(r"'([^']+)'", item["msg"])
+    text = item["input"].strip(WHITESPACE)
+    equal = [option for option in options if option.casefold() == text.casefold()]
+    hint = near_miss(equal[0] if equal else text, options)
+    return hint and f".{hint}"
+
+
 def _reason(error: Exception) -> str:
     if isinstance(error, ValidationError):
         count = error.error_count()  # a long list may hold a million errors, and each would become a dict
@@ -581,7 +597,7 @@ def _reason(error: Exception) -> str:
         messages = [
             "it must be an instance of the class"
             if item["type"] == "needs_python_object"  # pydantic's advice is about its own validators
-            else item["msg"].removeprefix("Value error, ")
+            else item["msg"].removeprefix("Value error, ") + _similar_option(item)
             for item in details[:3]
         ]
         parts = [f"{path}: {words}".removeprefix(": ") for path, words in zip(paths, messages, strict=True)]

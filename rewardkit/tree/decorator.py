@@ -94,11 +94,11 @@ def reward(
     def decorate(function: Callable[..., Any]) -> Reward:
         if isinstance(function, (Reward, type)) or not callable(function):
             raise RewardTypeError(
-                f"@rk.reward decorates a function, got {shorten(function)} ({type(function).__name__})"
+                f"@rk.reward must decorate a function, got {shorten(function)} ({type(function).__name__})"
             )
         if not hashable(function):
             raise RewardDefinitionError(
-                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, which a reward must be. "
+                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, but a reward must be. "
                 "Make its class a @dataclass(frozen=True)"
             )
         label = checked_name(name if name is not None else name_of(function))
@@ -162,5 +162,7 @@ def checked_timeout(name: str, timeout: Any) -> float | None:
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-        raise RewardDefinitionError(f"reward {name!r}: timeout must be seconds above 0, got {shorten(timeout)}")
+        raise RewardDefinitionError(
+            f"reward {name!r}: timeout must be a number of seconds greater than 0, got {shorten(timeout)}"
+        )
     return float(timeout)

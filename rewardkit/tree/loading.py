@@ -159,6 +159,9 @@ CONSTANTS = (
 """Constants that a module may define: ``GOOD`` for all its rewards, ``CLOSENESS_GOOD`` for the reward `closeness`."""
 
 
+_LISTS = ("EXAMPLES", "GOOD", "BAD")
+
+
 def _is_constant(name: str) -> bool:
     """Return whether a name is that of a check option, such as ``OTHER_REWARDS`` or ``CLOSENESS_IS_CORRECT``."""
     return name.isupper() and (name in CONSTANTS or name.endswith(tuple(f"_{constant}" for constant in CONSTANTS)))
@@ -174,6 +177,7 @@ class Loaded:
         constants: options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
         kind: the kind of object; empty if the reward was requested by name.
         left_out: the reason why it is not among the public rewards; empty if it is.
+        misnamed: variables that would be constants for a check if their names were in capitals: ``("examples",)``.
     """
 
     name: str
@@ -181,6 +185,7 @@ class Loaded:
     constants: dict[str, Any]
     kind: Kind = ""
     left_out: str = ""
+    misnamed: tuple[str, ...] = ()
 
 
 def load(target: str) -> list[Loaded]:
@@ -205,7 +210,7 @@ def survey(target: str) -> list[Loaded]:
     source, name = split(target)
     module = load_module(source)
     if name:
-        return [Loaded(name, _named(module, name, source), constants_of(module, name))]
+        return [Loaded(name, _named(module, name, source), constants_of(module, name), misnamed=_misnamed(module))]
     module_candidates = candidates(module)
     if all(candidate.left_out for candidate in module_candidates):
         listed = "; ".join(f"{candidate.name}: {candidate.left_out}" for candidate in module_candidates)
@@ -215,7 +220,12 @@ def survey(target: str) -> list[Loaded]:
         raise RewardDefinitionError(f"{source} has no public rewards: {reason}. Name the reward: {source}:reward")
     return [
         Loaded(
-            candidate.name, candidate.value, constants_of(module, candidate.name), candidate.kind, candidate.left_out
+            candidate.name,
+            candidate.value,
+            constants_of(module, candidate.name),
+            candidate.kind,
+            candidate.left_out,
+            _misnamed(module),
         )
         for candidate in module_candidates
     ]
@@ -351,6 +361,18 @@ def _named(module: ModuleType, name: str, source: str) -> Any:
             raise RewardDefinitionError(f"{source} has no {part!r}.{near_miss(part, vars(module))}{hint}")
         value = getattr(value, part)
     return value
+
+
+def _misnamed(module: ModuleType) -> tuple[str, ...]:
+    """Return the lists of a module that are named as the constants EXAMPLES, GOOD and BAD, but not in capitals."""
+    return tuple(
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, (list, tuple))
+        and not hasattr(module, name.upper())
+        and name.upper().endswith(_LISTS)
+        and _is_constant(name.upper())
+    )
 
 
 def constants_of(module: ModuleType, name: str) -> dict[str, Any]:

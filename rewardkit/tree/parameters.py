@@ -73,6 +73,8 @@ SINGLE = ("progress", "trainer_state", "log_metric", "log_extra")
 _SEQUENCES = (list, tuple, collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
 _UNIONS = (typing.Union, types.UnionType)
 _NO_TEXTS = {*_SEQUENCES, dict, collections.abc.Mapping}
+_OF_THE_MODEL = ("completion", "messages", "trajectory", "completion_ids", "example", WHOLE_BATCH, ENVIRONMENT)
+"""Sources of arguments that contain what the model wrote or did."""
 _TRL_HABITS = {
     "completions": "rewardkit calls a function once per completion. Name the argument `completion`",
     "prompts": "rewardkit calls a function once per completion. Name the argument `prompt`",
@@ -117,7 +119,7 @@ class Parameter:
     def __post_init__(self) -> None:
         if self.on_unparsable_gold not in (None, *typing.get_args(OnUnparsableGold)):
             raise RewardDefinitionError(
-                f'on_unparsable_gold of the column {self.source!r} must be "raise", "fail" or None, got '
+                f'on_unparsable_gold of the column {self.source!r} must be "raise", "fail", or None, got '
                 f"{shorten(self.on_unparsable_gold)}"
             )
         object.__setattr__(self, "coercer", Coercer.of(self.annotation))
@@ -171,8 +173,9 @@ def parameters_of(
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             stars = "**" if parameter.kind is parameter.VAR_KEYWORD else "*"
             raise RewardDefinitionError(
-                f"reward {name!r} takes {stars}{parameter.name}, which is not supported. Name the columns it needs as "
-                "arguments, or `example` for all columns. Wrap a TRL reward function with rk.from_trl(function)"
+                f"reward {name!r} takes {stars}{parameter.name}, which is not supported. Name the columns that it "
+                "needs as arguments, or write `example` for all columns. Wrap a TRL reward function with "
+                "rk.from_trl(function)"
             )
         annotation = hints.get(parameter.name, MISSING)
         if scope != "sample" and parameter.name not in SINGLE and (scope, parameter.name) != ("group", "prompt"):
@@ -273,6 +276,8 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
 def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope = "sample") -> None:
     """Raise a BindingError that suggests similar names if the batch lacks an argument that a reward asks for."""
     shadowing = next((column for column in batch.columns if column in RESERVED), None)
+    if shadowing == "prompt" and batch.prompts is None:
+        raise BindingError("'prompt' is not a column. Pass prompts=[...], with one prompt for each completion")
     if shadowing is not None:
         raise BindingError(
             f"the name of the dataset column {shadowing!r} is reserved ({', '.join(RESERVED)}). Rename the column, "
@@ -289,25 +294,33 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
             raise BindingError(
                 f"reward {name!r} reads the environment of each rollout, but there is none. Train with "
                 "GRPOTrainer(environment_factory=funcs.environments(Shop)). Asynchronous GRPO does not pass "
-                "environments to reward functions. Outside of training pass rk.score(..., environments=[...]), one "
-                "for each completion, as it is after its rollout, or check_reward(..., "
+                "environments to reward functions. Outside training, pass rk.score(..., environments=[...]) with one "
+                "environment per completion, as it is after its rollout, or check_reward(..., "
                 "declarations=Declarations(environment=Shop))"
             )
         elif parameter.is_column and parameter.source not in batch.columns and parameter.default is MISSING:
             available = [*batch.columns, *RESERVED]
             habit = _LIST_HABITS.get((scope, parameter.source)) or _TRL_HABITS.get(parameter.source)
-            hint = f" {habit}." if habit else near_miss(parameter.source, available)
-            raise lacking(name, parameter.source, batch, hint)
+            similar = near_miss(parameter.source, available)
+            if not habit and not similar and not any(argument.source in _OF_THE_MODEL for argument in parameters):
+                habit = "If it is the model's text, name the argument `completion`"
+            raise lacking(name, parameter.source, batch, f" {habit}." if habit else similar, renamed=not habit)
 
 
-def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
-    """Return the error for the reward `name`, which asks for a missing `column`."""
-    mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if batch.columns else ""
+def lacking(name: str, column: str, batch: Batch, hint: str, *, renamed: bool = True) -> BindingError:
+    """Return the error for the reward `name`, which asks for a missing `column`.
+
+    Args:
+        hint: the likely fix.
+        renamed: whether the data may have the column under another name.
+    """
+    may_map = renamed and bool(batch.columns)
+    mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if may_map else ""
     error = BindingError(
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "
         f"Columns: {', '.join(batch.columns) or 'none'}.{hint}{mapped}"
     )
-    error.column = column
+    error.column, error.hint = column, hint
     return error
 
 

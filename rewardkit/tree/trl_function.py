@@ -73,8 +73,8 @@ def from_trl(
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function) or is_model(function):
         raise RewardTypeError(
-            f"from_trl takes a TRL reward function, got {shorten(function)} ({type(function).__name__}). "
-            "Add a reward model to the list instead: rk.to_trl(reward) + [model]"
+            f"from_trl expects a TRL reward function, got {shorten(function)} ({type(function).__name__}). Add a "
+            "reward model to the list instead: rk.to_trl(reward) + [model]"
         )
     label = checked_name(name if name is not None else name_of(function))
     seconds = checked_timeout(label, timeout)
@@ -101,7 +101,7 @@ def from_trl(
         may_abstain=not single or may_abstain(function, label, "sample", {}),
         on_error=on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
         remedy="Fix the function. A plain function declares no lowest score to give instead, so its bugs stop the run, "
-        f"as in TRL. To go on up to the limit max_error_rate, write rk.{expression[:-1]}, on_error=0.0).",
+        f"as in TRL. To go on while only a few rows fail (max_error_rate), write rk.{expression[:-1]}, on_error=0.0).",
     )
     return Leaf(binding, contract, expression)
 
@@ -185,11 +185,11 @@ class _Called(_Wrapping):
             and parameter.name not in available
         ]
         if missing:
-            hint = near_miss(missing[0], available) or self._hint()
-            if not hint and batch.columns:
+            hint, arguments = near_miss(missing[0], available), self._hint()
+            if not hint and not arguments and batch.columns:
                 settings = ", ".join(f"{argument}=..." for argument in missing)
                 hint = f" If it is a setting, pass functools.partial({name}, {settings})."
-            raise lacking(name, missing[0], batch, hint)
+            raise lacking(name, missing[0], batch, hint or arguments, renamed=bool(hint) or not arguments)
 
     def _hint(self) -> str:
         """Return advice on argument names if no argument has a known name; else an empty string."""

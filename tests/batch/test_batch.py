@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -109,11 +110,31 @@ def test_whole_groups_widens_rows_to_their_groups() -> None:
     assert batch.whole_groups(np.array([False, True, False, False])).tolist() == [True, True, False, False]
 
 
-@pytest.mark.parametrize("name", RESERVED)
+@pytest.mark.parametrize("name", [name for name in RESERVED if name != "prompt"])
 def test_a_column_with_a_reserved_name_is_refused_with_a_new_name(name: str) -> None:
     batch = rk.Batch(["a"], columns={name: ["b"]})
     with pytest.raises(rk.errors.BindingError, match=f"'gold_{name}'"):
         rk.Scorer(rk.tags("answer")).score(batch)
+
+
+def test_a_column_of_prompts_is_refused_with_the_argument_to_pass() -> None:
+    with pytest.raises(rk.errors.BindingError, match=r"Pass prompts=\["):
+        rk.score(rk.tags("answer"), ["a"], prompt=["b"])
+    with pytest.raises(rk.errors.BindingError, match="'gold_prompt'"):
+        rk.score(rk.tags("answer"), ["a"], prompts=["b"], prompt=["b"])
+
+
+@pytest.mark.parametrize("value", [40, 0.5, "40", True, None, {"a": 1}])
+def test_a_single_value_is_shown_as_the_list_to_pass(value: Any) -> None:
+    with pytest.raises(rk.errors.BindingError) as refused:
+        rk.score(rk.number("answer"), ["a", "b"], answer=value)
+    pasted = str(refused.value).rpartition("Pass ")[2]
+    assert eval(pasted) == [value] * 2
+    with pytest.raises(rk.errors.BindingError, match=re.escape("Pass ['a b']")):
+        rk.score(rk.number("answer"), "a b", answer=["1"])
+    with pytest.raises(rk.errors.BindingError) as refused:
+        rk.score(rk.number("answer"), "a b" * 100, answer=["1"])
+    assert "Pass" not in str(refused.value)
 
 
 @pytest.mark.parametrize("completions", ["text", b"bytes", {"a": 1}, 7, None])

@@ -76,3 +76,19 @@ def test_text_and_chat_mixed_up(reward: Any, examples: list[dict[str, Any]], wan
     assert report.to_dict()["laws"][0]["findings"][0]["advice"] == report.findings[0].advice
     other = CHAT if examples is TEXT else TEXT
     assert check_reward(reward, examples=other, good=["42"], bad=["41"], laws=["gold_gets_the_maximum"]).ok
+
+
+def contains(completions: Any, answer: list[str], **kwargs: Any) -> list[float]:
+    return [float(gold in completion) for completion, gold in zip(completions, answer, strict=True)]
+
+
+def test_messages_that_are_compared_as_text_are_named() -> None:
+    laws = ["separates_good_from_bad", "gold_gets_the_maximum", "informative"]
+    report = check_reward(contains, examples=CHAT, good=["It is 42."], bad=["41"], laws=laws)
+    assert len(report.findings) >= 2
+    assert all("lists of chat messages" in fault.advice for fault in report.findings)
+    blind = check_reward(contains, examples=TEXT, good=["forty-two"], bad=["41"], laws=laws)
+    aware = check_reward(of_messages, examples=CHAT, good=["It is 42."], bad=["41"], laws=laws)
+    assert blind.findings
+    assert aware.findings
+    assert not any("lists of chat messages" in fault.advice for fault in [*blind.findings, *aware.findings])

@@ -92,6 +92,20 @@ def test_a_reward_without_right_completions_is_not_called_sound() -> None:
     assert text.endswith("  no fault found, but no correct completions were given: 1 held; 1.2 s, seed 7")
 
 
+def test_many_laws_that_were_not_tried_are_counted_in_text_and_listed_elsewhere() -> None:
+    skipped = {f"law_{number}": "it has no gate" for number in range(40)}
+    missing = {f"good_{number}": NO_GOOD for number in range(20)}
+    results = [LawResult(law, "skipped", reason=reason) for law, reason in (skipped | missing).items()]
+    report = Report("number('answer')", (LawResult("total", "held", 461), *results))
+    text = str(report)
+    assert "n/a       60 laws do not apply." in text
+    assert "no correct completions are known: 20 laws." in text
+    assert "law_" not in text
+    listed = {law["law"] for law in report.to_dict()["laws"]}
+    assert {*skipped, *missing} <= listed
+    assert all(law in page_of([Section(report)]) for law in skipped)
+
+
 def test_a_finding_has_everything_to_reproduce_it() -> None:
     text = str(a_report(a_finding(note="off by 3", source="arXiv:2106.09898")))
     for part in (

@@ -110,7 +110,7 @@ def test_the_command_lists_every_candidate(gist: Path, tmp_path: Path, capsys: C
     assert "5 candidates, 4 to check" in head
     assert "A candidate is" in head
     assert "extract_answer" not in head
-    assert re.search(r"\n  contents +left out: it returned .* \(str\), not scores\n", head)
+    assert re.search(r"\n  contents +excluded: it returned .* \(str\), not scores\n", head)
     assert out.count("Question:") <= 2 * 3  # three sample lines of two rewards
     verdicts = dict(line.split(None, 1) for line in out.splitlines()[-5:])
     assert verdicts["correctness_reward_func"].startswith("sound: 2 held")
@@ -237,6 +237,43 @@ def test_an_unchanged_file_is_checked_as_far_as_it_can_be(tmp_path: Path, capsys
     exec(stub, names)
     assert set(names["EXAMPLES"][0]) == {"prompt", "gold"}
     assert len(names["GOOD"]) == len(names["BAD"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "prompt"),
+    [
+        ("[float(gold in text) for text, gold in zip(completions, answer)]", "..."),
+        ("[float(gold in one[0]['content']) for one, gold in zip(completions, answer)]", [{"role": "user"}]),
+        ("[float(gold in text(one)) for one, gold in zip(completions, answer)]", [{"role": "user"}]),
+    ],
+)
+def test_examples_to_paste_have_the_prompts_that_the_function_reads(
+    gist: Path, capsys: Captured, code: str, prompt: Any
+) -> None:
+    function = f"def contains(completions, answer, **kwargs):\n    return {code}\n"
+    gist.write_text(f"def text(one):\n    return one[0].get('content', '')\n\n\n{function}")
+    assert main(["check", str(gist)]) == 2
+    err = capsys.readouterr().err
+    assert "To check contains, write" in err
+    names: dict[str, Any] = {}
+    exec("\n".join(line for line in err.splitlines() if line.startswith(("EXAMPLES", "GOOD", "BAD"))), names)
+    (example,) = names["EXAMPLES"]
+    assert set(example) == {"prompt", "answer"}
+    assert type(example["prompt"]) is type(prompt)
+
+
+def test_lists_without_capitals_are_named(gist: Path, capsys: Captured) -> None:
+    function = "def contains(completions, answer, **kwargs):\n    return [float(gold in answer) for gold in answer]\n"
+    gist.write_text(function + 'examples = [{"prompt": "6*7?", "answer": "42"}]\ngood = ["42"]\nneighborhood = ["x"]\n')
+    assert main(["check", str(gist)]) == 2
+    err = capsys.readouterr().err
+    assert "Write examples as EXAMPLES, good as GOOD." in err
+    assert "EXAMPLES = " not in err
+    assert main(["check", f"{gist}:contains"]) == 2
+    assert "Write examples as EXAMPLES" in capsys.readouterr().err
+    gist.write_text(function + 'EXAMPLES = [{"prompt": "6*7?", "answer": "42"}]\ncontains_good = ["42"]\n')
+    del sys.modules["gist_rewards"]
+    assert targets_of(str(gist)).misnamed == ("contains_good",)
 
 
 def test_functions_of_one_module_are_a_list_to_each_other(tmp_path: Path) -> None:

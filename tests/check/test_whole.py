@@ -87,7 +87,7 @@ def test_components_are_not_blamed_for_what_the_sum_judges() -> None:
     by_name = {one.title: one for one in report.components}
     assert by_name["syntax"]["gold_above_perturbed_gold"].reason == COVERED
     assert by_name["brevity"]["separates_good_from_bad"].outcome == "skipped"
-    assert "the sum of the rewards does not" in " ".join(Section(by_name["syntax"]).notes)
+    assert "The sum of the rewards does not" in " ".join(Section(by_name["syntax"]).notes)
 
 
 @pytest.mark.parametrize("reward", [syntax, fields], ids=lambda one: str(one.__name__))

@@ -188,7 +188,7 @@ def test_20_columns_may_have_any_name_except_those_of_the_options() -> None:
     assert rk.score(odd, ["a"], reward=["0.1"], completions=["0.2"], self=["0.3"]).total[0] == pytest.approx(0.6)
 
 
-@pytest.mark.parametrize("name", ["completion", "messages", "prompt", "example"])
+@pytest.mark.parametrize("name", ["completion", "messages", "example"])
 def test_21_a_column_with_a_reserved_name_is_an_error_that_suggests_another(name: str) -> None:
     with pytest.raises(rk.errors.BindingError, match=f"gold_{name}"):
         rk.score(HALF, ["a"], **{name: ["b"]})  # type: ignore[arg-type]

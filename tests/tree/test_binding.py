@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import collections
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import pandas
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 import rewardkit as rk
 from rewardkit.tree.binding import Binding, detached, distinct
@@ -48,6 +50,38 @@ def test_progress_in_evaluation_is_the_end() -> None:
         return progress.fraction if not progress.training else 0.0
 
     assert rk.score(fraction, ["a"]).total.tolist() == [1.0]
+
+
+def test_a_cell_without_a_value_is_shown_as_it_is() -> None:
+    @rk.reward
+    def close(completion: str, answer: float) -> float:
+        return 1.0
+
+    table = rk.score(close, list("abcd"), answer=[float("nan"), 1, None, pandas.NaT])
+    assert [note.split()[-2] for note in table.notes["close"] if note] == ["nan", "None", "NaT"]
+
+
+def test_an_unreadable_cell_is_one_error_without_frames_of_rewardkit() -> None:
+    def even(value: object) -> object:
+        raise ValueError("it is odd")
+
+    @rk.reward
+    def close(completion: str, answer: Annotated[int, BeforeValidator(even)]) -> float:
+        return 1.0
+
+    @rk.reward
+    def exact(completion: str, answer: int) -> float:
+        return 1.0
+
+    for reward, cause in ((exact, None), (close, None), (exact * 0.5, None)):
+        with pytest.raises(rk.errors.CoercionError, match="column 'answer', row 0") as refused:
+            rk.score(reward, ["a"], answer=["many"])
+        assert refused.value.__cause__ is cause
+        assert refused.value.__suppress_context__
+        assert len(traceback.extract_tb(refused.value.__traceback__)) == 2  # this line, and that of rk.score
+    with pytest.raises(rk.errors.BindingError) as missing:
+        rk.score(exact, ["a"])
+    assert len(traceback.extract_tb(missing.value.__traceback__)) == 2
 
 
 def test_a_default_replaces_a_missing_column() -> None:

@@ -325,6 +325,30 @@ def test_not_optional(annotation: Any) -> None:
         coerce(None, annotation)
 
 
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (Literal["yes", "no"], "Yes"),
+        (Literal["yes", "no"], " YES "),
+        (Literal["yes", "no"] | None, "yess"),
+        (list[Literal["yes", "no"]], ["YES"]),
+        (list[Literal["yes", "no"]], '["Yes"]'),
+        (Literal["YES", "NO"], "yes"),
+    ],
+)
+def test_a_misspelled_option_suggests_the_right_one(annotation: Any, value: object) -> None:
+    with pytest.raises(CoercionError, match=r"(?i)Did you mean 'yes'\?") as refused:
+        coerce(value, annotation)
+    assert "JSON" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("annotation", "value"), [(Literal["yes", "no"], "perhaps"), (Literal[1, 2], "3")])
+def test_other_texts_suggest_no_option(annotation: Any, value: object) -> None:
+    with pytest.raises(CoercionError) as refused:
+        coerce(value, annotation)
+    assert "Did you mean" not in str(refused.value)
+
+
 def test_optional_sees_through_aliases() -> None:
     assert Coercer.of(Annotated[Annotated[int | None, "inner"] | str, "outer"]).optional
     assert Coercer.of(TypeAliasType("Maybe", int | None)).optional

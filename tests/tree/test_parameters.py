@@ -19,6 +19,9 @@ from rewardkit.tree.parameters import Parameter
         ("anser", "Did you mean 'answer'?"),
         ("completions", "name the argument `completion`"),
         ("prompts", "name the argument `prompt`"),
+        ("response", "name the argument `completion`"),
+        ("output", "name the argument `completion`"),
+        ("answer_text", "Did you mean 'answer'?"),
     ],
 )
 def test_a_missing_column_suggests_similar_names_and_replacements_for_trl_arguments(column: str, hint: str) -> None:
@@ -29,6 +32,19 @@ def test_a_missing_column_suggests_similar_names_and_replacements_for_trl_argume
     assert column in str(caught.value)
     assert "Columns: answer." in str(caught.value)
     assert hint.lower() in str(caught.value).lower()
+    # A column may be mapped; a misnamed argument must be renamed.
+    assert ("with_columns" in str(caught.value)) == ("Did you mean" in hint)
+
+
+def test_an_argument_next_to_the_completion_is_not_taken_for_it() -> None:
+    @rk.reward
+    def close(completion: str, response: str) -> float:
+        return float(completion == response)
+
+    with pytest.raises(rk.errors.BindingError) as caught:
+        rk.score(close, ["a"], answer=["b"])
+    assert "`completion`" not in str(caught.value)
+    assert "with_columns(response=" in str(caught.value)
 
 
 def test_keyword_catch_alls_are_refused_when_the_reward_is_made() -> None:

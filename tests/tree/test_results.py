@@ -6,6 +6,7 @@ import asyncio
 import functools
 import math
 import os
+import re
 import signal
 import sys
 import threading
@@ -96,8 +97,17 @@ def test_bounds_allow_for_rounding_and_clip_nothing() -> None:
 
 
 def test_a_score_out_of_bounds_says_how_to_declare_it() -> None:
-    with pytest.raises(rk.errors.RewardBug, match=r"bounds=\(0\.0, 2\.5\)"):
-        rk.score(rk.reward(name="r")(lambda completion: 2.5), ["a"])
+    for score, bounds, name, pasted in (
+        (2.5, (0.0, 1.0), "highest", (0.0, math.inf)),
+        (-16, (0.0, 1.0), "lowest", (-math.inf, 1.0)),
+        (-1, (0.0, math.inf), "lowest", (-math.inf, math.inf)),
+    ):
+        reward = rk.reward(name="r", bounds=bounds)(lambda completion, score=score: score)
+        with pytest.raises(rk.errors.RewardBug, match=f"Declare the {name} value") as caught:
+            rk.score(reward, ["a"])
+        declared = re.search(r"@rk\.reward\(bounds=(.*)\)$", str(caught.value).splitlines()[0])
+        assert declared is not None
+        assert eval(declared[1]) == pasted
 
 
 @pytest.mark.parametrize("bounds", [(-math.inf, math.inf), (-1e308, 1e308)])
@@ -106,7 +116,10 @@ def test_wide_bounds_still_refuse_what_is_not_finite_in_float32(bounds: tuple[fl
     reward = rk.reward(name="r", bounds=bounds, on_error=0.0)(lambda completion: values[completion])
     table = rk.score(reward, list(values))
     assert table.outcomes["r"].tolist() == ["scored", "scored", *["errored"] * 4]
-    assert "returned 1e+39, which is too large for the float32 of trainers" in table.notes["r"][4]
+    assert (
+        "returned 1e+39, which is too large for float32, the number type of trainers. Scale down the score"
+        in table.notes["r"][4]
+    )
     alone = rk.score(reward, ["huge"])
     assert alone.outcomes["r"].tolist() == ["errored"]
 

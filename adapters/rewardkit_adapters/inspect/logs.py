@@ -50,7 +50,7 @@ def _zstandard(path: Path, info: zipfile.ZipInfo) -> bytes:
         import zstandard
     except ImportError as error:
         raise MissingExtraError(
-            f"{path} is compressed with Zstandard, which zipfile reads only from Python 3.14 on. Install it: "
+            f"{path} is compressed with Zstandard, which zipfile reads only in Python 3.14 and later. Install it: "
             f"{install_command('inspect')}, or convert the log: inspect log convert --to json --output-dir logs {path}"
         ) from error
     with path.open("rb") as file:
@@ -221,7 +221,7 @@ def _read_archive(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        raise DataError(f"{path}: not a log of inspect_ai ({error})") from None
+        raise DataError(f"{path}: not an inspect_ai log ({error})") from None
     with archive:
         names = archive.namelist()
         header = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
@@ -244,7 +244,7 @@ def _parse_object(path: Path, name: str, data: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: {name} is not JSON ({error}): {shorten(data[:200])}") from None
     if not isinstance(value, Mapping):
-        raise DataError(f"{path}: {name} is not an object but {shorten(value)}: this is not a log of inspect_ai")
+        raise DataError(f"{path}: {name} is not an object but {shorten(value)}: this is not an inspect_ai log")
     return value
 
 

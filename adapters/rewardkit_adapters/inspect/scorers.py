@@ -168,7 +168,7 @@ def number(value: Any) -> float:
     converted = _number(value)
     if converted is None:
         raise InvalidReturn(
-            f"returned the value {shorten(value)}, which inspect_ai's metrics cannot turn into a number either",
+            f"returned the value {shorten(value)}, which inspect_ai's metrics cannot convert to a number either",
             "Pass value=, a function that does: rk.from_inspect(scorer, value={'A': 1.0, 'B': 0.0}.get)",
         )
     return converted
@@ -200,7 +200,7 @@ def _pick_value(value: Any, pick: Pick) -> Any:
         return value
     else:
         raise InvalidReturn(
-            f"returned the value {shorten(value)}, of which value={pick!r} picks nothing", "Drop value="
+            f"returned the value {shorten(value)}, but value={pick!r} selects nothing from it", "Drop value="
         )
     if pick is None and len(keys) == 1:
         pick = keys[0]
@@ -405,8 +405,8 @@ class Call:
                 raise _classify_error(error) from error
         if sandboxes.asked:
             raise RunStopped(
-                "the scorer asks for the sandbox of a sample, which a completion lacks. Score it in inspect_ai, or "
-                "test code with rk.code_tests"
+                "the scorer needs the sandbox of a sample, which a completion does not have. Score it in inspect_ai, "
+                "or test code with rk.code_tests"
             )
         try:
             return convert_score(score, self.value, state.output.completion)
@@ -471,7 +471,7 @@ def from_inspect(
     """
     if isinstance(scorer, (Reward, Schedule, type, str)) or not callable(scorer):
         raise RewardTypeError(
-            f"from_inspect: expected a scorer of inspect_ai, got {shorten(scorer)} ({type(scorer).__name__})"
+            f"from_inspect: expected a scorer from inspect_ai, got {shorten(scorer)} ({type(scorer).__name__})"
         )
     label = _unqualified(scorer)
     if not is_async(scorer):
@@ -481,7 +481,7 @@ def from_inspect(
             f"{hint or 'A scorer is async def score(state, target)'}"
         )
     if not hashable(scorer):
-        raise RewardTypeError(f"from_inspect: {label} is not hashable, which a reward must be. Pass a function")
+        raise RewardTypeError(f"from_inspect: {label} is not hashable, but a reward must be. Pass a function")
     fixed = None if on_error is None else policy_number(label, "on_error", on_error)
     options = [f"{key}={option!r}" for key, option in (("name", name), ("value", value)) if option is not None]
     options += [f"target={target!r}"] if target != "target" else []

@@ -117,7 +117,7 @@ def send_request(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any
     if state_of(mailbox) == "finished":
         folder, target = shlex.quote(str(mailbox.folder.parent)), shlex.quote(reward or "reward.py:reward")
         raise RewardKitError(
-            f"the training of {folder} has finished, so its reward cannot change. Try a reward on its last batch "
+            f"the training run in {folder} has finished, so its reward cannot change. Try a reward on its last batch "
             f"(rewardkit update {folder} {target} --dry-run) or on the whole record (rewardkit score {folder} "
             f"--reward {target})"
         )

@@ -319,10 +319,10 @@ def from_openenv(
     if not is_rubric(rubric):
         hint = f" Pass an instance: from_openenv({rubric.__name__}(...))" if isinstance(rubric, type) else ""
         raise RewardTypeError(
-            f"from_openenv: expected a rubric of OpenEnv, got {shorten(rubric)} ({type(rubric).__name__}).{hint}"
+            f"from_openenv: expected an OpenEnv rubric, got {shorten(rubric)} ({type(rubric).__name__}).{hint}"
         )
     if not all(map(hashable, (rubric, step, reset))):
-        raise RewardTypeError("from_openenv: the rubric, step= and reset= must be hashable, as every part of a reward")
+        raise RewardTypeError("from_openenv: the rubric, step=, and reset= must be hashable, as every part of a reward")
     for ignored in ignored_forwards(rubric):
         warn(
             f"{ignored} overrides forward, which OpenEnv never calls: the container's own __call__ computes the score. "
@@ -332,7 +332,7 @@ def from_openenv(
     if uncalled:
         method = uncalled[0].partition(".")[2]
         warn(
-            f"from_openenv: an environment calls {', '.join(uncalled)} at its reset, and nothing does so here: the "
+            f"from_openenv: an environment calls {', '.join(uncalled)} at its reset, but nothing does so here: the "
             "rubric is reset before each completion. Pass reset=, such as lambda rubric, answer: "
             f"rubric.{method}(answer)"
         )

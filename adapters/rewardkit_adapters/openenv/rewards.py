@@ -78,7 +78,7 @@ def to_openenv(
         from rewardkit_adapters.openenv.rubrics import AsyncRewardRubric, RewardRubric
     except ImportError as error:
         raise MissingExtraError(
-            f"rk.to_openenv makes a rubric of OpenEnv, but OpenEnv cannot be imported ({error}). Install it: pip "
+            f"rk.to_openenv creates an OpenEnv rubric, but OpenEnv cannot be imported ({error}). Install it: pip "
             "install openenv-core"
         ) from error
 

@@ -270,7 +270,7 @@ class Attempt:
                     environment_factory=None if environment is None else functions.environments(environment),
                 )
         except (ValueError, TypeError, OSError, ImportError) as error:
-            raise ConfigError(f"TRL cannot make the trainer: {_readable(error)}") from error
+            raise ConfigError(f"TRL cannot create the trainer: {_readable(error)}") from error
         for callback in (PrinterCallback, ProgressCallback):
             trainer.remove_callback(callback)
         return trainer, functions
@@ -338,7 +338,8 @@ def _refuse_a_run(output: Path) -> None:
 
     if folder.holds_a_run(output):
         raise ConfigError(
-            f"{short(output)} holds a run already. Pass --resume to continue it, or --output DIR to start another one"
+            f"{short(output)} already contains a run. Pass --resume to continue it, or --output DIR to start another "
+            "one"
         )
 
 
@@ -373,17 +374,20 @@ def _is_fit(plan: Plan, console: Console) -> bool:
 
     if plan.config.preflight is None:
         return True
+    from rewardkit.check.run.status import shown_status
     from rewardkit_adapters.runner.preflight import preflight
 
     # No spinner: a thread would draw it, but the laws run in forked processes.
     console.print("Preflight: checking the data, the reward and the settings", style="dim")
-    report = preflight(
-        plan.config,
-        reward=plan.reward,
-        training=plan.training,
-        held_out=plan.held_out,
-        locations=plan.locations,
-    )
+    with shown_status() as show:
+        report = preflight(
+            plan.config,
+            reward=plan.reward,
+            training=plan.training,
+            held_out=plan.held_out,
+            locations=plan.locations,
+            show=show,
+        )
     console.print(Text(report.text()), soft_wrap=True)
     return bool(report.ok)
 

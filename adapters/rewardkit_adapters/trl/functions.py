@@ -67,7 +67,7 @@ class RewardFunctions(list[Any]):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise RewardTypeError, because the trainer took a list inside another list for a function."""
         raise RewardTypeError(
-            "rk.to_trl returns a list, and here it is inside another list. Pass it as it is: "
+            "rk.to_trl returns a list, but here it is inside another list. Pass it unchanged: "
             "reward_funcs=rk.to_trl(reward)"
         )
 
@@ -159,7 +159,7 @@ def _join_functions(functions: list[Any]) -> RewardFunctions:
     for path, count in paths.items():
         if count > 1:
             raise RewardDefinitionError(
-                f"{count} lists record into {path!r}, so their rows would be mixed. Give each list its own folder, or "
+                f"{count} lists record to {path!r}, so their rows would be mixed. Give each list its own folder, or "
                 "pass all rewards to one to_trl([...], record=...)"
             )
     return joined
@@ -220,9 +220,9 @@ def to_trl(
     """
     layout = layout_of(reward, outputs, weights)
     if transcripts is not None and (not isinstance(transcripts, str) or not transcripts):
-        raise RewardDefinitionError(f"to_trl: transcripts= is the name of a field, got {shorten(transcripts)}")
+        raise RewardDefinitionError(f"to_trl: transcripts= must be the name of a field, got {shorten(transcripts)}")
     if is_error is not None and not callable(is_error):
-        raise RewardDefinitionError(f"to_trl: is_error= is a function of a result's text, got {shorten(is_error)}")
+        raise RewardDefinitionError(f"to_trl: is_error= must be a function of a result's text, got {shorten(is_error)}")
     make_updates = None
     if updates and record is not None:
         from rewardkit_adapters.live.updates import Updates

@@ -291,7 +291,7 @@ class GuardCallback(TrainerCallback):
             if guard.watch == "kl" and getattr(args, "beta", None) == 0.0:
                 raise RewardDefinitionError(
                     f"a guard watches {guard}, but with beta=0.0 the trainer does not compute the KL divergence. "
-                    "Remove the guard: only a run with GRPOConfig(beta=...) above 0 has a KL"
+                    "Remove the guard, or set beta above 0 in GRPOConfig: without it, a run has no KL divergence"
                 )
             if (
                 RADAR in watch.keys
@@ -309,7 +309,7 @@ class GuardCallback(TrainerCallback):
                 )
             if guard.action == "freeze" and getattr(args, "deepspeed_plugin", None) is not None:
                 raise RewardDefinitionError(
-                    f"the guard of {guard} cannot freeze the policy: DeepSpeed does not let go of its gradients. Use "
+                    f"the guard on {guard} cannot freeze the policy: DeepSpeed does not release its gradients. Use "
                     "action: stop or action: warn"
                 )
 

@@ -579,8 +579,8 @@ def signals(task: Any) -> list[Signal]:
         runtime = inspect.signature(signal.function).parameters.get("runtime")
         if runtime is not None and runtime.default is runtime.empty:
             raise RewardDefinitionError(
-                f"{type(task).__name__}.{signal.name} needs the runtime of a rollout, which a completion lacks. "
-                "Score it in verifiers"
+                f"{type(task).__name__}.{signal.name} needs the runtime of a rollout, which a completion does not "
+                "have. Score it in verifiers"
             )
     return task_signals
 
@@ -707,8 +707,8 @@ def _convert_function(function: Callable[..., Any], name: str | None) -> Reward:
         if isinstance(function, type):
             hint = f" Pass an instance: from_verifiers({function.__name__}(...))"
         raise RewardTypeError(
-            "from_verifiers: expected a rubric, a task or a reward function of verifiers, got "
-            f"{shorten(function)} ({type(function).__name__}).{hint}"
+            f"from_verifiers: expected a rubric, a task, or a reward function from verifiers, got {shorten(function)} "
+            f"({type(function).__name__}).{hint}"
         )
     label = checked_name(name if name is not None else name_of(function))
     try:

@@ -18,8 +18,10 @@ from typing import Any, Literal, overload
 
 from rewardkit.check.completion.lines import deciding_line
 from rewardkit.check.findings import Finding, Law, Turn, advice_for
+from rewardkit.check.reading.slips import reads_messages
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import shrink_text
+from rewardkit.check.reward_under_test.sweep import given, has_messages
 from rewardkit.check.reward_under_test.trials import EQUAL, Trial, TrialResult, text_of, with_text
 from rewardkit.check.reward_under_test.whole import COVERED, covered, refused_by_others
 from rewardkit.errors import RewardDefinitionError, shorten
@@ -319,6 +321,20 @@ def about_good(subject: RewardUnderTest) -> str:
         count = f"{len(good[0])} completion{'' if len(good[0]) == 1 else 's'}"
         return f". good= has {count} for {len(good)} examples, and all count as correct for each: pass one per example"
     return ""
+
+
+def misread_chat(subject: RewardUnderTest) -> str:
+    """Return advice if a trainer's function compares chat messages as if they were text; "" otherwise."""
+    is_plain = any(binding.foreign for _, binding in subject.bindings)
+    if not is_plain or not has_messages(subject) or reads_messages(subject.reward):
+        return ""
+    values = {round(score.value, 9) for score in subject.see(given(subject)) if score.scored}
+    if len(values) > 1:
+        return ""
+    return (
+        "Completions are lists of chat messages here, because the prompts are. Read the text with "
+        'completion[-1]["content"]. If your dataset has texts as prompts, give the examples texts'
+    )
 
 
 def shortest(

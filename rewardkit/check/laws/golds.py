@@ -13,7 +13,7 @@ from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.parsed_completion import ANSWERS, as_number, replaced
 from rewardkit.check.completion.tag_violations import misspelled
 from rewardkit.check.findings import COMPARE, Finding, Turn
-from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, needs_good, shortest
+from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, misread_chat, needs_good, shortest
 from rewardkit.check.reward_under_test.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sweep import given, score_sweep
@@ -82,7 +82,7 @@ def gold_gets_the_maximum(subject: RewardUnderTest) -> Iterator[Finding]:
                 continue
             message = _too_low(subject, score, lowest)
             if message:
-                yield finding(subject, trial, score, message + about_good(subject))
+                yield finding(subject, trial, score, message + about_good(subject), advice=misread_chat(subject))
                 return
     yield from _out_of_reach(subject)
     for name, part in gated(subject):
@@ -233,7 +233,7 @@ def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None
             message = (
                 f"an incorrect completion scores {score.value:.6g}, a correct one {min(scored):.6g}{margin_note}{asks}"
             )
-            yield finding(subject, wrong, score, message)
+            yield finding(subject, wrong, score, message, advice=misread_chat(subject))
 
 
 @law(
@@ -364,7 +364,7 @@ def _own_code(subject: RewardUnderTest) -> None:
     """Raise `Skip` if the reward has no user-defined function."""
     needs_good(subject)
     if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
-        raise Skip("the options of a ready reward set its behavior")
+        raise Skip("the behavior of a ready reward is set by its options")
 
 
 @law(

@@ -13,7 +13,7 @@ from rewardkit.batch.messages import prompt_text
 from rewardkit.batch.score import Outcome
 from rewardkit.check.completion.parsed_completion import ParsedCompletion, as_number, marks
 from rewardkit.check.findings import Finding, Turn
-from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, needs_good
+from rewardkit.check.laws.base import Skip, Variant, about_good, finding, law, misread_chat, needs_good
 from rewardkit.check.reward_under_test.judgment import Judged, judged
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.sensitivity import atoms_of
@@ -203,7 +203,9 @@ def informative(subject: RewardUnderTest) -> Iterator[Finding]:
         value = next(iter(values), math.nan)
         message = f"all {len(scored_pairs)} completions tried score {value:.6g}{about_good(subject)}"
         trial = (given(subject) or [scored_pairs[0][0]])[0]
-        yield finding(subject, trial, subject.see([trial])[0], message, advice=_likely_reason(subject))
+        yield finding(
+            subject, trial, subject.see([trial])[0], message, advice=misread_chat(subject) or _likely_reason(subject)
+        )
         return
     yield from _idle_groups(subject, scored_pairs)
     if subject.scope == "sample":
@@ -337,7 +339,7 @@ def reads_what_it_asks_for(subject: RewardUnderTest) -> Iterator[Finding]:
     share arguments.
     """
     if not subject.columns_forgotten:
-        raise Skip("its functions read all columns that they ask for")
+        raise Skip("its functions read all columns that they request")
     for column in sorted(subject.columns_forgotten):
         trial = next(iter(given(subject)), Trial(subject.formed("")))
         message = f"it asks for the column {column!r} and never reads it"

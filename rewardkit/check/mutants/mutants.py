@@ -102,7 +102,7 @@ def mutants(
     for name in chosen:
         if name not in ALL:
             raise RewardDefinitionError(
-                f"no operator is called {name!r}.{near_miss(name, ALL)} They are {', '.join(ALL)}"
+                f"no operator is called {name!r}.{near_miss(name, ALL)} Operators: {', '.join(ALL)}"
             )
     if not isinstance(reward, str):
         function = inspect.unwrap(reward)
@@ -111,7 +111,7 @@ def mutants(
     try:
         source = Source(reward)
     except SyntaxError as error:
-        raise RewardDefinitionError(f"the source is not Python: {error}") from None
+        raise RewardDefinitionError(f"the source is not valid Python: {error}") from None
     by_source: dict[str, Mutant] = {}
     for site in sites_of(source, of):
         for name in chosen:
@@ -130,7 +130,8 @@ def _source_of(function: Callable[..., Any]) -> tuple[str, str]:
         text = "".join(linecache.getlines(path)) or inspect.getsource(sys.modules[function.__module__])
     except (*NO_SOURCE, KeyError):
         raise RewardDefinitionError(
-            f"{shorten(function)} has no source. Pass the text of its module, or a function that is defined in a file"
+            f"{shorten(function)} has no source. Pass the source text of its module, or a function that is defined in "
+            "a file"
         ) from None
     return text, path
 

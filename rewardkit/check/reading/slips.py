@@ -162,6 +162,21 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
+def reads_messages(reward: Reward) -> bool:
+    """Return whether a reward's functions read the content of chat messages, as in ``completion[0]["content"]``."""
+    return any("content" in _keys(function.__code__) for function in reachable(reward))
+
+
+def _keys(code: CodeType) -> Iterator[Any]:
+    """Yield the names and constants in a function's code, including the functions inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _keys(constant)
+        else:
+            yield constant
+
+
 _FLAGS = frozenset(("I", "IGNORECASE", "S", "DOTALL", "M", "MULTILINE", "X", "VERBOSE", "A", "ASCII"))
 _ENDS = {"strip": ("removeprefix", "removesuffix"), "lstrip": ("removeprefix",), "rstrip": ("removesuffix",)}
 # Signs that a text was written as a pattern: "\d", ".*", "(?", "[".

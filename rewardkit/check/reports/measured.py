@@ -149,7 +149,8 @@ def estimate_signal(
     """
     if (steps is None) != (completions_per_step is None):
         raise RewardDefinitionError(
-            "estimate_signal: pass both steps= and completions_per_step=, whose product is the number of completions"
+            "estimate_signal: pass both steps= and completions_per_step=, so that their product is the number of "
+            "completions"
         )
     scorer = Scorer(reward)
     records = read(data)

@@ -22,7 +22,7 @@ _NEEDS_PARTS = ("content in parts", "an image", "an empty list of parts")
 
 def reachable_shapes(subject: RewardUnderTest) -> dict[str, Any]:
     """Return the message shapes, by description, that a trainer passes for the given data."""
-    if not _has_messages(subject):
+    if not has_messages(subject):
         return {}
     names = (*(_NEEDS_TOOLS if _has_tools(subject) else ()), *(_NEEDS_PARTS if _has_parts(subject) else ()))
     return {name: SHAPES[name] for name in names}
@@ -35,7 +35,7 @@ def reachable_text(text: str) -> bool:
 
 def unreachable(subject: RewardUnderTest) -> Iterator[tuple[Trial, str]]:
     """Yield completions that cannot occur in a run on the given data, each with a description."""
-    if _has_messages(subject) or not subject.plain:
+    if has_messages(subject) or not subject.plain:
         reachable_names = reachable_shapes(subject)
         for name, shape in SHAPES.items():
             if name not in reachable_names:
@@ -45,7 +45,8 @@ def unreachable(subject: RewardUnderTest) -> Iterator[tuple[Trial, str]]:
             yield Trial(subject.formed(text), 0), name
 
 
-def _has_messages(subject: RewardUnderTest) -> bool:
+def has_messages(subject: RewardUnderTest) -> bool:
+    """Return whether completions are chat messages, because the given ones or the prompts are."""
     return subject.conversational or any(isinstance(example.prompt, list) for example in subject.examples)
 
 

@@ -14,11 +14,13 @@ from rewardkit.check.check import subject_of
 from rewardkit.check.declarations import Declarations
 from rewardkit.check.findings import READS_CHAT
 from rewardkit.check.labels import bound_with
+from rewardkit.check.reading.slips import reads_messages
 from rewardkit.check.reward_under_test.bound_reward import BoundReward
 from rewardkit.check.reward_under_test.reward_under_test import RewardUnderTest
 from rewardkit.check.reward_under_test.trials import Trial, TrialResult
 from rewardkit.check.run.isolation import Note, can_isolate, run_in_child
 from rewardkit.errors import BindingError, NoExamples, RewardDefinitionError, RewardKitError
+from rewardkit.tree.conversion import tree_of
 from rewardkit.tree.loading import WHAT, Loaded, survey
 
 _CHAT = [{"prompt": [{"role": "user", "content": "..."}]}]
@@ -37,12 +39,14 @@ class LeftOut:
         reason: why the candidate is not checked.
         certain: whether the candidate is certainly a reward, which should have been checked.
         columns: the columns that the candidate reads, if it is left out for lack of examples.
+        chat: whether the candidate reads chat messages.
     """
 
     name: str
     reason: str
     certain: bool = False
     columns: tuple[str, ...] = ()
+    chat: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,14 @@ class Targets:
         bound: the rewards to check.
         kinds: the kind of each reward in `bound`; an empty string if the target names the reward.
         left_out: the candidates that are not checked.
+        misnamed: lists of the module that need a name in capitals to be used by the check.
     """
 
     target: str
     bound: tuple[BoundReward, ...]
     kinds: tuple[str, ...]
     left_out: tuple[LeftOut, ...] = ()
+    misnamed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return a list of the candidates, followed by the definition of a candidate."""
@@ -68,21 +74,29 @@ class Targets:
         width = max(len(name) for name, _ in rows)
         count = f"{len(rows)} candidate{'' if len(rows) == 1 else 's'}, {len(self.bound)} to check"
         listed = (f"  {name:<{width}}  {status}" for name, status in rows)
-        return "\n".join([f"{self.target}: {count}", *listed, f"{WHAT}.", *stub_of(self.left_out)])
+        return "\n".join([f"{self.target}: {count}", *listed, f"{WHAT}.", *stub_of(self.left_out, self.misnamed)])
 
 
-def stub_of(left_out: Sequence[LeftOut]) -> list[str]:
-    """Return lines to paste into a module whose rewards lack examples; an empty list if none do."""
+def stub_of(left_out: Sequence[LeftOut], misnamed: Sequence[str] = ()) -> list[str]:
+    """Return lines to paste into a module whose rewards lack examples, and the names in it that need capitals."""
+    lines = []
+    if misnamed:
+        capitals = ", ".join(f"{name} as {name.upper()}" for name in misnamed)
+        lines = ["", f"The check reads only names in capitals. Write {capitals}."]
     lacking = [candidate for candidate in left_out if candidate.columns]
-    if not lacking:
-        return []
+    if not lacking or any(name.lower() == "examples" for name in misnamed):
+        return lines
+    names = ", ".join(candidate.name for candidate in lacking)
     columns = dict.fromkeys(name for candidate in lacking for name in candidate.columns)
     cells = "".join(f', "{name}": "..."' for name in columns)
+    # With a chat prompt, completions are lists of messages, which a function for texts misreads.
+    prompt = '[{"role": "user", "content": "..."}]' if any(candidate.chat for candidate in lacking) else '"..."'
     return [
+        *lines,
         "",
-        "To check the others, write two or three rows of your data and their completions into the module:",
+        f"To check {names}, write two or three rows of your data, with their completions, into the module:",
         "",
-        f'EXAMPLES = [{{"prompt": [{{"role": "user", "content": "..."}}]{cells}}}]',
+        f'EXAMPLES = [{{"prompt": {prompt}{cells}}}]',
         'GOOD = ["..."]  # a correct completion for each example',
         'BAD = ["..."]  # an incorrect completion for each example',
     ]
@@ -113,7 +127,7 @@ def targets_of(target: str, **options: Any) -> Targets:
                 bound.append((candidate, bound_reward))
     if not bound:
         listed = "; ".join(f"{candidate.name}: {candidate.reason}" for candidate in left_out)
-        stub = "\n".join(stub_of(left_out))
+        stub = "\n".join(stub_of(left_out, candidates[0].misnamed))
         raise RewardDefinitionError(f"{target} has nothing to check. {listed}. {WHAT}.{stub and chr(10) + stub}")
     rewards = [candidate.reward for candidate, _ in bound]
     return Targets(
@@ -124,6 +138,7 @@ def targets_of(target: str, **options: Any) -> Targets:
         ),
         tuple(candidate.kind for candidate, _ in bound),
         tuple(left_out),
+        candidates[0].misnamed,
     )
 
 
@@ -141,7 +156,12 @@ def _bind_candidate(candidate: Loaded, options: Mapping[str, Any]) -> BoundRewar
     except NoExamples as error:
         detail = ", ".join(error.columns) or "columns"
         return LeftOut(
-            candidate.name, f"it reads {detail}, but has no examples", certain=not is_doubtful, columns=error.columns
+            candidate.name,
+            f"it reads {detail}, but has no examples",
+            certain=not is_doubtful,
+            columns=error.columns,
+            chat=candidate.kind == "TRL function"
+            and reads_messages(tree_of(candidate.reward, "a reward with examples")),
         )
     except BindingError as error:
         return LeftOut(candidate.name, str(error), certain=not is_doubtful)

@@ -172,8 +172,8 @@ def _names(options: object) -> tuple[str, ...]:
         )
     if len(names) > MOST_OPTIONS:
         raise RewardDefinitionError(
-            f"choice: got {len(names):,} options, the limit is {MOST_OPTIONS}. For free text, use rk.exact"
+            f"choice: got {len(names):,} options, but the limit is {MOST_OPTIONS}. For free text, use rk.exact"
         )
     if len({name.casefold() for name in names}) < len(names):
-        raise RewardDefinitionError(f"choice: each option must be different, got {shorten(list(names))}")
+        raise RewardDefinitionError(f"choice: the options must all be different, got {shorten(list(names))}")
     return names

@@ -68,16 +68,16 @@ class Budget:
         limits = {"calls": self.calls, "tokens": self.tokens, "money": self.money}
         for name, limit in limits.items():
             if limit is not None and not (_is_number(limit) and limit > 0):
-                raise RewardDefinitionError(f"rk.Budget: {name} must be a number above 0, got {shorten(limit)}")
+                raise RewardDefinitionError(f"rk.Budget: {name} must be a number greater than 0, got {shorten(limit)}")
         if all(limit is None for limit in limits.values()):
-            raise RewardDefinitionError("rk.Budget has no limit. Pass calls=, tokens= or money=")
+            raise RewardDefinitionError("rk.Budget has no limit. Pass calls=, tokens=, or money=")
         if self.on_exhausted not in ("stop", "skip", "fall_back"):
             raise RewardDefinitionError(
-                f"rk.Budget: on_exhausted must be 'stop', 'skip' or 'fall_back', got {shorten(self.on_exhausted)}"
+                f"rk.Budget: on_exhausted must be 'stop', 'skip', or 'fall_back', got {shorten(self.on_exhausted)}"
             )
         if not (_is_number(self.warn_at) and 0 < self.warn_at <= 1):
             raise RewardDefinitionError(
-                f"rk.Budget: warn_at must be above 0 and at most 1, got {shorten(self.warn_at)}"
+                f"rk.Budget: warn_at must be greater than 0 and at most 1, got {shorten(self.warn_at)}"
             )
         object.__setattr__(self, "prices", _price_list(self.prices))
         if self.money is not None and not self.prices:

@@ -218,8 +218,8 @@ def judge(
         budget.check(endpoint.model)
     if cache is not None and not deterministic:
         raise RewardDefinitionError(
-            "judge: deterministic=False asks again for equal samples, but a cache returns the first verdict for all of "
-            "them. Drop cache= or deterministic=False"
+            "judge: deterministic=False requests a new verdict for equal samples, but a cache returns the first "
+            "verdict for all of them. Drop cache= or deterministic=False"
         )
     brief = Brief(
         service, parsed_rubric, names, reference, _count("max_characters", max_characters), bool(deterministic)
@@ -228,18 +228,18 @@ def judge(
         lacking = {*names} - {"prompt", *dict(canary.columns)}
         if lacking:
             raise RewardDefinitionError(
-                f"judge: the rubric needs the columns {', '.join(sorted(lacking))}, but this canary has none: "
+                f"judge: the rubric needs the columns {', '.join(sorted(lacking))}, but this canary lacks them: "
                 f"{shorten(canary)}. Add them to its row"
             )
     if canaries is not None and not isinstance(form, Scale):
         raise RewardDefinitionError(
-            "judge: canaries have one score each, so they do not work with criteria=, checklist= or compare=. Drop "
+            "judge: canaries have one score each, so they do not work with criteria=, checklist=, or compare=. Drop "
             "canaries="
         )
     examples = tuple(examples)
     if form is None and examples:
         raise RewardDefinitionError(
-            "judge: examples= show how to score one completion, but compare= ranks them. Drop examples="
+            "judge: examples= show how to score one completion, but compare= ranks completions. Drop examples="
         )
     binding = Binding(
         GroupJudge(brief)
@@ -274,7 +274,7 @@ def _form(
 ) -> tuple[Form | None, tuple[Criterion, ...]]:
     """Return the form of the verdict (None for a ranking), and the criteria (empty if there are none)."""
     if sum(option is not None for option in (criteria, checklist, compare)) > 1:
-        raise RewardDefinitionError("judge: criteria=, checklist= and compare= exclude each other. Pass only one")
+        raise RewardDefinitionError("judge: criteria=, checklist=, and compare= cannot be combined. Pass only one")
     if criteria is not None:
         listed = checked_criteria(criteria, scale)
         return Scales(tuple((item.name, item.text, item.scale or scale) for item in listed)), listed
@@ -310,7 +310,7 @@ def _example(example: Any, form: Form) -> Example:
 
 def _count(option: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise RewardDefinitionError(f"judge: {option} must be a whole number, at least 1, got {shorten(value)}")
+        raise RewardDefinitionError(f"judge: {option} must be a whole number of at least 1, got {shorten(value)}")
     return value
 
 

@@ -442,12 +442,12 @@ def reward_model(
     for option, value in (("batch_size", batch_size), ("max_length", max_length)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise RewardDefinitionError(
-                f"rk.reward_model: {option} must be a whole number, at least 1, got {shorten(value)}"
+                f"rk.reward_model: {option} must be a whole number of at least 1, got {shorten(value)}"
             )
     if not isinstance(model, str) and not callable(model):
         raise RewardDefinitionError(f"rk.reward_model: model must be a name or a module, got {shorten(model)}")
     if not isinstance(model, str) and tokenizer is None:
-        raise RewardDefinitionError("rk.reward_model: model is a module, so pass its tokenizer=")
+        raise RewardDefinitionError("rk.reward_model: model is a module, so also pass tokenizer=")
     if not (hashable(model) and hashable(tokenizer)):
         raise RewardDefinitionError("rk.reward_model: model and tokenizer must be hashable")
     limits = bounds if bounds is not None else ((0.0, 1.0) if probability else (-math.inf, math.inf))

@@ -425,7 +425,7 @@ class GoldAnswer:
         if reason := self._problem(gold):
             where = 'rk.extract.after("####")' if "####" in extracted else "rk.extract.boxed()"
             raise ValueError(
-                f"{shorten(extracted, 60)} {reason}. For a column of whole solutions, pass gold=, such as "
+                f"{shorten(extracted, 60)} {reason}. For a column with whole solutions, pass gold=, such as "
                 f"gold={where}. Write an answer in words as \\text{{words}}. For answers that only a reader can "
                 'compare, pass on_unparsable_gold="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
             )
@@ -768,7 +768,9 @@ def math_equal(
         raise MissingExtraError.of("rk.math_equal", "math")
     seconds = checked_number(timeout, "math_equal: timeout")
     if not 0.0 < seconds <= MAX_SECONDS:
-        raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
+        raise RewardDefinitionError(
+            f"math_equal: timeout must be greater than 0 and at most {MAX_SECONDS:g} s, got {timeout}"
+        )
     return against_gold(
         MathEqual(not allow_unevaluated, float(seconds)),
         "math_equal",

@@ -156,7 +156,7 @@ def number(
         if checked_number(value, f"number: {name}") < 0.0:
             raise RewardDefinitionError(f"number: {name} must be 0 or more, got {value}")
     if scale is not None and checked_number(scale, "number: scale") <= 0.0:
-        raise RewardDefinitionError(f"number: scale must be above 0, got {scale}")
+        raise RewardDefinitionError(f"number: scale must be greater than 0, got {scale}")
     for name, flag in (("thousands", thousands), ("percent", percent)):
         if not isinstance(flag, bool):
             raise RewardDefinitionError(f"number: {name} must be True or False, got {shorten(flag)}")
@@ -199,8 +199,8 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
     values = [value for _, value in steps]
     if steps[0][0] < 0.0 or not values[0] < 1.0 or values[-1] < 0.0 or values != sorted(values, reverse=True):
         raise RewardDefinitionError(
-            "number: credit steps map an excess (0 or more) to a credit below 1 that falls as the excess grows, as in "
-            f"{{0.01: 0.8, 0.1: 0.5}}, got {shorten(dict(credit))}"
+            "number: credit steps must map an excess (0 or more) to a credit below 1 that falls as the excess grows, "
+            f"as in {{0.01: 0.8, 0.1: 0.5}}, got {shorten(dict(credit))}"
         )
     return steps
 
@@ -220,7 +220,8 @@ def _units(units: Iterable[str] | Mapping[str, float]) -> tuple[tuple[str, Fract
             raise RewardDefinitionError(f"number: the unit {name!r} is listed twice. Remove one")
         if _PART_OF_A_NUMBER.match(name[0]) or _PART_OF_A_NUMBER.match(name[-1]):
             raise RewardDefinitionError(
-                f"number: a unit must not start or end with a digit, sign or %, got {unit!r}. Pass percent=True for 45%"
+                f"number: a unit must not start or end with a digit, a sign, or %, got {unit!r}. Pass percent=True for "
+                "45%"
             )
         factors[name] = Fraction(repr(float(factor)))
     return tuple(sorted(factors.items(), key=lambda item: (-len(item[0]), item[0])))

@@ -224,10 +224,11 @@ def _check_followed(follower: PerformanceSchedule, nodes: dict[str, Reward]) -> 
         here = next((label for label, node in nodes.items() if node == follower.source), None)
         if here is not None:
             raise RewardDefinitionError(
-                f"{follower!r} follows {follower.source!r}, whose name in this reward is {here!r}, since another one "
-                f"is called {name!r}. Pass the name to the schedule, {here!r}, instead of the reward"
+                f"{follower!r} follows {follower.source!r}, whose name in this reward is {here!r}, because another "
+                f"component is called {name!r}. Pass the name {here!r} to the schedule instead of the reward"
             )
         raise RewardDefinitionError(
-            f"{follower!r} follows {follower.source!r}, but the component {name!r} is {nodes[name]!r}. Rename the one "
+            f"{follower!r} follows {follower.source!r}, but the component {name!r} is {nodes[name]!r}. Rename the "
+            "component "
             'that it follows: .named("another name")'
         )

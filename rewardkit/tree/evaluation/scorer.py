@@ -22,7 +22,15 @@ from rewardkit.batch.rollouts import RolloutInfo
 from rewardkit.batch.score import ABSTAINED, SCORED, SKIPPED, Fault, Measured
 from rewardkit.batch.table import ScoreTable
 from rewardkit.batch.trajectory import IsError
-from rewardkit.errors import BindingError, RewardDefinitionError, RewardFailure, RewardKitError, RunStopped, shorten
+from rewardkit.errors import (
+    BindingError,
+    CoercionError,
+    RewardDefinitionError,
+    RewardFailure,
+    RewardKitError,
+    RunStopped,
+    shorten,
+)
 from rewardkit.progress.progress import Progress
 from rewardkit.progress.schedule import weight_now
 from rewardkit.tree.conversion import RewardLike
@@ -218,7 +226,7 @@ class Run:
                 if len(rows):
                     error = RewardFailure(
                         f"reward {shorten(self.label(node) or node)} is {column.values[rows[0]]:g} in row {rows[0]}: "
-                        "the numbers that it combines are too large. Scale them down, or limit them: "
+                        "the numbers that it combines are too large. Scale down these numbers, or limit them: "
                         "reward.clip(low, high)"
                     )
                     self.plan.blame(error, node)
@@ -302,7 +310,7 @@ class Scheduler:
         elif self._pending:
             self._arrival(self._arrived.get())
         else:
-            raise RuntimeError("the rewards of this tree wait for each other. Report this as a bug in rewardkit")
+            raise RuntimeError("rewards in this tree wait for each other. Report this as a bug in rewardkit")
 
     def _step(self, task: _Task, answer: Any) -> None:
         try:
@@ -381,8 +389,8 @@ def require_float32(terms: Mapping[str, Floats], total: Floats) -> None:
     row = int(np.argmax(np.nan_to_num(sizes, posinf=np.inf).max(axis=0)))
     shares = ", ".join(f"{name} {values[row]:g}" for name, values in terms.items() if values[row])
     error = RewardFailure(
-        f"the total of row {row} is {total[row]:g} (its terms: {shares}), but the float32 of trainers ends at "
-        f"{LARGEST:.2g}. Scale the largest term down, or limit it: reward.clip(low, high)"
+        f"the total in row {row} is {total[row]:g} (terms: {shares}), but trainers use float32, whose largest number "
+        f"is {LARGEST:.2g}. Scale down the largest term, or limit it: reward.clip(low, high)"
     )
     error.component = max(terms, key=lambda name: abs(float(np.nan_to_num(terms[name][row]))), default="")
     raise error
@@ -648,19 +656,23 @@ def score(
     for name in OF_TRAINERS:
         if name in columns:
             raise BindingError(
-                f"{name!r} is not a column: functions that ask for it get it. Drop it. To score at a point of "
-                "training, pass progress=rk.Progress(step, max_steps)"
+                f"{name!r} is not a column: functions that request it receive it automatically. Remove it. To score at "
+                "a point in training, pass progress=rk.Progress(step, max_steps)"
             )
     if is_error is not None and not callable(is_error):
         raise BindingError(
-            f"is_error= takes a function of a result's text, got {shorten(is_error)}. If it is a column, rename it"
+            f"is_error= must be a function of a result's text, got {shorten(is_error)}. If it is a column, rename it"
         )
     if isinstance(environments, (str, bytes)) or not isinstance(environments, Iterable | None):
-        raise BindingError(f"environments= takes a list, one for each completion, got {shorten(environments)}")
+        raise BindingError(
+            f"environments= must be a list with one environment per completion, got {shorten(environments)}"
+        )
     live = None if environments is None else list(environments)
     kind = next((environment for environment in live or () if isinstance(environment, type)), None)
     if kind is not None:
-        raise BindingError(f"environments= takes environments after their rollouts, got the class {kind.__name__!r}")
+        raise BindingError(
+            f"environments= must contain environments after their rollouts, got the class {kind.__name__!r}"
+        )
     recorded: Mapping[str, Any] = {}
     if live is not None:
         from rewardkit.batch.environments import journals  # imported late: large, and few batches have environments
@@ -682,6 +694,10 @@ def score(
         raise BindingError(f"num_generations must be a whole number of completions, got {shorten(num_generations)}")
     if num_generations is not None and len(batch) % num_generations:
         raise BindingError(
-            f"num_generations={num_generations} does not divide the {len(batch)} completions. Pass whole groups"
+            f"num_generations={num_generations} does not evenly divide the {len(batch)} completions. Pass whole groups"
         )
-    return scorer.score(batch)
+    try:
+        return scorer.score(batch)
+    except (BindingError, CoercionError) as error:
+        # The fault is in the data, and the frames inside of rewardkit would hide the message.
+        raise error.with_traceback(None) from error.__cause__

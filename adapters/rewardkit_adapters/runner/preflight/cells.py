@@ -60,7 +60,7 @@ def cells(tree: Reward, table: Table) -> Iterator[Finding]:
             key = (parameter, repr(parameter.annotation), binding.trusted, rows.tobytes())
             if key not in checked_keys:
                 checked_keys.add(key)
-                yield from _cells_of(node.name, parameter, where, table, gold=binding.trusted)
+                yield from _cells_of(table.label(node), parameter, where, table, gold=binding.trusted)
         if binding.trusted and len(binding.columns) > 1:
             yield from _joint_findings(node, binding, where, table)
 
@@ -237,7 +237,8 @@ def _joint_findings(node: Reward, binding: Binding, rows: list[int], table: Tabl
         yield Finding(
             "error" if _exceeds(len(bad), len(rows)) else "warning",
             f"columns {', '.join(map(repr, columns))} ({table.name})",
-            f"in {len(bad):,} of {len(rows):,} rows they do not fit each other, so {node.name!r} gives these no score",
+            f"in {len(bad):,} of {len(rows):,} rows they do not fit each other, so {table.label(node)!r} gives these "
+            "no score",
             "fix these rows, or exclude them with dataset.filter",
             shown(bad, table),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +18,8 @@ from rewardkit.check.check import check_reward
 from rewardkit.check.declarations import with_declarations
 from rewardkit.check.findings import Finding as Broken
 from rewardkit.check.reports.report import Report
+from rewardkit.check.run.execution import OnProgress
+from rewardkit.check.run.status import Show, law_progress
 from rewardkit.errors import BindingError, RewardKitError, shorten
 from rewardkit.tree.evaluation.plan import check_node
 from rewardkit.tree.evaluation.scorer import Scorer
@@ -53,48 +56,71 @@ _OVERWRITTEN = ("trainer_state", "log_metric", "log_extra", "environments")
 _PICTURES = ("image", "images")
 
 
-def columns(tree: Reward, table: Table, *, acts: bool = False, training: Table | None = None) -> Iterator[Finding]:
+def columns(
+    tree: Reward,
+    table: Table,
+    *,
+    acts: bool = False,
+    renamed: Mapping[str, str] | None = None,
+    training: Table | None = None,
+) -> Iterator[Finding]:
     """Find missing columns, and column names with a special meaning in TRL.
 
     Args:
         acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
+        renamed: ``dataset.columns`` of the run.
         training: the training data, whose missing columns are not reported again.
     """
     for name in table.columns:
         yield from _trap(name)
-    reported = {} if training is None else _missing(tree, training, acts)
-    for name, problem in _missing(tree, table, acts).items():
-        if name in reported:
-            continue
-        yield Finding(
-            "error",
-            f"{table.name} data",
-            problem,
-            "rename a column with dataset.columns: {ours: theirs}, or add it to the data",
-        )
+    errors = _lacking(tree, table, acts)
+    reported = [] if training is None else _lacking(tree, training, acts)
+    for column in dict.fromkeys(error.column or str(error) for error in errors):
+        if column not in [error.column or str(error) for error in reported]:
+            of_column = [error for error in errors if column in (error.column, str(error))]
+            yield _missing(column, of_column, table, renamed or {})
     yield from _mappings(table)
     unused = [name for name in table.given if name not in table.read]
     unnamed = " and possibly others" if table.read != table.named else ""
-    if table.name == "training":
+    if table.name == "training" and not errors:
         unread = "only the environment gets" if acts else "unused"
         summary = f"the reward reads {', '.join(table.named) or 'none'}{unnamed}"
         yield Finding("fact", "columns", summary + (f"; {unread}: {', '.join(unused)}" if unused else ""))
 
 
-def _missing(tree: Reward, table: Table, acts: bool) -> dict[str, str]:
-    """Return a problem for each missing column, and for anything else that a node asks for and `table` lacks."""
+def _lacking(tree: Reward, table: Table, acts: bool) -> list[BindingError]:
+    """Return an error for each missing column of each node, and for anything else that a node needs."""
     reserved = {*_TWICE, *_OVERWRITTEN}
     batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
     rollouts = RolloutInfo(environments=[] if acts else None)
     batch = Batch([], prompts=[], completion_ids=[], columns=batch_columns, rollouts=rollouts)
-    problems: dict[str, str] = {}
+    errors: list[BindingError] = []
     for node in dict.fromkeys(node for node, _, _ in walk(tree)):
         try:
-            check_node(node, batch, node.name)
+            check_node(node, batch, table.label(node))
             child_rows(node, batch, _nowhere())
         except BindingError as error:
-            problems.setdefault(error.column or str(error), str(error))
-    return problems
+            error.component = table.label(node)
+            errors.append(error)
+    return errors
+
+
+def _missing(column: str, errors: Sequence[BindingError], table: Table, renamed: Mapping[str, str]) -> Finding:
+    """Return one finding for all components that ask for a missing column."""
+    where = f"{table.name} data"
+    if not errors[0].column:
+        return Finding("error", where, str(errors[0]), "add what is missing to the data")
+    labels = list(dict.fromkeys(repr(error.component) for error in errors))
+    readers = f"{' and '.join(labels)} read{'s' if len(labels) == 1 else ''}"
+    close = difflib.get_close_matches(column, table.given, n=1)
+    names = ", ".join(f"{name}: {source}" for name, source in {**renamed, column: (*close, "NAME")[0]}.items())
+    line = f"below dataset in run.yaml, write columns: {{{names}}}"
+    return Finding(
+        "error",
+        where,
+        f"there is no column {column!r}, which {readers}. Columns: {', '.join(table.given) or 'none'}.{errors[0].hint}",
+        line if close else f"add the column to the data. If it has another NAME there: {line}",
+    )
 
 
 def _nowhere() -> Any:
@@ -147,7 +173,7 @@ def packages(config: RunConfig) -> Iterator[Finding]:
     requirements = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
-        "vllm": (config.vllm is not None, ("vllm",), "; or write vllm: null to generate with transformers"),
+        "vllm": (config.vllm is not None, ("vllm",), ", or write vllm: null to generate with transformers"),
         "model.attention": (config.model.attention == "flash_attention_2", ("flash_attn",), "; or write sdpa"),
         "grpo.use_liger_kernel": (bool(config.grpo.get("use_liger_kernel")), ("liger_kernel",), ""),
         **{f"report_to {name}": (name in config.report_to, modules, "") for name, modules in _TRACKERS.items()},
@@ -239,7 +265,14 @@ _LONGEST = 300
 
 
 def laws(
-    reward: Any, tree: Reward, table: Table, constants: Mapping[str, Any], best: Form | None, budget: float, seed: int
+    reward: Any,
+    tree: Reward,
+    table: Table,
+    constants: Mapping[str, Any],
+    best: Form | None,
+    budget: float,
+    seed: int,
+    on_progress: OnProgress = lambda law, number, count: None,
 ) -> Iterator[Finding]:
     """Find broken laws.
 
@@ -247,13 +280,14 @@ def laws(
         constants: the constants of the reward's module: ``examples``, ``good``, ``bad`` and so on.
         best: the format of a correct completion, if scoring the golds found one.
         budget: the time limit in seconds.
+        on_progress: called when a law starts, as by `check_reward`.
     """
     try:
         options = with_declarations(constants)
         if "examples" not in options:
             options |= _check_options(table, best)
         options["without"] = [*options.get("without", ()), "exploits", "search"]
-        report = check_reward(reward, **options, budget=budget, seed=seed)
+        report = check_reward(reward, **options, budget=budget, seed=seed, on_progress=on_progress)
     except RewardKitError as error:
         yield Finding("error", "laws", str(error), "fix EXAMPLES, GOOD and BAD next to the reward")
         return
@@ -534,6 +568,7 @@ def preflight(
     training: Dataset,
     held_out: Dataset | None,
     locations: Sequence[Callable[[int], str]] = (),
+    show: Show = lambda text: None,
 ) -> Preflight:
     """Check a training before the model is loaded.
 
@@ -546,6 +581,7 @@ def preflight(
         held_out: the rows of the evaluation; None if there is none.
         locations: for each of the two, a function that returns where a row is in the data, such as ``"line 18"``; by
             default, rows are numbered.
+        show: called with what is being checked, because the checks may take a minute.
     """
     options = config.preflight or PreflightConfig()
     if not len(training):
@@ -560,10 +596,12 @@ def preflight(
         return Preflight((Finding("error", where, str(error), remedy),))
     table = Table(training, tree, "training", options.rows, *locations[:1])
     other = None if held_out is None else Table(held_out, tree, "held out", options.rows, *locations[1:])
+    show("checking the data")
     findings = [*_guard_check("settings", packages(config)), *_guard_check("data", _data(config, tree, table, other))]
     findings += _guard_check("environment", tools(config, tree, table))
     if not any(finding.kind == "error" for finding in findings):
-        findings += _guard_check("reward", _reward(config, options, reward, tree, table))
+        findings += _guard_check("reward", _reward(config, options, reward, tree, table, show))
+    show("checking the settings")
     findings += _guard_check("training", _training(config, tree, table, other))
     findings += _guard_check("output", output(config))
     return Preflight(tuple(dict.fromkeys(findings)))  # report a problem of both training and held-out rows once
@@ -582,13 +620,16 @@ def _guard_check(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
 def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
     acts = config.environment is not None
     for checked_table in (table, other) if other is not None else (table,):
-        yield from columns(tree, checked_table, acts=acts, training=None if checked_table is table else table)
+        training = None if checked_table is table else table
+        yield from columns(tree, checked_table, acts=acts, renamed=config.dataset.columns, training=training)
         yield from prompts(checked_table)
         yield from cells(tree, checked_table)
     yield from duplicates(table, other, acts=acts)
 
 
-def _reward(config: RunConfig, options: PreflightConfig, reward: Any, tree: Reward, table: Table) -> Iterator[Finding]:
+def _reward(
+    config: RunConfig, options: PreflightConfig, reward: Any, tree: Reward, table: Table, show: Show
+) -> Iterator[Finding]:
     """Score the gold answers and test the laws, unless the reward calls a judge."""
     if asks(tree):
         note = "gold answers and laws were not tested, because the reward calls judges or models. Use rewardkit check"
@@ -598,11 +639,13 @@ def _reward(config: RunConfig, options: PreflightConfig, reward: Any, tree: Rewa
         note = "gold answers and laws were not tested, because the reward reads the environment. Use rewardkit check"
         yield Finding("fact", "reward", note)
         return
+    show("scoring the gold answers")
     gold_check: Golds = golds(tree, table, options.budget * _GOLD_SHARE)
     yield from gold_check.findings
     if options.laws and not any(finding.kind == "error" for finding in gold_check.findings):
         constants = load(config.reward_target())[0].constants
-        yield from laws(reward, tree, table, constants, gold_check.best, options.budget, config.seed)
+        on_progress = law_progress(show, "laws", options.budget)
+        yield from laws(reward, tree, table, constants, gold_check.best, options.budget, config.seed, on_progress)
 
 
 def _training(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:

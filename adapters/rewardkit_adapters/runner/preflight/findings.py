@@ -13,6 +13,7 @@ from rewardkit.batch.messages import prompt_text
 from rewardkit.batch.table_text import visible
 from rewardkit.progress.progress import Progress
 from rewardkit.scoring.columns import asked_for
+from rewardkit.tree.evaluation.plan import Plan
 from rewardkit.tree.reward import Reward
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Table:
     ) -> None:
         self.name = name
         self.location = location
+        self._tree = tree
         self._named, self._takes_all = asked_for(tree)
         self.total = len(dataset)
         self.size = self.total if rows == "all" else min(rows, self.total)
@@ -58,6 +60,11 @@ class Table:
         self.dataset = dataset
         self.unreadable: set[int] = set()
         self._values: dict[str, list[Any]] = {}
+
+    @cached_property
+    def label(self) -> Callable[[Reward], str]:
+        """Returns the name of a node in the reward; for a renamed node, its new name."""
+        return Plan(self._tree).label
 
     def values(self, name: str) -> list[Any]:
         """Return the cells of a column, shape (n,)."""

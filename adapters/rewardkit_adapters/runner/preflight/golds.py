@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rewardkit.batch.column import Floats
-from rewardkit.batch.score import Outcome
+from rewardkit.batch.score import Fault, Outcome
 from rewardkit.errors import RewardKitError, shorten
 from rewardkit.progress.bounds import TOLERANCE
 from rewardkit.progress.progress import Progress
@@ -22,7 +22,7 @@ from rewardkit.tree.algebra import is_expensive
 from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import Reward, walk
 from rewardkit_adapters.runner.preflight.cells import shown
-from rewardkit_adapters.runner.preflight.findings import Finding, Table
+from rewardkit_adapters.runner.preflight.findings import Finding, Kind, Table
 
 FORMS = (
     "{}",
@@ -102,28 +102,31 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
     for form in _forms(table, rows):
         if time.monotonic() > deadline:
             break
-        scores[form] = _earned(scorer, table, form, rows, conversational)
+        scores[form], _ = _earned(scorer, table, form, rows, conversational)
     low, high = tree.bounds
     best = max(scores, key=lambda form: float(np.nan_to_num(scores[form], nan=low).mean()), default=None)
-    empty_score = float(np.nan_to_num(_empty(scorer, table, rows, conversational), nan=low).max(initial=low))
+    empty_scores, _ = _totals(scorer, table, rows, [_formed("", conversational) for _ in rows])
+    empty_score = float(np.nan_to_num(empty_scores, nan=low).max(initial=low))
     if best is None or not (scores[best] > empty_score + TOLERANCE).any():
         if not scores:
             return Golds(())
         note = f"none of {len(scores)} usual formats of the gold scores more than an empty completion"
         return Golds((Finding("fact", "golds", f"{note}. Define EXAMPLES and GOOD next to the reward"),))
     started = time.monotonic()
-    best_scores = _earned(scorer, table, best, rows, conversational)
+    best_scores, raised = _earned(scorer, table, best, rows, conversational)
     needed = (time.monotonic() - started) * table.size / len(rows)
     if started + needed < deadline:
         rows = table.spread(table.size)
-        best_scores = _earned(scorer, table, best, rows, conversational)
-    findings = tuple(_gold_findings(best, table, rows, best_scores, empty_score, high))
+        best_scores, raised = _earned(scorer, table, best, rows, conversational)
+    findings = tuple(_gold_findings(best, table, rows, best_scores, raised, empty_score, high))
+    if raised:
+        findings += (_bug(scorer, table, best, raised, len(rows), conversational),)
     is_right = not np.isfinite(high) or float(np.nanmax(best_scores)) >= (empty_score + high) / 2
     return Golds(findings, best) if is_right else Golds(findings[:1])
 
 
 def _gold_findings(
-    form: Form, table: Table, rows: list[int], earned: Floats, nothing: float, high: float
+    form: Form, table: Table, rows: list[int], earned: Floats, raised: Mapping[int, Fault], nothing: float, high: float
 ) -> Iterator[Finding]:
     highest = float(np.nanmax(earned))
     full = int((earned >= highest - TOLERANCE).sum())
@@ -136,7 +139,7 @@ def _gold_findings(
     low_rows = {
         row: f"{_value(value)}, {form.column} = {shorten(table.values(form.column)[row], _VALUE)}"
         for row, value in zip(rows, earned.tolist(), strict=True)
-        if not value >= highest - TOLERANCE
+        if row not in raised and not value >= highest - TOLERANCE
     }
     if low_rows and len(low_rows) <= len(rows) / 2:
         yield Finding(
@@ -144,9 +147,30 @@ def _gold_findings(
             f"column {form.column!r} (training)",
             f"in {len(low_rows):,} of {len(rows):,} rows the gold itself, written as {form}, scores less than "
             f"{highest:g}",
-            "fix these cells, or pass gold= to find the answer in them: no completion can be right in these rows",
+            "fix these cells: no completion can be correct in these rows. If the answer is a part of the cell, a ready "
+            f'reward can read it, as in rk.number({form.column!r}, gold=rk.extract.after("####"))',
             shown(low_rows, table),
         )
+
+
+def _bug(
+    scorer: Scorer, table: Table, form: Form, raised: Mapping[int, Fault], size: int, conversational: bool
+) -> Finding:
+    """Return the finding for golds on which the reward has a bug: a warning if its ``on_error=`` scores them anyway."""
+    rows, cells = list(raised), table.values(form.column)
+    kind: Kind = "warning"
+    try:
+        completions = [form.completion(cells[row], conversational) for row in rows]
+        scorer.score(table.batch(rows, completions), on_unparsable_gold="fail")
+    except RewardKitError:
+        kind = "error"
+    return Finding(
+        kind,
+        f"component {next(iter(raised.values())).component!r}",
+        f"in {len(raised):,} of {size:,} rows it fails to score the gold itself, written as {form}",
+        "fix the function: it must score every completion",
+        shown({row: fault.reason for row, fault in raised.items()}, table),
+    )
 
 
 def _value(value: float) -> str:
@@ -199,21 +223,21 @@ def _tail(text: str) -> str:
     return text.rpartition("####")[2].strip()
 
 
-def _earned(scorer: Scorer, table: Table, form: Form, rows: list[int], conversational: bool) -> Floats:
+_Earned = tuple[Floats, dict[int, Fault]]
+
+
+def _earned(scorer: Scorer, table: Table, form: Form, rows: list[int], conversational: bool) -> _Earned:
     cells = table.values(form.column)
     return _totals(scorer, table, rows, [form.completion(cells[row], conversational) for row in rows])
 
 
-def _empty(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> Floats:
-    return _totals(scorer, table, rows, [_formed("", conversational) for _ in rows])
-
-
-def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> Floats:
-    """Return the totals, shape (n,); NaN for rows without a total."""
+def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> _Earned:
+    """Return the totals, shape (n,), with NaN for rows without a total, and the rows on which the reward has a bug."""
     try:
-        return scorer.score(table.batch(rows, completions), strict=False, on_unparsable_gold="fail").total
+        scores = scorer.score(table.batch(rows, completions), strict=False, on_unparsable_gold="fail")
     except RewardKitError:  # for example, an unreadable cell, which another check reports
-        return np.full(len(rows), np.nan)
+        return np.full(len(rows), np.nan), {}
+    return scores.total, {rows[fault.row]: fault for fault in scores.faults if fault.outcome is Outcome.ERRORED}
 
 
 def _formed(text: str, conversational: bool) -> Any:

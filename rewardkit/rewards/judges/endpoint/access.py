@@ -91,7 +91,7 @@ class Endpoint:
                 _number(option, getattr(self, option))
         if isinstance(self.concurrency, bool) or not isinstance(self.concurrency, int) or self.concurrency < 1:
             raise RewardDefinitionError(
-                f"rk.Endpoint: concurrency must be a whole number, at least 1, got {shorten(self.concurrency)}"
+                f"rk.Endpoint: concurrency must be a whole number of at least 1, got {shorten(self.concurrency)}"
             )
         try:
             settings = {"temperature": self.temperature, "max_tokens": self.max_tokens} | dict(self.options or {})
@@ -116,7 +116,7 @@ def _text(option: str, value: Any) -> str:
 
 def _number(option: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise RewardDefinitionError(f"rk.Endpoint: {option} must be a number above 0, got {shorten(value)}")
+        raise RewardDefinitionError(f"rk.Endpoint: {option} must be a number greater than 0, got {shorten(value)}")
 
 
 def problem_of(base_url: str) -> str:

@@ -41,6 +41,14 @@ def picky(completion: str, answer: str) -> float:
 
 
 @rk.reward
+def picky_and_raising(completion: str, answer: str) -> float:
+    """1 at the answer, with a bug at 777."""
+    if "777" in completion:
+        raise ValueError("too long")
+    return float(answer.isdigit() and completion == f"<answer>{answer}</answer>")
+
+
+@rk.reward
 def distant(completion: str, answer: str) -> float:
     """A tenth for the tags, the rest for what is no form of the gold."""
     return 0.1 * ("<answer>" in completion and answer != "7")
@@ -50,6 +58,10 @@ def distant(completion: str, answer: str) -> float:
 def failing(completion: str) -> float:
     """Cannot be computed here."""
     raise rk.RewardFailure("the sandbox does not start")
+
+
+renamed = typed.named("close")
+named = number.named("close") + exact
 
 
 def plain(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:

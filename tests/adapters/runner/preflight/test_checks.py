@@ -86,13 +86,14 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "number",
         [{"prompt": "p", "anser": "1"}] * 4,
         "error",
-        "reward 'number' asks for the column 'answer', which the data does not have. Columns: anser. Did you mean",
+        "training data: there is no column 'answer', which 'number' reads. Columns: anser. Did you mean 'anser'? -> "
+        "below dataset in run.yaml, write columns: {answer: anser}",
     ),
     "column of a trainer's function missing": (
         "plain",
         [{"prompt": "p", "anser": "1"}] * 4,
         "error",
-        "'plain' asks for the column 'answer'",
+        "there is no column 'answer', which 'plain' reads",
     ),
     "route by a column that is missing": (
         "routed",
@@ -240,7 +241,7 @@ def test_the_held_out_rows_are_looked_at_too() -> None:
     found = looked("typed", rows(), held_out=[{"prompt": "3+0?", "answer": "N/A"}])
     assert "column 'answer' (held out): 1 of 1 cells do not fit" in said(found, "error")
     assert "prompts (held out): 1 of 1 are also in the training data" in said(found, "warning")
-    assert "held out data: reward 'number' asks for the column 'answer'" in said(
+    assert "held out data: there is no column 'answer', which 'number' reads. Columns: none" in said(
         looked("number", rows(), held_out=[{"prompt": "q"}]), "error"
     )
 
@@ -250,11 +251,28 @@ def test_what_is_wrong_with_both_is_said_once() -> None:
     assert len(found.of("error")) == 1
 
 
+def test_a_missing_column_is_one_error_with_the_names_of_the_components() -> None:
+    data = [{"prompt": "p", "anser": "1", "id": "a"}] * 4
+    found = looked("named", data, held_out=data, dataset={"path": "data.jsonl", "columns": {"id": "key"}})
+    (error,) = found.of("error")
+    assert "there is no column 'answer', which 'close' and 'exact' read" in error.what
+    assert error.remedy == "below dataset in run.yaml, write columns: {id: key, answer: anser}"
+    assert "the reward reads" not in found.text()
+
+
+def test_findings_in_cells_name_the_component() -> None:
+    (error,) = looked("renamed", [*rows(), {"prompt": "q", "answer": "N/A"}]).of("error")
+    assert "do not fit the annotation of 'close'" in error.what
+
+
 def test_a_column_that_several_rewards_ask_for_is_missing_once() -> None:
     tree = rk.exact("goal") + rk.number("goal") + rk.choice("order")
     found = looked("tree", rows(), reward=tree, held_out=[{"prompt": "h", "order": "A"}])
-    missing = [finding.what.split(",")[0] for finding in found.of("error")]
-    assert missing == ["reward 'exact' asks for the column 'goal'", "reward 'choice' asks for the column 'order'"]
+    missing = [finding.what.split(".")[0] for finding in found.of("error")]
+    assert missing == [
+        "there is no column 'goal', which 'exact' and 'number' read",
+        "there is no column 'order', which 'choice' reads",
+    ]
     assert {finding.where for finding in found.of("error")} == {"training data"}
 
 
@@ -264,6 +282,22 @@ def test_golds_that_no_completion_can_reach_are_shown() -> None:
     assert found.ok
     assert "scores less than 1" in said(found, "warning")
     assert "row 20: scores 0, answer = 'seven'" in said(found, "warning")
+
+
+def test_a_bug_at_a_gold_is_not_blamed_on_the_data() -> None:
+    data = [*rows(20), {"prompt": "p", "answer": "7" * 9}, {"prompt": "q", "answer": "x"}]
+    report = looked("picky_and_raising", data)
+    (bug,), (low,) = report.of("error"), report.of("warning")
+    assert bug.where == "component 'picky_and_raising'"
+    assert bug.what.startswith("in 1 of 22 rows")
+    assert bug.rows == ("row 20: raised ValueError: too long",)
+    assert low.rows == ("row 21: scores 0, answer = 'x'",)
+    assert low.what.startswith("in 1 of 22 rows the gold itself")
+    assert "rk.number('answer', gold=" in low.remedy
+    binding = rewards.picky_and_raising.facts.binding
+    assert binding is not None
+    accepted = rk.reward(on_error=0.0)(binding.original)
+    assert looked("picky_and_raising", data, reward=accepted).of("error") == []
 
 
 def test_a_gold_that_earns_a_part_is_not_taken_for_right() -> None:
@@ -394,7 +428,7 @@ def test_evaluations_ask_judges_too() -> None:
     ("settings", "message"),
     [
         ({"quantize": "4bit", "lora": True, "model": "no/such"}, "quantize: needs bitsandbytes"),
-        ({"vllm": "colocate"}, "vllm: needs vllm, which is not installed -> pip install vllm; or write vllm: null"),
+        ({"vllm": "colocate"}, "vllm: needs vllm, which is not installed -> pip install vllm, or write vllm: null"),
         ({"report_to": "trackio"}, "report_to trackio: needs trackio"),
         ({"grpo": {**SMALL, "use_liger_kernel": True}}, "grpo.use_liger_kernel: needs liger-kernel"),
     ],
