@@ -137,18 +137,19 @@ class ScoreTable:
 
     Attributes:
         completions: the n completions that were scored, as text.
-        components: name -> Column of each named reward, before weights and gates.
+        components: name -> the Column for each named reward, before weights and gates.
         terms: name -> (n,) additive share of the total: NaN if the reward abstained or the row is unscorable, 0.0
             behind a closed gate and in the other branches of a route.
         total: (n,) ``nansum`` of the terms, NaN if the row is unscorable.
-        weights: name of a term -> its weight in this batch, averaged over the rows in which it counts.
-        reached: name of a term -> the number of rows in which it counts: those behind open gates and in its own routes.
-        passed: name of a gate -> the rows (n,) that reached it, and the rows that passed it.
+        weights: term name -> the term's weight in this batch, averaged over the rows in which the term counts.
+        reached: term name -> the number of rows in which the term counts: those behind open gates and in the term's own
+            routes.
+        passed: gate name -> the rows (n,) that reached the gate, and the rows that passed it.
         gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> the current value, if it changes during training.
-        measures: name of a component -> its measurements in this batch: calls, tokens, money.
-        timings: name of a component -> seconds spent in it.
+        measures: component name -> measurements in this batch: calls, tokens, money.
+        timings: component name -> seconds spent in the component.
         faults: the rows that failed or errored.
-        metrics: the values that functions logged with ``log_metric``, averaged, empty if a trainer logs them.
+        metrics: the values that functions logged with ``log_metric``, averaged. Empty if a trainer logs them.
         extras: the values that functions logged with ``log_extra``, one value per completion, empty if a trainer logs
             them.
     """
@@ -172,7 +173,7 @@ class ScoreTable:
 
     @property
     def stop(self) -> str | None:
-        """The reason why the run has to stop, None if it can continue."""
+        """The reason why the run must stop, None if it can continue."""
         return next((fault.reason for fault in self.faults if fault.stops), None)
 
     def unparsable(self, name: str) -> Rows:
@@ -194,7 +195,7 @@ class ScoreTable:
 
     @property
     def gates(self) -> Mapping[str, float]:
-        """Gate -> the share of rows (0 to 1) that pass, of the rows that reach it. Unreached gates are missing."""
+        """Gate -> the fraction (0 to 1) of the rows reaching the gate that pass it. Unreached gates are missing."""
         gates = self.passed.items()
         return {name: float(passed.sum() / reached.sum()) for name, (reached, passed) in gates if reached.any()}
 
@@ -208,7 +209,7 @@ class ScoreTable:
         }
 
     def part(self, start: int, stop: int) -> ScoreTable:
-        """Return the rows from `start` to `stop` (excluded). Weights and timings remain those of all rows."""
+        """Return the rows from `start` to `stop` (excluded). Weights and timings still refer to all rows."""
         rows = slice(start, stop)
         return replace(
             self,
@@ -241,7 +242,7 @@ class ScoreTable:
         return _Named(self.components, _turns)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a data frame with one row per completion: text, total, and each component's value, outcome and note.
+        """Return a data frame with one row per completion: text, total, and each component's value, outcome, and note.
 
         Raises:
             ImportError: pandas is not installed.

@@ -144,7 +144,7 @@ def check_reward(
         isolate: if True, run in a forked child process if the system allows it, so that a reward that hangs or crashes
             becomes a finding.
         on_progress: a function that is called when a law starts, with the law's name, its number, and the total number
-            of laws. Without it, progress is shown on stderr if stderr is a terminal.
+            of laws. Without it, the progress is shown on stderr if that is a terminal.
 
     Returns:
         A `Report` with ``.ok`` (no faults were found), ``.complete`` (all laws were finished), ``.findings``,

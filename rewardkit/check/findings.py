@@ -224,19 +224,19 @@ LawOutcome = Literal["held", "broken", "unfinished", "skipped"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault of a reward, with the shortest completion found that shows the fault.
+    """One fault in a reward, with the shortest completion found that exposes the fault.
 
     Attributes:
         law: the name of the broken law, ``"exploits"`` for an exploit.
         component: the component at fault, ``"total"`` for the reward as a whole.
         completion: a text, or a list of chat messages.
-        columns: the columns of the example, including the prompt if there is one.
-        score: the score of the completion, None if it has no score.
+        columns: the example's columns, including the prompt if there is one.
+        score: the completion's score, None if there is none.
         why: a description of the fault, with numbers.
         matters: why a training run needs the law.
         note: the notes that the reward gave with the score.
         family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
-        source: the place in which the exploit was seen before, for example a paper.
+        source: the place in which the exploit was seen before, such as a paper.
         trace: the traceback if the reward raised an exception.
         line: the source line at which the reward decides the score (see `deciding_line`), empty if unknown.
         of: the name of the component if it was checked alone, empty for the reward as a whole.
@@ -245,7 +245,7 @@ class Finding:
         imports: statements that import the reward as ``reward``, empty if the reward cannot be located.
         unreachable: why no model and trainer can produce the completion from the given data, empty if they can.
         of_data: whether the data rather than the reward is at fault.
-        environment: the name of the environment in which the completion was played, empty if there is none.
+        environment: the name of the environment in which the completion's calls were run, empty if there is none.
     """
 
     law: str

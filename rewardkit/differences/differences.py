@@ -209,16 +209,16 @@ class ExploitChange:
 
 @dataclass(frozen=True)
 class Differences:
-    """The changes on n completions if the reward `after` replaces the reward `before`.
+    """The changes for n completions if the reward `after` replaces the reward `before`.
 
     Attributes:
         data: the name of the data.
         changed: (n,) whether the total differs by more than 1e-9 (NaN equals NaN).
-        components: the change of each component and, last, of the total.
-        gradients: the changes of advantages within groups, None if no prompt has two completions.
+        components: the change in each component and, last, in the total.
+        gradients: the changes in advantages within groups, None if no prompt has two completions.
         failing, recovered: (n,) whether only the new reward, or only the old one, fails to score the completion.
         exploits: the known exploits that work with one or both of the rewards.
-        examples: the completions that change most, the largest change first.
+        examples: the completions whose scores change most, with the largest change first.
         warnings: the limits of the comparison, one sentence each.
     """
 

@@ -14,15 +14,15 @@ from rewardkit.errors import RewardDefinitionError
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a training: ``Progress(step=20, max_steps=100).fraction == 0.2``.
+    """The progress of training: ``Progress(step=20, max_steps=100).fraction == 0.2``.
 
     Args:
-        step: completed optimizer steps, from 0.
+        step: completed optimizer steps, starting at 0.
         max_steps: total optimizer steps, at least 1.
         training: False in evaluation.
-        means: component -> its mean over the last training batch of all ranks.
-        states: schedule -> its state, for schedules that follow performance.
-        epoch: passes over the data so far, such as 1.5. By default, the whole training counts as one pass.
+        means: component -> the component's mean over the last training batch, on all ranks.
+        states: schedule -> the schedule's state, for schedules that follow performance.
+        epoch: passes over the data so far, such as 1.5. By default, all of training counts as one pass.
     """
 
     step: int
@@ -52,7 +52,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """The share of training that is done, 0.0 to 1.0."""
+        """The fraction of training that is complete, 0.0 to 1.0."""
         return min(1.0, self.step / self.max_steps)
 
     def within(self, first: int, last: int) -> Progress:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Schedule(ABC):
-    """A number that depends on training progress. Frozen, hashable and picklable. Made by ``rk.schedules``."""
+    """A number that depends on training progress. Frozen, hashable, and picklable. Created with ``rk.schedules``."""
 
     @property
     @abstractmethod
@@ -98,7 +98,7 @@ class Schedule(ABC):
 
     @final
     def plot(self, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None) -> Figure:
-        """Return a figure of this schedule during training. The arguments are those of ``Reward.plot_schedules``."""
+        """Return a figure of this schedule over training. The arguments are as for ``Reward.plot_schedules``."""
         # Imported by name: plots score trees, so their module is in a layer above this one.
         figure: Figure = importlib.import_module("rewardkit.schedules.plots").plot_schedules(
             self, max_steps, means=means

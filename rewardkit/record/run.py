@@ -353,8 +353,8 @@ class Run:
 
     Args:
         files: the files of the run.
-        until: (attempt, rank) -> the last batch to read, so that several processes read the same rows of a run that is
-            still being written (`queries.Extent.batches`), None for all batches.
+        until: (attempt, rank) -> the last batch to read, so that several processes read the same rows from a run that
+            is still being written (`queries.Extent.batches`). None means all batches.
     """
 
     def __init__(self, files: Files, until: Mapping[tuple[int, int], int] | None = None) -> None:
@@ -409,8 +409,9 @@ class Run:
         """Run a query over the tables.
 
         The tables are ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``durations`` and
-        ``versions``. They skip superseded rows, which ``everything.scores`` and so on include. Put names with a
-        slash in double quotes: ``run.sql('select step, avg("components/number") from scores group by step')``.
+        ``versions``. They omit superseded rows, but ``everything.scores`` and so on include them. Put names that
+        contain a slash in double quotes: ``run.sql('select step, avg("components/number") from scores group by
+        step')``.
 
         Raises:
             RunError: `query` is not a single select statement.
@@ -431,21 +432,21 @@ class Run:
 
         Args:
             training: True for training batches, False for evaluations, None for both.
-            superseded: also return rows of steps that a resumed training trained again.
+            superseded: if True, also return rows for steps that were trained again after training was resumed.
         """
         return self._table("scores", {"training": training}, superseded)
 
     def completions(
         self, prompt: str | None = None, step: int | None = None, *, superseded: bool = False
     ) -> duckdb.DuckDBPyRelation:
-        """Return all completions as text, or of the completions of one prompt or one step.
+        """Return all completions as text, or only those for one prompt or one step.
 
-        ``run.completions(run.prompts().fetchall()[0][0]).df()`` has the completions of one prompt.
+        ``run.completions(run.prompts().fetchall()[0][0]).df()`` has the completions for one prompt.
 
         Args:
             prompt: the id of a prompt, ``prompt_id`` in `scores` and `prompts`.
             step: the number of a step.
-            superseded: also return rows of steps that a resumed training trained again.
+            superseded: if True, also return rows for steps that were trained again after training was resumed.
 
         Raises:
             RunError: the run has no such prompt, or `step` is not a whole number.
@@ -479,11 +480,11 @@ class Run:
         )
 
     def prompts(self) -> duckdb.DuckDBPyRelation:
-        """Return one row per prompt: id, text and example columns."""
+        """Return one row per prompt: id, text, and example columns."""
         return self._table("prompts", {}, True)
 
     def metrics(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return the numbers of whole batches: name, value, and the current version of the reward."""
+        """Return the metrics of whole batches: name, value, and the reward version at that time."""
         # Metrics of a step without a batch belong to the last step with a batch.
         return self._cursor.sql(
             "select metrics.*, batches.version from "
@@ -494,7 +495,7 @@ class Run:
         )
 
     def logs(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return output, log lines, faults and slow calls during scoring, with the version of the reward."""
+        """Return output, log lines, faults, and slow calls during scoring, with the reward version."""
         return self._cursor.sql(
             f"select logs.*, batches.version from ({_selected('logs', {}, superseded)}) as logs left join {VERSIONS} "
             "using (attempt, rank, part)"
@@ -506,7 +507,7 @@ class Run:
         The shares of one completion sum to its raw score. Join the rows with `scores` by attempt, rank, part and row.
 
         Args:
-            superseded: also return rows of steps that a resumed training trained again.
+            superseded: if True, also return rows for steps that were trained again after training was resumed.
         """
         return self._table("turns", {}, superseded)
 
@@ -514,12 +515,12 @@ class Run:
         """Return the durations of each component's calls: component, seconds (two digits), count.
 
         Args:
-            superseded: also return rows of steps that a resumed training trained again.
+            superseded: if True, also return rows for steps that were trained again after training was resumed.
         """
         return self._table("durations", {}, superseded)
 
     def versions(self) -> duckdb.DuckDBPyRelation:
-        """Return one row per version of the reward."""
+        """Return one row per reward version."""
         return self._cursor.sql("select * from versions order by first_step, seen")
 
     def version(self, fingerprint: str) -> dict[str, Any]:
@@ -536,17 +537,17 @@ class Run:
             return None
 
     def compare(self, other: Run | str | os.PathLike[str], *, training: bool = True) -> duckdb.DuckDBPyRelation:
-        """Compare the means of two runs per step: total, components, terms, length, characters, turns and tool calls.
+        """Compare the means of two runs per step: total, components, terms, length, characters, turns, and tool calls.
 
         ``rk.open_run("runs/x").compare("runs/y").filter("name = 'total'").df()``.
 
         Args:
             other: the other run, or its folder.
-            training: compare training batches. False compares evaluations.
+            training: if True, compare training batches. If False, compare evaluations.
 
         Returns:
-            A relation with the columns step, name, left (this run), right (the other run, null if a run has no value),
-            and left_rows and right_rows, the number of rows behind each mean.
+            A relation with the columns step, name, left (this run), right (the other run), left_rows, and right_rows. A
+            mean is null if the run has no value. The last two columns are the numbers of rows behind the means.
         """
         import duckdb
 
@@ -561,12 +562,12 @@ class Run:
 
     @property
     def components(self) -> list[str]:
-        """The names of the components of all versions."""
+        """The component names in all versions."""
         return self._names("components/")
 
     @property
     def terms(self) -> list[str]:
-        """The names of the terms of all versions."""
+        """The term names in all versions."""
         return self._names("terms/")
 
     @property
@@ -577,7 +578,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """``finished``, ``stopped`` (before the end of the training) or ``running``."""
+        """``finished``, ``stopped`` (before the end of training), or ``running``."""
         for ending in ("finished", "stopped"):
             if ending in self.info:
                 return ending

@@ -141,8 +141,8 @@ def score_dataset(
     rows. If one of your columns has one of these names, it becomes ``input/<name>``.
 
     A Ray dataset is scored when it is consumed, by a pool of actors that use one core each. If the reward compares the
-    completions for a prompt, the rows are first grouped by prompt, which changes their order. In all other tables, the
-    completions for a prompt must be adjacent.
+    completions for each prompt, the rows are first grouped by prompt, which changes their order. In all other tables,
+    the completions for each prompt must be adjacent.
 
     Args:
         dataset: a `Dataset`, `DatasetDict` or `IterableDataset` from Hugging Face, a ``ray.data.Dataset``, a pandas or

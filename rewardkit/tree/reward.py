@@ -194,7 +194,7 @@ class Evaluation(Protocol):
 
 
 class Reward(ABC):
-    """A function, or a combination of rewards, that scores completions. Frozen, hashable and picklable.
+    """A function, or a combination of rewards, that scores completions. Frozen, hashable, and picklable.
 
     ``0.7 * a + 0.3 * b`` weights and adds rewards, ``a.named("x")`` renames one, and ``a.clip(0, 1)`` limits its value.
     Equal rewards are one component, evaluated once per batch.
@@ -216,7 +216,7 @@ class Reward(ABC):
     @final
     @property
     def name(self) -> str:
-        """The name in tables, logs and errors, empty for a plain sum."""
+        """The name in tables, logs, and errors, empty for a plain sum."""
         return self.facts.name
 
     @final
@@ -251,8 +251,8 @@ class Reward(ABC):
     def with_columns(self, **columns: str) -> Reward:
         """Return this reward for data with other column names.
 
-        ``rk.number("answer").with_columns(answer="solution")`` reads "solution", and so does a function with the
-        argument ``answer``.
+        ``rk.number("answer").with_columns(answer="solution")`` reads "solution", as does a function with the argument
+        ``answer``.
 
         Raises:
             RewardDefinitionError: the reward reads no such column.
@@ -282,9 +282,9 @@ class Reward(ABC):
 
         Args:
             max_steps: the number of optimizer steps, at least 1.
-            means: component -> its mean in each training batch (one batch per step), for schedules by performance; for
-                example from an earlier run. NaN for a batch in which it was not scored. After the last mean, the
-                schedules stay constant.
+            means: component -> the component's mean in each training batch (one batch per step), for example from an
+                earlier run. Needed for schedules by performance. NaN marks a batch in which the component was not
+                scored. After the last mean, the schedules stay constant.
 
         Raises:
             BindingError: a schedule follows a component that is not in `means`.
@@ -298,7 +298,7 @@ class Reward(ABC):
 
     @final
     def plot_schedules(self, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None) -> Figure:
-        """Return a figure of the weights, thresholds and stages during training.
+        """Return a figure of the weights, thresholds, and stages over training.
 
         ::
 
@@ -306,8 +306,8 @@ class Reward(ABC):
 
         Args:
             max_steps: the number of optimizer steps, at least 1.
-            means: as for `weights_over_training`. If the means of a component are missing, the figure shows the area
-                between the lowest and the highest possible curve of its schedule.
+            means: as in `weights_over_training`. If a component's means are missing, the figure shows the area between
+                the lowest and the highest possible curve of its schedule.
 
         Raises:
             MissingExtraError: matplotlib is not installed.

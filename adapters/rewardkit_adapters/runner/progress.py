@@ -1,4 +1,4 @@
-"""The progress of a training: a bar, the remaining time, the speed, and the means of the components.
+"""The progress of training: a bar, the remaining time, the speed, and the means of the components.
 
 If the output is not a terminal but, for example, a log file or a pipe, a line is printed after a few seconds and for
 each tenth of the steps instead.

@@ -33,7 +33,7 @@ class Mutant:
 
     Attributes:
         operator: the kind of bug: ``"dropped_flag"``.
-        line: the line number, from 1.
+        line: the line number, starting at 1.
         before: the code before the change.
         after: the code after the change.
         source: the source of the whole mutated module.

@@ -56,13 +56,13 @@ class Report:
 
     Attributes:
         reward: the repr of the reward.
-        results: one per law, in the order in which the laws ran.
-        components: for a list or sum, the reports of the addends, each checked alone, without findings that are
-            already in `results`.
+        results: one result per law, in the order in which the laws ran.
+        components: for a list or sum, the reports on the addends, each checked alone, without findings that are already
+            in `results`.
         seed: the seed. The same seed repeats the same check.
         seconds: the duration of the check.
-        fingerprint: the fingerprint of the reward.
-        budget: the time limit of the check, in seconds.
+        fingerprint: the reward's fingerprint.
+        budget: the time limit for the check, in seconds.
         remarks: facts about the examples for the reader.
         printed: the output that the reward printed during the check, None if there was none.
     """

@@ -106,10 +106,10 @@ class RewardUnderTest:
         reward: the reward tree.
         examples: the examples, at least one.
         plain: whether the reward is a trainer's reward function.
-        seed: the seed for everything drawn at random.
-        declarations: the declarations of the author.
-        whole: the sum of all rewards of the run, if this reward is one of several.
-        stage: the environment or tools that run the calls of a completion.
+        seed: the seed for all random choices.
+        declarations: the author's declarations.
+        whole: the sum of all rewards in the run, if this reward is one of several.
+        stage: the environment or tools that run a completion's calls.
         part: the name of the reward if it is an addend of a sum, checked alone.
         imports: statements that import the reward as ``reward``, empty if the reward cannot be located.
 
@@ -117,7 +117,7 @@ class RewardUnderTest:
         law: the law that is being checked.
         covered: whether, for this law, this reward accepted an incorrect completion that the sum of all rewards
             rejects.
-        slow: a completion that took long while this law was checked, with the time in seconds, None if there is none.
+        slow: a completion that was slow while this law was checked, with the time in seconds, None if there is none.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Trial:
-    """A completion to score for one example. `columns` overrides columns or the prompt of the example."""
+    """A completion to score for one example. `columns` overrides the example's columns or prompt."""
 
     completion: Any
     example: int = 0
@@ -36,7 +36,7 @@ class Trial:
 
     @property
     def text(self) -> str:
-        """The text of the completion. Of chat messages, the text of the last assistant message."""
+        """The text of the completion. For chat messages, it is the text of the last assistant message."""
         return text_of(self.completion)
 
     def with_text(self, text: str) -> Trial:

@@ -109,7 +109,7 @@ class Canaries:
         return self.canaries if batch % self.interval == 0 else ()
 
     def drift(self, given: Sequence[float | None]) -> Drift:
-        """Return the drift, computed from the scores `given` to `canaries` in the same order; None for a missing verdict."""
+        """Return the drift, from the scores `given` to `canaries` in the same order (None for a missing verdict)."""
         pairs = list(zip(self.canaries, given, strict=True))
         gaps = [score - canary.score for canary, score in pairs if score is not None]
         off_target = [
