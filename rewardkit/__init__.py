@@ -20,8 +20,9 @@ if os.path.isdir(os.path.join(_FOLDER, "criteria")):
     from rewardkit.errors import install_command
 
     warnings.warn(
-        "the files of harbor-rewardkit, another package with a module called rewardkit, are mixed into this one. Keep "
-        f"one of them per environment: pip uninstall harbor-rewardkit rewardkit-sdk, then {install_command()}",
+        "the files of harbor-rewardkit, another package with a module named rewardkit, are mixed with the files of "
+        "this package. Keep only one of the two packages in an environment: pip uninstall harbor-rewardkit "
+        f"rewardkit-sdk, then {install_command()}",
         stacklevel=2,
     )
 

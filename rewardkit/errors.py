@@ -46,22 +46,22 @@ class RewardKitError(Exception):
     """The base class of all errors that rewardkit raises on purpose.
 
     Attributes:
-        component: the component of the reward that could not be scored, empty if unknown.
+        component: the reward component that could not be scored, empty if unknown.
     """
 
     component: str = ""
 
 
 class RewardDefinitionError(RewardKitError):
-    """A reward, schedule or tree is built incorrectly. Raised when it is made or compiled."""
+    """A reward, schedule, or tree is defined incorrectly. Raised when it is created or compiled."""
 
 
 class RewardTypeError(RewardDefinitionError, TypeError):
-    """A reward was expected and something else was passed, or the other way around."""
+    """A reward was expected, but something else was passed, or vice versa."""
 
 
 class BindingError(RewardKitError):
-    """A reward asks for an argument or a column that the batch does not have.
+    """A reward needs an argument or a column that the batch does not have.
 
     Attributes:
         column: the missing column, empty if something else is missing.
@@ -77,7 +77,7 @@ class CoercionError(RewardKitError):
 
 
 class RewardFailure(RewardKitError):
-    """Scoring stopped: a failure under policy ``"raise"``, an unknown route, or too many faults."""
+    """Scoring stopped because of a failure under the policy ``"raise"``, an unknown route, or too many faults."""
 
 
 class RewardBug(RewardKitError):
@@ -85,7 +85,7 @@ class RewardBug(RewardKitError):
 
 
 class RunStopped(RewardFailure):
-    """A failure that every later sample would also have (a wrong key, an exhausted quota), so the run stops.
+    """A failure that would affect every later sample (an invalid key, an exhausted quota), so the run stops.
 
     ``on_failure`` does not catch it.
     """
@@ -100,7 +100,7 @@ class WorkerDied(RewardFailure):
 
 
 class SandboxFailure(RewardFailure):
-    """The sandbox did not start or was killed from outside. The program is not to blame, so it gets no score."""
+    """The sandbox did not start, or was killed from outside. The program is not at fault, so it gets no score."""
 
 
 class DataError(RewardKitError):
@@ -108,7 +108,7 @@ class DataError(RewardKitError):
 
 
 class ConfigError(RewardKitError):
-    """A configuration, or the data that it names, is invalid. The message names the place and the fix."""
+    """A configuration, or the data that it names, is invalid. The message gives the location and the fix."""
 
 
 class RunError(RewardKitError):
@@ -116,11 +116,11 @@ class RunError(RewardKitError):
 
 
 class NotARun(RunError):
-    """There is no recorded run at this path, or with this name."""
+    """There is no recorded run at this path or with this name."""
 
 
 class NotAFolder(RewardKitError, NotADirectoryError):
-    """The path for recording a run is a file, not a folder."""
+    """The path for a run's record is a file, not a folder."""
 
 
 class NoExamples(RewardDefinitionError):

@@ -40,15 +40,16 @@ def refuse(log_metric: Any) -> None:
     """
     if log_metric is None:
         raise RewardDefinitionError(
-            "Axolotl: this call does not come from its plain GRPO trainer, the only one that skips completions "
-            "without a score. Elsewhere they count as 0. Remove context_parallel_size and reward_num_workers from the "
-            "configuration. To call the functions yourself, use rk.to_trl(reward), or rk.score(reward, ...)"
+            "Axolotl: this call does not come from the plain GRPO trainer, the only Axolotl trainer that skips "
+            "completions without a score. In other trainers, such completions count as 0. Remove context_parallel_size "
+            "and reward_num_workers from the configuration. To call the functions yourself, use rk.to_trl(reward), or "
+            "rk.score(reward, ...)"
         )
     arguments = getattr(getattr(log_metric, "__self__", None), "args", None)
     if getattr(arguments, "async_prefetch", False):
         raise RewardDefinitionError(
-            "Axolotl: with async_prefetch it counts a completion without a score as 0, which punishes it. Remove "
-            "async_prefetch from the section trl: of the configuration. You can keep use_data_producer"
+            "Axolotl: with async_prefetch, a completion without a score counts as 0, which punishes it. Remove "
+            "async_prefetch from the configuration's trl: section. You can keep use_data_producer"
         )
 
 
@@ -62,7 +63,7 @@ def to_axolotl(
     limits: Limits = LIMITS,
     updates: bool = True,
 ) -> dict[str, AxolotlFunction]:
-    """Make the functions that Axolotl loads by name, one for each term of the reward.
+    """Create the functions that Axolotl loads by name, one for each reward term.
 
     ::
 
@@ -71,13 +72,13 @@ def to_axolotl(
         globals().update(rk.to_axolotl(reward))       # trl: {reward_funcs: [my_rewards.number, my_rewards.tags]}
 
     The functions behave like those of `to_trl`: columns are passed by name, schedules run, everything is logged, and a
-    completion that cannot be scored is left out. Settings with which Axolotl would count it as 0 are rejected at the
-    first call.
+    completion that cannot be scored is left out. Settings with which Axolotl would count such a completion as 0 are
+    rejected at the first call.
 
     Args:
         reward: a reward, or a list of rewards and plain TRL functions.
         prefix: a prefix for each name, such as ``"rk_"``.
-        outputs: as in `to_trl`; ``"components"`` is for ``rl: gdpo`` and needs ``trl: {reward_weights: [...]}``.
+        outputs: as in `to_trl`. Use ``"components"`` with ``rl: gdpo``; it needs ``trl: {reward_weights: [...]}``.
         record, logs, limits, updates: as in `to_trl`.
 
     Returns:
@@ -111,7 +112,7 @@ def _check_names(names: Iterable[str], module: Mapping[str, Any]) -> None:
     for name in names:
         if not name.isidentifier() or keyword.iskeyword(name):
             raise RewardDefinitionError(
-                f"to_axolotl: {name!r} cannot be a name in a module, and Axolotl loads functions by their names. "
+                f"to_axolotl: {name!r} cannot be a name in a module, but Axolotl loads functions by name. "
                 f'Rename the term: reward.named("...")'
             )
         if name in module and not isinstance(module[name], AxolotlFunction):

@@ -113,33 +113,33 @@ def _part(metric: Any) -> Any:
 
 
 def from_eval_protocol(function: Callable[..., Any], name: str | None = None) -> Reward:
-    r"""Turn a reward function of eval-protocol into a Reward: ``0.8 * rk.from_eval_protocol(math_reward) + closeness``.
+    r"""Turn an eval-protocol reward function into a Reward: ``0.8 * rk.from_eval_protocol(math_reward) + closeness``.
 
     ``rk.from_eval_protocol(math_reward)`` gives 1.0 to ``\boxed{4}`` if the column "ground_truth" is ``4``.
 
-    The prompt and the completion are passed as ``messages``. A dataset column is passed to the argument with its name
-    (usually ``ground_truth``), the other columns to ``**kwargs``. Set options with ``functools.partial``.
-    If a required column is None in a row, the reward abstains there.
+    The prompt and the completion are passed as ``messages``. A dataset column is passed to the argument with the same
+    name (usually ``ground_truth``), and the other columns are passed to ``**kwargs``. Set options with
+    ``functools.partial``. If a required column is None in a row, the reward abstains for that row.
 
     Args:
-        function: a ``@reward_function`` in mode "pointwise", or a function with the same signature. May be async. It
+        function: a ``@reward_function`` in mode "pointwise", or a function with the same signature. It can be async. It
             returns an EvaluateResult, a dict with "score", or a number. A result with ``error`` has the outcome
             ``failed``. An exception is an error, never a 0.0.
-        name: the name of the component, by default the function's name.
+        name: the component's name, by default the function's name.
 
     Raises:
         RewardTypeError: `function` is not such a function.
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
         raise RewardTypeError(
-            f"from_eval_protocol: expected a @reward_function of eval-protocol, got {shorten(function)} "
+            f"from_eval_protocol: expected a @reward_function from eval-protocol, got {shorten(function)} "
             f"({type(function).__name__})"
         )
     inner = _innermost(function)
     label = checked_name(name if name is not None else str(getattr(inner, "__name__", type(inner).__name__)))
     parameters = _parameters(function, inner, label)
     if not hashable(function):
-        raise RewardTypeError(f"{label} is not hashable, which a reward must be. Pass a function")
+        raise RewardTypeError(f"{label} is not hashable, but a reward must be. Pass a function")
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     names = None if takes_all else frozenset(parameter.name for parameter in parameters)
     needed = tuple(

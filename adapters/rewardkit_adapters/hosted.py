@@ -64,7 +64,7 @@ def NAME(prompt, completion, example):
             except (OSError, http.client.HTTPException):
                 why = "status %d" % error.code
             if error.code not in (408, 425, 429, 500, 502, 503, 504):
-                raise RuntimeError("%s refuses the request with %s" % (address, why)) from None
+                raise RuntimeError("%s rejects the request with %s" % (address, why)) from None
             asked = error.headers.get("Retry-After", "")
             wait = max(wait, min(float(asked), 60.0)) if asked.isdigit() else wait
         except (OSError, http.client.HTTPException, LookupError, TypeError, ValueError) as error:
@@ -174,40 +174,45 @@ def to_hosted(
         hosted = rk.to_hosted(reward, url="https://rewards.example.com")
         config = RewardFunctionsConfig(functions=list(hosted.functions))
 
-    Each function takes three arguments and uses only the standard library. A call waits while the server restarts or is
-    full, or while a judge is down; after `deadline` it raises. A failure is never returned as a number.
+    Each function takes three arguments and uses only the standard library. A call waits while the server restarts or
+    its queue is full, or while a judge is down. After `deadline`, it raises an exception. A failure is never returned
+    as a number.
 
     Args:
         reward: the reward that the server serves: a reward, a plain function, or a list of them. `to_hosted` only
-            checks that a service can use it; the scores come from the server.
-        url: the address at which the service reaches the server, such as ``"https://rewards.example.com"``.
-        name: the name of the function, and of the curve.
-        outputs: ``"total"`` for one function; ``"terms"`` for one function per term; their sum is the total. Each
-            function queries the server separately, so a reward that is not deterministic, such as a judge without a
-            cache, is scored once per term.
-        token: the server's token, which becomes part of the source text. By default, the function reads the environment
-            variable REWARDKIT_TOKEN where it runs.
-        deadline: seconds per completion, for all tries together.
-        examples: rows of columns, such as ``[{"answer": "42"}]``, to try the reward on at once. The service passes
-            every cell as text.
+            checks that a service can use the reward; the scores come from the server.
+        url: the URL at which the service reaches the server, such as ``"https://rewards.example.com"``.
+        name: the name of the function and its curve.
+        outputs: ``"total"`` for one function; ``"terms"`` for one function per term, whose sum is the total. Each
+            function queries the server separately, so a nondeterministic reward, such as a judge without a cache, is
+            scored once per term.
+        token: the server's token, which becomes part of the function's source text. By default, the function reads the
+            token from the environment variable REWARDKIT_TOKEN on the machine where it runs.
+        deadline: seconds per completion, for all attempts together.
+        examples: rows of columns, such as ``[{"answer": "42"}]``, on which to try the reward immediately. The service
+            passes every cell as text.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: an argument is wrong, or the reward compares completions or follows the training
-            progress, which a service passes with no completion.
+        RewardDefinitionError: an argument is invalid, or the reward compares completions or follows the training
+            progress, which a service does not pass with a completion.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     scorer = RowScorer(reward, OFFERS)
     if examples is not None:
         scorer.probe([{key: _text(cell) for key, cell in example.items()} for example in examples])
     if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
-        raise RewardDefinitionError(f"to_hosted: url= is an address such as 'https://host:8000', got {shorten(url)}")
+        raise RewardDefinitionError(
+            f"to_hosted: url= must be an address such as 'https://host:8000', got {shorten(url)}"
+        )
     if not deadline > 0:
-        raise RewardDefinitionError(f"to_hosted: deadline= is a number of seconds above 0, got {deadline!r}")
+        raise RewardDefinitionError(
+            f"to_hosted: deadline= must be a number of seconds greater than 0, got {deadline!r}"
+        )
     if outputs not in ("total", "terms"):
-        raise RewardDefinitionError(f"to_hosted: outputs= is 'total' or 'terms', got {shorten(outputs)}")
+        raise RewardDefinitionError(f"to_hosted: outputs= must be 'total' or 'terms', got {shorten(outputs)}")
     if identifiers([name]) != {name: name}:
-        raise RewardDefinitionError(f"to_hosted: name= becomes the name of a function, got {shorten(name)}")
+        raise RewardDefinitionError(f"to_hosted: name= must be a valid function name, got {shorten(name)}")
     address = f"{url.rstrip('/')}/score"
     token_source = repr(token) if token is not None else f'os.environ.get("{_TOKEN}", "")'
     terms = (

@@ -40,7 +40,7 @@ class Prompts:
             cells = {name: cell for name, cell in row.items() if name not in RESERVED}
             if not prompt:
                 raise RewardDefinitionError(
-                    "each row of the data needs the column 'prompt', a text or messages with only one of the user, got "
+                    "each row of the data needs the column 'prompt', text or messages with only one of the user, got "
                     f"{shorten(dict(row))}"
                 )
             if self._rows.setdefault(prompt, cells) != cells:

@@ -197,27 +197,27 @@ def to_nemo_gym(
         if __name__ == "__main__":
             Server.run_webserver()
 
-    The server answers a rollout with the rollout, ``reward``, and ``reward_components``: the terms, which add up to the
-    reward. ``terms/<term>`` and ``components/<name>`` are numbers for NeMo Gym's metrics. A rollout that cannot be
-    scored has marks that keep it out of the collected rollouts (it is in the file of failures). NeMo RL gets an error
-    for it and generates another rollout. If the gold answer cannot be read, another rollout would not help, so NeMo RL
-    gets the marks.
+    The server replies to a rollout with the rollout itself, ``reward``, and ``reward_components``: the terms, which add
+    up to the reward. ``terms/<term>`` and ``components/<name>`` are numbers for NeMo Gym's metrics. A rollout that
+    cannot be scored gets marks that keep it out of the collected rollouts (it is listed in the failures file). NeMo RL
+    receives an error for it and generates another rollout. If the gold answer cannot be parsed, another rollout would
+    not help, so NeMo RL receives the marks instead.
 
     Args:
-        reward: a reward, a plain function, or a list of them. The completion is the text of the policy, with tool calls
-            and results; the fields of the task, the entries of its ``verifier_metadata`` and the "tools" of the request
-            are the columns.
+        reward: a reward, a plain function, or a list of them. The completion is the policy's text, with tool calls and
+            results. The columns are the task's fields, the entries in its ``verifier_metadata``, and the request's
+            "tools".
         on_failure: the reply to NeMo RL if a rollout cannot be scored. ``"retry"``: an error. ``"mask"``: the reward
-            0.0 and ``instance_config.mask_sample``, which keeps it out of the loss in NeMo RL's ``grpo.py``, but not
-            out of the mean of its group, and not out of the loss in its other loops.
-        patience: seconds for which a failed rollout of NeMo RL is retried before `on_failure` applies.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
-        deadline: seconds after which a rollout counts as unscorable; None waits as long as the reward takes.
-        special_tokens: a tokenizer or a list of texts to remove from completions.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored rollouts above which every further rollout is
-            refused, because training on such scores teaches nothing.
+            0.0 and ``instance_config.mask_sample``, which keeps the rollout out of the loss in NeMo RL's ``grpo.py``,
+            but not out of its group's mean, and not out of the loss in NeMo RL's other loops.
+        patience: seconds for which a failed NeMo RL rollout is retried before `on_failure` applies.
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
+        deadline: seconds after which a rollout counts as unscorable; with None, there is no limit.
+        special_tokens: a tokenizer, or a list of texts, to remove from completions.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored rollouts above which every further rollout is
+            rejected, because training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -227,7 +227,7 @@ def to_nemo_gym(
         MissingExtraError: NeMo Gym is not installed.
     """
     if on_failure not in ("retry", "mask"):
-        raise RewardDefinitionError(f"to_nemo_gym: on_failure= is 'retry' or 'mask', got {on_failure!r}")
+        raise RewardDefinitionError(f"to_nemo_gym: on_failure= must be 'retry' or 'mask', got {on_failure!r}")
     check_patience(patience)
     scorer = RowScorer(
         reward,
@@ -245,7 +245,7 @@ def _server(requests: Requests, retries: bool, patience: float) -> type[Any]:
         fastapi, gym = map(importlib.import_module, ("fastapi", "nemo_gym.base_resources_server"))
     except ImportError as error:
         raise MissingExtraError(
-            f"rk.to_nemo_gym makes a class of NeMo Gym, but NeMo Gym cannot be imported ({error}). Install NeMo Gym "
+            f"rk.to_nemo_gym creates a NeMo Gym class, but NeMo Gym cannot be imported ({error}). Install NeMo Gym "
             "here, or run `rewardkit serve`, which is a resources server without it"
         ) from error
 

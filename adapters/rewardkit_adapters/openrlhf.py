@@ -107,24 +107,23 @@ def to_openrlhf(
         reward_func = rk.to_openrlhf(reward, gold="answer", special_tokens=tokenizer)     # in my_rewards.py
         # --reward.remote_url my_rewards.py --data.label_key answer
 
-    The function returns
-    ``{"rewards": total, "scores": total, "extra_logs": {"<term>": ..., "components/<name>": ...}}``, always with the
-    same keys; a component that abstained is logged as 0.0. With `dynamic_filtering`, a completion that cannot be scored
-    gets NaN, and OpenRLHF replaces its group. Otherwise, scoring is retried for `patience` seconds, and then the
-    training ends, because OpenRLHF can train only on a number.
+    The function returns ``{"rewards": total, "scores": total, "extra_logs": {"<term>": ..., "components/<name>":
+    ...}}``, always with the same keys; a component that abstained is logged as 0.0. With `dynamic_filtering`, a
+    completion that cannot be scored gets NaN, and OpenRLHF replaces its group. Otherwise, scoring is retried for
+    `patience` seconds. Then training ends, because OpenRLHF can train only on numbers.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        gold: the reward's column that the label fills; the label is also the column "label". If the label is a JSON
-            object, its entries are columns.
+        gold: the reward column that the label fills; the label is also available as the column "label". If the label is
+            a JSON object, its entries are columns.
         dynamic_filtering: True if you train with ``--algo.dynamic_filtering_enable``, and only then.
-        patience: seconds for which a failed completion is retried; by default 300, and 0 with `dynamic_filtering`.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
+        patience: seconds for which a failed completion is retried: 300 by default, or 0 with `dynamic_filtering`.
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
         special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
             token is removed.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored completions above which the training ends.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored completions above which training ends.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -133,7 +132,7 @@ def to_openrlhf(
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     if not isinstance(dynamic_filtering, bool):
-        raise RewardDefinitionError(f"dynamic_filtering= is True or False, got {dynamic_filtering!r}")
+        raise RewardDefinitionError(f"dynamic_filtering= must be True or False, got {dynamic_filtering!r}")
     seconds = (0.0 if dynamic_filtering else PATIENCE) if patience is None else patience
     check_patience(seconds)
     scorer = RowScorer(
@@ -156,9 +155,8 @@ def to_openrlhf(
     def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
         if not len(queries) == len(prompts) == len(labels) == 1:
             raise RunExit(
-                f"OpenRLHF: expected one completion in a call, as OpenRLHF {TESTED[-1]} hands it over, got "
-                f"{len(queries)} queries, {len(prompts)} prompts and {len(labels)} labels. "
-                f"Install openrlhf=={TESTED[-1]}"
+                f"OpenRLHF: expected one completion per call, as in OpenRLHF {TESTED[-1]}, got {len(queries)} queries, "
+                f"{len(prompts)} prompts, and {len(labels)} labels. Install openrlhf=={TESTED[-1]}"
             )
         try:
             row_score = score(queries[0], prompts[0], labels[0])

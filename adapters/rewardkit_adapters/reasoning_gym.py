@@ -306,7 +306,7 @@ _LEFT_OUT = ("composite",)
 def reasoning_gym_rows(
     name: str, *, size: int = 500, seed: int = 0, instruction: str = INSTRUCTION, **options: Any
 ) -> list[dict[str, str]]:
-    """Return rows of a reasoning-gym task, for ``Dataset.from_list`` or ``rk.score``.
+    """Return rows from a reasoning-gym task, for ``Dataset.from_list`` or ``rk.score``.
 
     ``reasoning_gym_rows("leg_counting", size=500, max_animals=5)`` has 500 different questions. The columns are
     ``prompt`` (the question and the instruction), ``question``, ``answer`` (a correct answer, "" if the task gives
@@ -315,10 +315,10 @@ def reasoning_gym_rows(
     Args:
         name: the task, one of about a hundred: https://github.com/open-thought/reasoning-gym.
         size: the number of rows, all with different questions.
-        seed: different seeds give different rows if the task has enough questions. Seed 0 is reasoning-gym's seed 0.
-            Seed n is its seed n * 1,000,000.
-        instruction: added to each question, "" for none.
-        options: options of the task, such as ``max_animals=5``.
+        seed: the random seed. Different seeds give different rows if the task has enough questions. Seed n corresponds
+            to reasoning-gym's seed n * 1,000,000.
+        instruction: the text added to each question, "" for none.
+        options: task options, such as ``max_animals=5``.
 
     Raises:
         MissingExtraError: the extra ``reasoning-gym`` is not installed.
@@ -346,7 +346,7 @@ def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
     )
     if completed.returncode != 0:
         reason = shorten(completed.stderr.strip().rpartition("\n")[2])
-        raise RewardFailure(f"reasoning-gym: the rows of {request['name']} could not be made: {reason}")
+        raise RewardFailure(f"reasoning-gym: the rows of {request['name']} could not be generated: {reason}")
     answer = json.loads(completed.stdout)
     if "error" in answer:
         raise RewardDefinitionError(answer["error"])
@@ -392,8 +392,8 @@ def _make_rows(name: str, options: Any, size: int, seed: int, instruction: str) 
         if len(rows) == size:
             return list(rows.values())
     raise RewardDefinitionError(
-        f"reasoning_gym_rows: {name} made only {len(rows):,} different questions in {tries:,}. Lower size, or pass "
-        "options of the task that make more"
+        f"reasoning_gym_rows: {name} generated only {len(rows):,} different questions in {tries:,}. Lower size, or "
+        "pass task options that allow more questions"
     )
 
 
@@ -530,7 +530,7 @@ class EntryOf:
     def __call__(self, cell: object) -> Entry:
         entry = read_entry(cell)
         if entry.task != self.task:
-            raise ValueError(f"an entry of the task {shorten(entry.task)}, not of {self.task}")
+            raise ValueError(f"an entry for the task {shorten(entry.task)}, not of {self.task}")
         return entry
 
 
@@ -561,27 +561,27 @@ def _score(answer: str, future: Future[tuple[float, str]]) -> float | Score:
 
 
 def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extractor | Any = None) -> Reward:
-    """Turn the scorer of a reasoning-gym task into a reward, for the rows of ``reasoning_gym_rows``.
+    """Turn a reasoning-gym task's scorer into a reward, for rows from ``reasoning_gym_rows``.
 
     ``rk.from_reasoning_gym("leg_counting")`` gives 1.0 to ``<answer>286</answer>`` if the animals have 286 legs.
 
     The task's own scorer decides which answers are correct. Many scorers give partial credit for any text, or for the
-    correct answer among others, so by default only their full score counts. A few give full credit for incorrect
-    answers or run answers as code. These loopholes are closed. See ``docs/reasoning_gym.md``.
+    correct answer among others, so by default only their full score counts. A few scorers give full credit for
+    incorrect answers or run answers as code. These loopholes are closed. See ``docs/reasoning_gym.md``.
 
     Args:
         name: the task, such as ``"leg_counting"``.
-        credit: ``"binary"``: 1.0 for the scorer's full score, else 0.0; ``"partial"``: the share of its credit above
-            the credit of a meaningless answer, and 0.0 for the correct answer among other text.
+        credit: ``"binary"``: 1.0 for the scorer's full score, else 0.0; ``"partial"``: the credit above that for a
+            meaningless answer, as a fraction of the maximum, and 0.0 for the correct answer among other text.
         extract: finds the answer, by default the only ``<answer>`` tag after the thinking, as in reasoning-gym.
 
     Returns:
-        A reward in [0, 1] with the name of the task. It reads the column "metadata".
+        A reward in [0, 1], named after the task. It reads the column "metadata".
 
     Raises:
         MissingExtraError: the extra ``reasoning-gym`` is not installed.
-        RewardDefinitionError: there is no such task, or an unknown credit.
-        CoercionError: while scoring: a cell of "metadata" is not an entry of this task.
+        RewardDefinitionError: there is no such task, or the credit is unknown.
+        CoercionError: while scoring: a cell in "metadata" is not an entry from this task.
     """
     task = check_task(name)
     if credit not in get_args(Credit):

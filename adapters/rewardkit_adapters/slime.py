@@ -253,9 +253,7 @@ def as_reward(args: Any, total: float, numbers: dict[str, float]) -> float | dic
     if key is None and evaluation is None:
         return total
     if key != SCORE:
-        raise RewardDefinitionError(
-            f"slime: --reward-key {key} is not the total of the reward. Pass --reward-key {SCORE}"
-        )
+        raise RewardDefinitionError(f"slime: --reward-key {key} is not the reward's total. Pass --reward-key {SCORE}")
     entries = {**numbers, SCORE: total}
     if evaluation not in (None, *entries):
         raise RewardDefinitionError(
@@ -304,7 +302,7 @@ class SlimeRewards:
             )
         group = isinstance(sample, list) and bool(args.group_rm)
         if self._scorer.together == "group" and not group:
-            raise RewardDefinitionError("slime: the reward compares the completions of a prompt. Add --group-rm")
+            raise RewardDefinitionError("slime: the reward compares the completions for each prompt. Add --group-rm")
         scores = await self._scores(args, samples, group)
         rewards = [self._reward(args, entry, score) for entry, score in zip(samples, scores, strict=True)]
         return rewards if isinstance(sample, list) else rewards[0]
@@ -405,21 +403,21 @@ def to_slime(
     cannot be scored is masked, and `normalize` computes the advantages of its group without it.
 
     Args:
-        reward: a reward, a plain function, or a list of them. Rewards that compare the completions of a prompt need
+        reward: a reward, a plain function, or a list of them. Rewards that compare the completions for a prompt need
             ``--group-rm``; schedules need the hook `step`.
-        gold: the reward's column that the label fills; the label is also the column "label". The entries of the
-            metadata are also columns.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
-        deadline: seconds after which a completion counts as unscorable; None waits as long as the reward takes.
+        gold: the reward column that the label fills; the label is also available as the column "label". The entries in
+            the metadata are also columns.
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
+        deadline: seconds after which a completion counts as unscorable; with None, there is no limit.
         special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
             token is removed.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored completions above which the training ends.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored completions above which training ends.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions of different prompts.
+        RewardDefinitionError: the reward compares completions for different prompts.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     scorer = RowScorer(
@@ -488,6 +486,6 @@ def export(target: Target) -> Export:
         [
             "slime imports the module by its name: add its folder to PYTHONPATH.",
             "A completion that cannot be scored is masked, and the advantages of its group are computed without it. "
-            "Add --group-rm if the reward compares the completions of a prompt.",
+            "Add --group-rm if the reward compares the completions for each prompt.",
         ],
     )

@@ -294,7 +294,7 @@ class Evaluator:
         together = self.scorer.scorer.together == "group"
         if together and size is None:
             raise RewardFailure(
-                "ms-swift: this reward compares the completions of a prompt, but this process has only a part of "
+                "ms-swift: this reward compares the completions for each prompt, but this process has only a part of "
                 f"them. {_WHOLE_GROUPS}"
             )
         scores = self.scorer.score(
@@ -335,7 +335,7 @@ class Evaluator:
         if progress is None and self.scorer.scorer.scheduled:
             raise RewardDefinitionError(
                 "ms-swift: the reward follows training progress, but this trainer passes no trainer_state, as with "
-                "Ray. Put plain numbers in place of schedules"
+                "Ray. Use plain numbers instead of schedules"
             )
         if progress is not None and trainer.training and self._strict:
             for late in self.scorer.scorer.late(progress.max_steps):
@@ -382,32 +382,32 @@ def to_swift(
     record: str | os.PathLike[str] | None = None,
     limits: Limits = LIMITS,
 ) -> list[str]:
-    """Register a reward with ms-swift, one ORM for each of its terms, and return their names.
+    """Register a reward with ms-swift as one ORM for each term, and return the terms' names.
 
     ::
 
         rk.to_swift(0.8 * rk.number("answer") + 0.2 * rk.tags("answer"))     # in my_rewards.py
         # swift rlhf --rlhf_type grpo --external_plugins my_rewards.py --reward_funcs number tags
 
-    All columns of the data are passed by name. Schedules and rewards that compare the completions of a prompt work. A
-    completion that cannot be scored gets the means of the other completions of its prompt, so that its advantage is 0.
+    All data columns are passed by name. Schedules work, as do rewards that compare the completions for a prompt. A
+    completion that cannot be scored gets the mean scores of the prompt's other completions, so that its advantage is 0.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
-        special_tokens: a tokenizer or a list of texts to remove from completions; None removes the special tokens of
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
+        special_tokens: a tokenizer, or a list of texts, to remove from completions. None removes the special tokens of
             the trainer's tokenizer, and ``()`` removes nothing.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored completions above which the run stops.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored completions above which the run stops.
 
     Returns:
-        The names of the terms, for ``--reward_funcs``.
+        The terms' names, for ``--reward_funcs``.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward has no term, a term has the name of an ORM of ms-swift, or the reward compares
-            completions of different prompts.
+        RewardDefinitionError: the reward has no terms, a term has the same name as an ms-swift ORM, or the reward
+            compares completions for different prompts.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
     tokens = () if special_tokens is None else special_tokens
@@ -541,21 +541,23 @@ def signature_of(orm: Callable[..., Any]) -> inspect.Signature:
 def from_swift(orm: Any, name: str | None = None) -> Reward:
     """Turn an ms-swift ORM into a Reward: ``rk.from_swift(MathAccuracy) + 0.2 * rk.from_swift(Format)``.
 
-    An ORM gets completions as strings, even with chat prompts. ``messages`` is the whole conversation. The fields of an
-    ms-swift rollout, such as ``prompt_id`` and ``finish_reason``, are not passed. None and NaN abstain.
+    An ORM receives completions as strings, even with chat prompts. ``messages`` is the whole conversation. Fields from
+    an ms-swift rollout, such as ``prompt_id`` and ``finish_reason``, are not passed. If the ORM returns None or NaN,
+    the reward abstains.
 
     Args:
         orm: a subclass of ``ORM`` or ``AsyncORM``, which is created with ``args=None``, an instance, or a
             function ``f(completions, **kwargs)``. It returns one number per completion.
-        name: the name of the component, by default the name of the class or function.
+        name: the component's name, by default the name of the class or function.
 
     Raises:
-        RewardTypeError: `orm` is not an ORM, cannot be created without training arguments, or takes ``infer_requests``.
+        RewardTypeError: `orm` is not an ORM, cannot be created without training arguments, or requires
+            ``infer_requests``.
         BindingError: while scoring: a column is missing.
     """
     instance = _make_orm(orm) if isinstance(orm, type) else orm
     if isinstance(instance, (Reward, Schedule, str)) or not callable(instance):
-        raise RewardTypeError(f"from_swift: expected an ORM of ms-swift, got {shorten(orm)} ({type(orm).__name__})")
+        raise RewardTypeError(f"from_swift: expected an ms-swift ORM, got {shorten(orm)} ({type(orm).__name__})")
     label = name_of(instance)
     try:
         parameters = inspect.signature(instance).parameters
@@ -565,9 +567,9 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
         hint = " An ORM for inference takes infer_requests and is not used in training." * (
             "infer_requests" in parameters
         )
-        raise RewardTypeError(f"from_swift: {label} has no argument completions, so it is not an ORM of GRPO.{hint}")
+        raise RewardTypeError(f"from_swift: {label} has no argument completions, so it is not a GRPO ORM.{hint}")
     if not hashable(instance):
-        raise RewardTypeError(f"from_swift: {label} is not hashable, which a reward must be")
+        raise RewardTypeError(f"from_swift: {label} is not hashable, but a reward must be")
     leaf = from_trl(AsyncOrm(instance) if is_async(instance) else Orm(instance), name if name is not None else label)
     call_text = f"from_swift({label}{'' if name is None else f', name={name!r}'})"
     return written_as(leaf, call_text)
@@ -578,7 +580,7 @@ def _make_orm(kind: type) -> Any:
         return kind(args=None)
     except Exception as error:
         raise RewardTypeError(
-            f"from_swift: {kind.__name__}(args=None) raised {type(error).__name__}: {error}. Make the instance "
+            f"from_swift: {kind.__name__}(args=None) raised {type(error).__name__}: {error}. Create the instance "
             f"yourself, with the arguments that it needs, and pass it: rk.from_swift({kind.__name__}(...))"
         ) from None
 

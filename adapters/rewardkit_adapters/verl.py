@@ -194,7 +194,7 @@ def manager_of(scoring: Scoring, columns: Columns) -> type[Any]:
         from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
     except ImportError as error:
         raise MissingExtraError(
-            f"rk.to_verl(reward, manager=True) makes a class of verl, but verl cannot be imported ({error}). Install "
+            f"rk.to_verl(reward, manager=True) creates a verl class, but verl cannot be imported ({error}). Install "
             "verl here, or use the function: rk.to_verl(reward)"
         ) from error
 
@@ -293,8 +293,8 @@ def max_steps_of(config: Any) -> int:
         updates_per_step = setting(config, "trainer", "v1", str(mode), "parameter_sync_step") or 1
     if updates is None or int(updates) < 1:
         raise RewardDefinitionError(
-            "verl: the reward follows training progress, but the configuration does not say how many steps the "
-            "training has. Set trainer.total_training_steps"
+            "verl: the reward follows training progress, but the configuration does not contain the number of training "
+            "steps. Set trainer.total_training_steps"
         )
     return max(1, int(updates) // int(updates_per_step))
 
@@ -304,8 +304,8 @@ def check(config: Any) -> None:
     uses_reward_model = setting(config, "reward", "reward_model", "enable")
     if uses_reward_model and setting(config, "reward", "custom_reward_function", "path") is None:
         raise RewardDefinitionError(
-            "verl: with reward.reward_model.enable=True verl takes the score of the reward model and never asks this "
-            "reward manager. Set reward.reward_model.enable=False. A reward model can be a part of the reward: "
+            "verl: with reward.reward_model.enable=True verl uses the reward model's score and never calls this reward "
+            "manager. Set reward.reward_model.enable=False. A reward model can be a part of the reward: "
             "rk.reward_model(...)"
         )
 
@@ -383,30 +383,33 @@ def to_verl(
         # reward.reward_manager.name=Manager
 
     Both return ``{"score": total, "<term>": ..., "components/<name>": ...}``, always with the same keys. Completions
-    that arrive together are scored together. A completion that cannot be scored raises, and verl leaves it out.
+    that arrive together are scored together. If a completion cannot be scored, an exception is raised, and verl leaves
+    the completion out.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        manager: whether to return a reward manager, for rewards that read the prompt, the token ids or the training
-            progress. A manager needs verl to be installed.
-        gold: the reward's column that ``reward_model.ground_truth`` fills; it is also the column "ground_truth". The
-            entries of ``extra_info`` and "data_source" are also columns; with `manager`, all columns of the data.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
-        deadline: seconds after which a completion counts as unscorable; None waits as long as the reward takes.
-        patience: seconds for which a failed completion is retried. Pass it with ``trainer.use_v1=False``, where one
-            completion without a score ends the run.
-        special_tokens: a tokenizer or a list of texts to remove from completions; verl removes its own.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored completions above which the run ends, because
-            training on such scores teaches nothing.
+        manager: whether to return a reward manager, for rewards that read the prompt, the token ids, or the training
+            progress. verl must be installed to create a manager.
+        gold: the reward column that ``reward_model.ground_truth`` fills; the value is also available as the column
+            "ground_truth". "data_source" and the entries in ``extra_info`` are also columns; with `manager`, so are all
+            data columns.
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
+        deadline: seconds after which a completion counts as unscorable; with None, there is no limit.
+        patience: seconds for which a failed completion is retried. Set it if you use ``trainer.use_v1=False``, where
+            one completion without a score ends the run.
+        special_tokens: a tokenizer, or a list of texts, to remove from completions; verl removes its own special
+            tokens.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored completions above which the run ends, because
+            training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: the reward compares completions; or, without `manager`, it follows the training progress
             or reads the prompt, which verl does not pass to a function. Or an argument is out of its range.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
-        MissingExtraError: `manager` needs verl, which is not installed.
+        MissingExtraError: `manager` is True, but verl is not installed.
     """
     check_patience(patience)
     scorer = RowScorer(
@@ -473,9 +476,9 @@ class Call:
         """Raise BindingError if no column has the gold answer."""
         if not {"reward_model", "ground_truth"} & set(batch.columns):
             raise BindingError(
-                f"reward {name!r} is a function of verl, which reads the gold answer from the column reward_model "
+                f"reward {name!r} is a verl function, which reads the gold answer from the column reward_model "
                 "({'ground_truth': ...}) or ground_truth, but the data has neither. Columns: "
-                f"{', '.join(batch.columns) or 'none'}. Rename the column of the gold answer to ground_truth"
+                f"{', '.join(batch.columns) or 'none'}. Rename the column with the gold answer to ground_truth"
             )
 
     def __call__(self, solution: str, columns: Mapping[str, Any]) -> Any:
@@ -552,15 +555,16 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
 
     The gold answer is the ``ground_truth`` in the column "reward_model", as in verl's data files (a dict or JSON text),
     or the column "ground_truth". If the gold answer is None, the reward abstains. "data_source" and "extra_info" are
-    also columns. The function gets a copy of ``extra_info``. Set further arguments (``reward_kwargs``) with
+    also columns. The function gets a copy of ``extra_info``. Set additional arguments (``reward_kwargs``) with
     ``functools.partial``.
 
     Args:
         function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with a subset of
-            these arguments, such as ``compute_score(solution_str, ground_truth)``. May be async. It returns a number,
-            or a dict with "score", whose other numbers become parts and whose strings become the note. An exception is
-            an error, never a 0.0. Functions for verl 0.1 expect the prompt in front of `solution_str`: wrap them.
-        name: the name of the component, by default the function's name.
+            these arguments, such as ``compute_score(solution_str, ground_truth)``. It can be async. It returns a
+            number, or a dict with "score", whose other numbers become parts and whose strings become the note. An
+            exception is an error, never a 0.0. Functions for verl 0.1 expect the prompt before the completion in
+            `solution_str`, so wrap them.
+        name: the component's name, by default the function's name.
 
     Raises:
         RewardTypeError: `function` is not such a function.
@@ -568,11 +572,11 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
         raise RewardTypeError(
-            f"from_verl: expected a reward function of verl, got {shorten(function)} ({type(function).__name__})"
+            f"from_verl: expected a reward function from verl, got {shorten(function)} ({type(function).__name__})"
         )
     label = checked_name(name if name is not None else name_of(function))
     if not hashable(function):
-        raise RewardTypeError(f"from_verl: {label} is not hashable, which a reward must be. Pass a function")
+        raise RewardTypeError(f"from_verl: {label} is not hashable, but a reward must be. Pass a function")
     accepted_call = (
         function if (names := _accepted_arguments(function, label)) is None else PartialCall(function, names)
     )
@@ -607,7 +611,7 @@ def _accepted_arguments(function: Callable[..., Any], label: str) -> frozenset[s
     if "solution_str" not in parameters:
         hint = " Wrap a function for TRL with rk.from_trl" if "completions" in parameters else ""
         raise RewardTypeError(
-            f"from_verl: {label} has no argument solution_str, so it is not a reward function of verl.{hint}"
+            f"from_verl: {label} has no argument solution_str, so it is not a verl reward function.{hint}"
         )
     preset = function.keywords if isinstance(function, functools.partial) else {}
     needed = [

@@ -38,14 +38,14 @@ class Evidence:
 
     Attributes:
         steps: (n,) the training step.
-        prompts: (n,) the prompt, as an integer or a string. Completions of one prompt in one step are a group.
-        totals: (n,) NaN if a completion is unscorable.
-        components: name -> the raw scores, (n,), NaN if there is no score.
-        training: (n,) False for rows of an evaluation, None if all rows are training.
+        prompts: (n,) the prompt, as an integer or a string. Completions for one prompt in one step form a group.
+        totals: (n,) the totals, NaN if a completion is unscorable.
+        components: component name -> the raw scores, (n,), NaN if there is no score.
+        training: (n,) False for rows from an evaluation, None if all rows are from training.
         advantages: (n,) the trainer's advantages, NaN if unknown. If any is unknown, totals are compared instead.
-        lengths: (n,) tokens or characters, NaN if unknown.
-        maximum_length: the length at which completions are cut off, in the unit of `lengths`. None if it is unknown.
-            Then no completion counts as cut off.
+        lengths: (n,) the lengths in tokens or characters, NaN if unknown.
+        maximum_length: the length at which completions are cut off, in the unit of `lengths`. If it is None (unknown),
+            no completion counts as cut off.
         outcomes: component -> the outcomes, (n,): ``"scored"``, ``"failed"``, ``"errored"``...
         completions: the completions as text, or a function that returns them for row indices.
         prompt_texts: the text of each row's prompt, or a function that returns the texts.
@@ -53,12 +53,12 @@ class Evidence:
         reads: the data that each component reads: example columns, ``"prompt"``, ``"example"``.
         bounds: the lowest and highest score of each component, infinite if there is no bound.
         monitored: components that are recorded but not rewarded (`rk.monitor`): the ground truths for proxies.
-        gates: the steps (t,) and pass rates (t,) of each gate.
+        gates: the steps (t,) and pass rates (t,) for each gate.
         calls: (n,) the number of tool calls in each completion, NaN if unknown.
-        repeated_calls: (n,) the number of calls that repeat an earlier call of the same completion.
+        repeated_calls: (n,) the number of calls that repeat an earlier call in the same completion.
         unfinished: (n,) 1 if a completion ended without an answer, else 0.
-        foreign: totals (n,) with the completion's own gold answer and with those of other prompts, as scored by
-            `PermutedGolds`, NaN for completions that were not scored again.
+        foreign: totals (n,) with the completion's own gold answer and with gold answers for other prompts, as scored by
+            `PermutedGolds`. NaN means that a completion was not scored again.
         seed: the random seed for drawing samples.
     """
 
@@ -100,8 +100,8 @@ class Evidence:
                 raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}. Pass one value per completion")
         for name in sorted(self.monitored - set(self.components)):
             raise EvidenceError(
-                f"monitored names {shorten(name)}, but components does not have it.{near_miss(name, self.components)} "
-                "Pass its scores in components"
+                f"monitored names {shorten(name)}, but components has no such "
+                f"component.{near_miss(name, self.components)} Pass its scores in components"
             )
         for name, (steps, rates) in self.gates.items():
             if len(steps) != len(rates):
@@ -112,19 +112,19 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Alert:
-    """A suspicious pattern or an observation, with its steps, its strength, and rows that show it. Not a verdict.
+    """A suspicious pattern or an observation, with its steps, strength, and example rows. Not a verdict.
 
     Attributes:
         kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
-        title: one line. It may quote a completion, so escape it before you show it.
+        title: one line. It may quote a completion, so escape it before you display it.
         text: the observation, with numbers.
-        strength: 0 to 1, the weakest of the ramps of this kind (see docs/suspicious.md), 0 for observations
+        strength: 0 to 1, the weakest of this kind's ramps (see docs/suspicious.md), 0 for observations
             (`is_observation`).
         steps: the first and last step of the pattern.
         component: the component, or None for the total.
-        rows: completions to look at, as indices into the arrays of the Evidence, the most telling first.
+        rows: completions to review, as indices into the arrays of the Evidence, with the most telling first.
         numbers: the numbers quoted in the text, for tables and plots.
-        phrase: the words that the completions share, if the pattern is a phrase.
+        phrase: the words that the completions have in common, if the pattern is a phrase.
     """
 
     kind: str

@@ -45,16 +45,17 @@ _ONLY_OBSERVATIONS = (
 
 
 def suspicious(evidence: Evidence, *, observations: bool = True) -> list[Alert]:
-    """Return the suspicious patterns of a run, strongest first, then observations about the run: alerts, not verdicts.
+    """Return a run's suspicious patterns, strongest first, then observations about the run: alerts, not verdicts.
 
     All scores are read, but only a sample of the completions: whole groups, drawn with `evidence.seed`. The same
     evidence always gives the same alerts, whatever the order of its rows. An alert of 0.8 or more is rare in healthy
     runs (docs/suspicious.md has the measured rates and explains each kind). Observations (`Alert.is_observation`) have
-    a strength of 0 and come last, the clearest first and those about lost signal at the very end.
+    a strength of 0 and come last. The clearest observations come first, and those about lost signal come at the very
+    end.
 
     Args:
         evidence: the data of the run.
-        observations: if False, return only alerts. This takes about a quarter of the time.
+        observations: if False, return only alerts, which takes about a quarter of the time.
     """
     unwanted = () if observations else _ONLY_OBSERVATIONS
     run = WindowedRun(evidence)

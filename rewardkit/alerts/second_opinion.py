@@ -68,19 +68,19 @@ def second_opinions(
     *,
     batch_of: Callable[[Integers], Batch] | None = None,
 ) -> list[SecondOpinion]:
-    """Ask a judge about the completions of each alert, once per distinct row.
+    """Ask a judge about the completions for each alert, once per distinct row.
 
-    If anything goes wrong with the judge, the verdict is undecided, with the problem as its reason. The alerts are
+    If the judge fails in any way, the verdict is undecided, and the problem is given as the reason. The alerts are
     never lost.
 
     Args:
         alerts: the alerts that `suspicious` found in `evidence`.
         evidence: the data of the run.
         judge: `rewardkit.rewards.judges.judge.task_judge`, or your own reward that gives 1 if a completion does the
-            task and 0 if it does not. A score of at least 2/3 means that it does, at most 1/3 that it does not. Scores
-            between are undecided.
-        batch_of: returns the batch for the given row indices that the judge scores, with columns and all turns. By
-            default, the judge gets the completions of `evidence` without columns.
+            task and 0 if it does not. A score of at least 2/3 means that it does, and a score of at most 1/3 means that
+            it does not. Scores in between are undecided.
+        batch_of: a function that returns the batch for the given row indices, with columns and all turns, for the judge
+            to score. By default, the judge gets the completions of `evidence` without columns.
     """
     rows = np.unique(np.array([row for alert in alerts for row in alert.rows], dtype=np.int64))
     verdicts = dict(zip(rows.tolist(), _verdicts(rows, evidence, judge, batch_of), strict=True)) if len(rows) else {}
@@ -123,7 +123,7 @@ def _notes(table: ScoreTable) -> list[str]:
 
 def _of_texts(rows: Integers, evidence: Evidence) -> Batch:
     if evidence.completions is None:
-        raise EvidenceError("a judge reads completions, and this evidence has none. Pass Evidence(completions=...)")
+        raise EvidenceError("a judge reads completions, but this evidence has none. Pass Evidence(completions=...)")
     prompts = evidence.prompt_texts
     return Batch(_read(evidence.completions, rows), prompts=None if prompts is None else _read(prompts, rows))
 

@@ -120,7 +120,7 @@ class Derivation:
 
         Args:
             normalization: the kind of normalization.
-            totals: (n,) NaN if a completion is unscorable.
+            totals: (n,) the totals, NaN if a completion is unscorable.
             terms: name -> (n,) the terms of the totals.
             groups: (n,) the group of each completion.
             components: name -> (n,) the scores before weighting; only needed for ``"each"``.

@@ -133,7 +133,7 @@ def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bound
         labels: (n,) bool, or grades.
         bins: the number of bins.
         limits: the start of the first bin and the end of the last; by default 0 and 1 if all scores lie between them,
-            else the lowest and highest score.
+            else the lowest and the highest score.
 
     Returns:
         The bins that are not empty (Niculescu-Mizil and Caruana 2005, ICML).
@@ -353,7 +353,7 @@ def draw(calibration: ComponentCalibration) -> Figure:
     except ImportError:
         raise MissingExtraError.of("Calibration.plot", "plot") from None
     if not calibration.reliability:
-        raise RewardDefinitionError(f"plot: {calibration.name!r} has no scored row. Choose another component")
+        raise RewardDefinitionError(f"plot: {calibration.name!r} has no scored rows. Choose another component")
     figure = Figure(figsize=(6.4, 6.4), layout="constrained")
     axes: Any = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     curve, counts = axes
@@ -510,7 +510,7 @@ class Calibration:
         calibrations = {component.name: component for component in (*self.components, self.total)}
         if name not in calibrations:
             raise KeyError(
-                f"no component {name!r}; the components are: {', '.join(calibrations)}.{near_miss(name, calibrations)}"
+                f"no component {name!r}. Components: {', '.join(calibrations)}.{near_miss(name, calibrations)}"
             )
         return calibrations[name]
 
@@ -599,8 +599,8 @@ def calibration_of(
         bounds: component (or ``"total"``) -> the lowest and the highest possible score.
         threshold: also show the confusion table of the total at this threshold.
         bins: number of bins of the reliability curve.
-        cases: the number of misjudged completions of each kind to keep.
-        replicates: number of bootstrap samples for the confidence interval for the AUC; 0 for no interval.
+        cases: the number of misjudged completions to keep for each kind.
+        replicates: the number of bootstrap samples for the AUC's confidence interval; 0 for no interval.
         seed: seed of the bootstrap.
 
     Raises:

@@ -404,12 +404,12 @@ def _comparable_groups(table: ScoreTable, groups: Numbers, num_generations: int 
         raise BindingError(f"groups has {len(groups)} values for {len(table)} rows. Pass one value per row")
     if num_generations is not None and num_generations < 2:
         raise RewardDefinitionError(
-            f"num_generations is {num_generations}. Pass at least 2, because GRPO compares completions"
+            f"num_generations is {num_generations}, but must be at least 2, because GRPO compares completions"
         )
     members = [rows for rows in _members(groups) if len(rows) > 1]
     if not members:
         raise BindingError(
-            f"each of the {len(table):,} prompts has only one completion, but GRPO learns from how the completions of "
+            f"each of the {len(table):,} prompts has only one completion, but GRPO learns from how the completions for "
             "one prompt differ. Sample several completions per prompt (and check that their prompts are equal)"
         )
     return members

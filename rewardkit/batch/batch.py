@@ -88,13 +88,13 @@ class Batch:
     """n completions with their prompts and example columns.
 
     Args:
-        completions: n strings, or conversational completions (lists of messages).
+        completions: n strings, or n conversational completions (lists of messages).
         prompts: n prompts, or None.
         completion_ids: n lists of token ids, or None.
         columns: name -> n values.
         progress: the training progress, None for evaluation.
         num_generations: completions per prompt, if known.
-        context: objects of the trainer, passed through to functions written for that trainer.
+        context: the trainer's objects, which are passed to functions written for that trainer.
         rollouts: facts about the completions that their messages do not contain.
 
     Raises:
@@ -158,11 +158,11 @@ class Batch:
         return TrainerState.of(self.progress) if state is None else state
 
     def messages(self, row: int) -> Sequence[Message]:
-        """Return the completion of one row as messages."""
+        """Return one row's completion as messages."""
         return as_messages(self.completions[row], "completions", row)
 
     def trajectory(self, row: int) -> Trajectory:
-        """Return the completion of one row as a trajectory; equal completions are read once."""
+        """Return one row's completion as a trajectory; equal completions are parsed only once."""
         if not self._trajectories:
             self._trajectories = [None] * self.size
         read = self._trajectories[row]
@@ -177,7 +177,7 @@ class Batch:
         return {name: values[row] for name, values in self.columns.items()}
 
     def equality(self, *names: str) -> Equality:
-        """Return which rows have equal values of `names`: ``completion``, ``messages``, ``prompt``, or columns."""
+        """Return which rows have equal values for `names`: ``completion``, ``messages``, ``prompt``, or columns."""
         if names not in self._equal:
             self._equal[names] = self._equality(names)
         return self._equal[names]
@@ -264,15 +264,15 @@ class Batch:
         )
 
     def check_groups(self) -> None:
-        """Raise a BindingError if completions of one prompt are not in adjacent rows, so that groups are unknown."""
+        """Raise a BindingError if completions for one prompt are not in adjacent rows, so that groups are unknown."""
         split_rows = None if self.num_generations else first_apart(self._alike)
         if split_rows is not None:
             row, before = split_rows
             shared = "columns" if self.prompts is None else "prompt and columns" if self.columns else "prompt"
             raise BindingError(
-                f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {shared} "
-                f"and row {row - 1} between them has not, so the groups are not known. Put the completions of each "
-                "prompt next to each other. If every k rows are one group as they are, pass num_generations=k"
+                f"the reward compares the completions for each prompt. Rows {before} and {row} have the same {shared}, "
+                f"but row {row - 1} between them does not, so the groups cannot be determined. Put the completions for "
+                "each prompt next to each other. If every k rows already form one group, pass num_generations=k"
             )
 
     def members(self, rows: Rows) -> Iterator[Numbers]:

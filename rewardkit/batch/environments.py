@@ -95,8 +95,8 @@ def recording_class(kind: type, watch: Watch) -> type:
         return type(kind.__name__, (kind,), members)
     except TypeError as error:
         raise RewardDefinitionError(
-            f"environments: {kind.__name__} cannot record, because no subclass of it can be made ({error}). Give the "
-            "arguments of its __init_subclass__ defaults, or train without funcs.environments()"
+            f"environments: {kind.__name__} cannot record its calls, because it cannot be subclassed ({error}). Give "
+            "the arguments of its __init_subclass__ default values, or train without funcs.environments()"
         ) from None
 
 
@@ -117,8 +117,8 @@ def record_environment(environment: Any, watch: Watch) -> Any:
         environment.__class__ = recording_class(cast("Hashable", type(environment)), watch)
     except TypeError as error:
         raise RewardDefinitionError(
-            f"environments: {shorten(environment)} ({type(environment).__name__}) cannot record ({error}). Pass its "
-            "class instead of a function that makes it"
+            f"environments: {shorten(environment)} ({type(environment).__name__}) cannot record its calls ({error}). "
+            "Pass its class instead of a function that creates it"
         ) from None
     return environment
 
@@ -245,10 +245,14 @@ def _fits(function: Callable[..., Any], environment: Any, args: tuple[Any, ...],
             for name, parameter in list(signature.parameters.items())[1:]
             if parameter.default is parameter.empty and parameter.kind in _NAMED and name not in columns
         ]
-        hint = near_miss(missing[0], columns) if missing else " Add **row to its arguments: it gets all columns"
+        hint = (
+            near_miss(missing[0], columns)
+            if missing
+            else " Add **row to its arguments, so that it receives all columns"
+        )
         raise BindingError(
-            f"{type(environment).__name__}.reset does not take a row ({error}). "
-            f"Columns: {', '.join(columns) or 'none'}.{hint}"
+            f"{type(environment).__name__}.reset does not accept a row ({error}). Columns: "
+            f"{', '.join(columns) or 'none'}.{hint}"
         ) from None
 
 

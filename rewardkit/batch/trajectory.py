@@ -43,10 +43,10 @@ class ToolResult:
     """The result of a tool call.
 
     Attributes:
-        text: the text that the tool returned.
-        name: the name of the tool, empty if the message does not have it.
-        error: the message of the tool's error, None if it is not an error.
-        source: the way in which the result was matched to its call.
+        text: the text returned by the tool.
+        name: the tool's name, empty if the message does not include it.
+        error: the error message, None if the result is not an error.
+        source: how the result was matched to its call.
     """
 
     text: str
@@ -58,17 +58,18 @@ class ToolResult:
 @final
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call of a tool: ``call.name``, ``call.arguments``, ``call.result``.
+    """One tool call: ``call.name``, ``call.arguments``, ``call.result``.
 
     Attributes:
-        name: the name of the tool, empty if the call has none.
+        name: the tool's name, empty if the call has none.
         arguments: the arguments as a read-only mapping, None if they are not a JSON object.
         fault: the reason why the arguments or the name are missing, empty if the call is well formed.
-        turn: the number of the call's turn, from 0.
-        place: the position among the calls of that turn, from 0.
-        result: the result, None if there is none.
+        turn: the index of the call's turn, starting at 0.
+        place: the position among the calls in that turn, starting at 0.
+        result: the call's result, None if there is none.
         ran: whether the tool ran, None if unknown (a dropped result looks like a call that never ran).
-        form: the notation of a call that was read from text, such as ``"hermes"``, empty for a call of a message.
+        form: the notation of a call that was parsed from text, such as ``"hermes"``. It is empty for a call in a
+            message field.
     """
 
     name: str
@@ -109,11 +110,11 @@ class Turn:
     """One assistant message, and everything that came back before the next assistant message.
 
     Attributes:
-        text: the text of the message, in the same form as the argument `completion`.
-        calls: the tool calls of the message.
+        text: the message text, in the same form as the `completion` argument.
+        calls: the tool calls in the message.
         results: the results, in the order in which they came back.
         heard: the messages from a user or the environment, one text per message.
-        reasoning: the thinking that the message stores separately from its text (``reasoning_content``).
+        reasoning: the thinking that the message stores separately from the text (``reasoning_content``).
     """
 
     text: str
@@ -129,7 +130,7 @@ class Turn:
 
     @property
     def thinking(self) -> str:
-        """The thinking: the message's separate field if it has one, else the text before the visible text."""
+        """The thinking: the message's separate field if there is one; otherwise, the text before the visible text."""
         if self.reasoning:
             return self.reasoning
         visible = self.visible
@@ -154,7 +155,7 @@ class Trajectory:
         trajectory.stop, trajectory.answer    # ("answered", "It is 18.")
 
     Attributes:
-        turns: one for each assistant message.
+        turns: one turn for each assistant message.
         stop: the reason why the rollout ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
         opening: the messages before the first turn, one text per message; usually empty.
         runs_calls: whether the trainer is known to read the policy's calls and run them. Calls that remain in the text
@@ -173,8 +174,8 @@ class Trajectory:
         Args:
             completion: text (one turn), or a list of messages. Parts in an unknown shape are ignored.
             cut: the completion reached the token limit.
-            is_error: a function that takes the text of a result and returns True, or the error's message, if the result
-                is an error. By default, a result is an error if it is an object whose only key is ``error``, as TRL
+            is_error: a function that receives the result's text. If the result is an error, it returns True or the
+                error message. By default, a result is an error if it is an object whose only key is ``error``, as TRL
                 writes it.
         """
         from rewardkit.batch.transcripts import read
@@ -193,12 +194,12 @@ class Trajectory:
 
     @property
     def calls_are_run(self) -> bool:
-        """Whether only calls in messages count: the trainer runs them, or a message has a call."""
+        """Whether only calls in messages count, because the trainer runs them or a message has a call."""
         return self.runs_calls or any(not call.form for call in self.calls)
 
     @property
     def errors(self) -> int:
-        """The number of the policy's errors: results with an error, and calls that are not well formed."""
+        """The number of errors that the policy caused: error results and malformed calls."""
         return sum(bool(call.fault) or call.ok is False for call in self.calls)
 
     @property
@@ -208,12 +209,12 @@ class Trajectory:
 
     @property
     def answer(self) -> str:
-        """The visible text of the last turn if the trajectory is finished, else an empty string."""
+        """The visible text of the last turn if the trajectory is finished; otherwise, an empty string."""
         return self.turns[-1].visible if self.finished and self.turns else ""
 
     @property
     def rounds(self) -> tuple[tuple[Turn, ...], ...]:
-        """The turns between one message of the user and the next."""
+        """The turns between one user message and the next."""
         rounds: list[list[Turn]] = [[]]
         for turn in self.turns:
             rounds[-1].append(turn)

@@ -104,7 +104,7 @@ def check_reward(
     isolate: bool = True,
     on_progress: OnProgress | None = None,
 ) -> Report:
-    """Check a reward against the laws, and search for ways to score without doing the task.
+    """Check a reward against the laws, and search for ways to get a high score without doing the task.
 
     ::
 
@@ -119,34 +119,35 @@ def check_reward(
     Args:
         reward: a rewardkit reward, a TRL reward function (``def f(completions, answer, **kwargs)``), a function of
             one completion (``def f(completion, answer)``), or a list of these, whose sum is checked.
-        examples: rows of the data, ``{"prompt": ..., <columns>}``: two or three of different kinds, or ``[{}]`` for a
-            reward that reads no columns. A prompt is a text, or chat messages as in your dataset:
-            ``{"prompt": [{"role": "user", "content": "6*7?"}], "answer": "42"}``.
+        examples: data rows, ``{"prompt": ..., <columns>}``: two or three rows of different kinds, or ``[{}]`` for a
+            reward that reads no columns. A prompt is a text, or chat messages as in your dataset: ``{"prompt":
+            [{"role": "user", "content": "6*7?"}], "answer": "42"}``.
         good: completions that deserve full marks: one completion (or a list of completions) per example, a list of
-            another length that counts for every example, or a function of the row. A completion is a text or a list of
-            chat messages; if the prompt is chat messages, a TRL function gets a text as TRL would pass it: ``[{"role":
-            "assistant", "content": text}]``. Without `good`, laws that
-            compare correct and incorrect completions are skipped.
-        bad: completions that deserve less, in the same format: ordinary mistakes of a model.
-        declarations: the promises and properties of the reward, as `Declarations`.
-        laws: laws of ``rewardkit.testing.laws``, their names, or functions that yield variants (docs/own_laws.md); all
-            laws by default, including those for exploits.
-        without: laws to leave out; ``["exploits", "search"]`` skips the search for ways to score without doing the
-            task.
-        regressions: a file that stores the exploits found; the next check tries them again.
-        budget: seconds for the whole check. A law that runs out of time is reported as unfinished, and the report says
-            which budget would be enough. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as
+            another length that applies to every example, or a function of the row. A completion is a text or a list of
+            chat messages. If the prompt is a list of chat messages, a TRL function receives a text completion in the
+            same form as from TRL: ``[{"role": "assistant", "content": text}]``. Without `good`, laws that compare
+            correct and incorrect completions are skipped.
+        bad: completions that deserve less, in the same format: ordinary model mistakes.
+        declarations: the reward's promises and properties, as `Declarations`.
+        laws: laws of ``rewardkit.testing.laws``, their names, or functions that yield variants (docs/own_laws.md); by
+            default, all laws, including exploit laws.
+        without: laws to leave out; ``["exploits", "search"]`` skips the search for ways to get a high score without
+            doing the task.
+        regressions: a file that stores the exploits found, which the next check tries again.
+        budget: seconds for the whole check. A law that runs out of time is reported as unfinished, and the report
+            states a sufficient budget. Most checks take 5 to 40 s. If the reward hangs, the check may take twice as
             long, so that the other laws are also checked.
-        seed: the same seed draws the same completions.
-        fail_fast: stop at the first broken law.
-        components: also check each addend of a list or sum by itself, because the sum may hide faults of its addends.
-            The sum gets twice as much time as a component.
-        isolate: run in a forked child if the system allows it, so that a reward that hangs or dies is a finding.
-        on_progress: called when a law starts, with the name and number of the law and the number of laws. Without it,
-            the progress is shown on stderr if that is a terminal.
+        seed: the random seed. The same seed draws the same completions.
+        fail_fast: if True, stop at the first broken law.
+        components: if True, also check each addend in a list or sum by itself, because the sum can hide faults in its
+            addends. The sum gets twice as much time as a component.
+        isolate: if True, run in a forked child process if the system allows it, so that a reward that hangs or crashes
+            becomes a finding.
+        on_progress: a function that is called when a law starts, with the law's name, its number, and the total number
+            of laws. Without it, progress is shown on stderr if stderr is a terminal.
 
     Returns:
-        A `Report` with ``.ok`` (no fault was found), ``.complete`` (all laws were finished), ``.findings``,
+        A `Report` with ``.ok`` (no faults were found), ``.complete`` (all laws were finished), ``.findings``,
         ``.to_json`` and ``.to_html``. Print it to read it as text.
 
     Raises:

@@ -16,7 +16,7 @@ _INVARIANCES = ("whitespace", "unicode", "case")
 
 @dataclass(frozen=True)
 class Declarations:
-    """The author's declarations about a reward, in addition to examples, for `check_reward`.
+    """The author's declarations about a reward, for `check_reward`, in addition to examples.
 
     ::
 
@@ -27,28 +27,29 @@ class Declarations:
             declarations=Declarations(distractors=["97"], invariant_to=["whitespace"]),
         )
 
-    In a file with rewards, write each declaration as a constant in capitals: ``INVARIANT_TO = ["whitespace"]`` for all
-    rewards in the file, ``CLOSENESS_INVARIANT_TO`` for the reward `closeness`.
+    In a reward file, write each declaration as a constant in capitals: ``INVARIANT_TO = ["whitespace"]`` for all
+    rewards in the file, or ``CLOSENESS_INVARIANT_TO`` for the reward `closeness`.
 
     Attributes:
-        is_correct: (text, row) -> whether a completion is right. If it is given, the search also tries texts that
-            contain the gold answer.
-        distractors: answers that are wrong for every example; `check_reward` raises an error if one may equal a gold
-            answer.
-        rankings: lists of completions of the first example, each completion no worse than the one before;
+        is_correct: (text, row) -> whether a completion is correct. If this function is given, the search also tries
+            texts that contain the gold answer.
+        distractors: answers that are wrong for every example. `check_reward` raises an error if one of them may equal a
+            gold answer.
+        rankings: lists of completions for the first example, in which no completion is worse than the one before it.
             ``(number, [...])`` is a list for another example.
         invariant_to: the kinds of edits that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
-        margin: the least amount by which each good completion must score above each bad one.
-        other_rewards: other rewards that the trainer adds to this one. A reward that judges only a part of the answer
-            is not blamed for accepting an incorrect completion if the sum distinguishes it from a correct one.
-        environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
-            The tool calls of each completion run in a fresh environment, which is reset with the row, and their real
-            results replace those in the completion. Required for ``rk.agents.final_state`` and
+        margin: the minimum amount by which each good completion must score above each bad one.
+        other_rewards: other rewards that the trainer adds to this one. A reward that judges only part of the answer is
+            not at fault for accepting an incorrect completion if the sum distinguishes that completion from a correct
+            one.
+        environment: an environment class, or a function that creates an environment, as for TRL's
+            ``environment_factory``. Each completion's tool calls run in a fresh environment, which is reset with the
+            row, and the real results replace those in the completion. Required for ``rk.agents.final_state`` and
             ``rk.agents.environment_reward``.
-        tools: functions that completions may call; they run in the same way. Without `environment` and `tools`, the
+        tools: functions that completions can call; they run in the same way. Without `environment` and `tools`, the
             results written in the completion are used.
-        noop_examples: the numbers of the examples for which it is right to call no tool.
-        seconds_per_completion: how many seconds one completion may take before the reward counts as hanging.
+        noop_examples: the indices of the examples for which calling no tool is correct.
+        seconds_per_completion: the number of seconds that one completion may take before the reward counts as hanging.
 
     Raises:
         RewardDefinitionError: `invariant_to` has an unknown name, or a list is given as a string.

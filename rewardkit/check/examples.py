@@ -125,7 +125,8 @@ def _as_completions(item: Any) -> list[Any]:
     invalid_mapping = next((mapping for mapping in mappings if not {"calls", "role", "content"} & set(mapping)), None)
     if invalid_mapping is not None:
         raise BindingError(
-            f'a completion is a text, messages, or {{"calls": [...], "answer": "..."}}, got {shorten(invalid_mapping)}'
+            f'a completion must be text, messages, or {{"calls": [...], "answer": "..."}}, got '
+            f"{shorten(invalid_mapping)}"
         )
     if mappings and len(mappings) == (len(item) if listed else 1) and all("calls" in mapping for mapping in mappings):
         return [_episode(mapping) for mapping in mappings]
@@ -173,7 +174,7 @@ def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _listed(values: Any, name: str) -> list[Any]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise BindingError(f"{name}= must be a list with an item per example, got {shorten(values)}")
+        raise BindingError(f"{name}= must be a list with one item per example, got {shorten(values)}")
     return list(values)
 
 

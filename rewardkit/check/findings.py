@@ -68,7 +68,7 @@ def advice_for(law: Law, *, family: str = "", trace: str = "", chat: bool = Fals
 
     Args:
         law: the broken law.
-        family: the family of the exploit.
+        family: the exploit's family.
         trace: the traceback if the reward raised an exception.
         chat: whether the completion is a list of chat messages, as for a chat prompt.
         environment: the name of the environment in which the calls ran.
@@ -333,16 +333,16 @@ class LawResult:
         law: the name of the law.
         outcome: ``"held"``, ``"broken"``, ``"unfinished"`` if the law may apply but the check was cut short, or
             ``"skipped"`` if the law does not apply.
-        tries: number of completions scored for this law.
+        tries: the number of completions scored for this law.
         findings: if the law is broken, one finding for each way in which it is broken.
         reason: why the law was skipped or is unfinished.
         seconds: the duration of the check.
         why: why a training run needs the law.
-        asides: faults in the data, and faults that no model and trainer can reach with the given data. They do not
+        asides: faults in the data, and faults that no model and trainer can trigger with the given data. They do not
             break the law.
-        reached: if the law is unfinished, how many kinds of completions were tried.
-        count: the number of all kinds of completions for this law, 0 if unknown.
-        longest: for a slow reward, the greatest length of completions that other laws may try, 0 for any length.
+        reached: if the law is unfinished, the number of kinds of completions that were tried.
+        count: the total number of kinds of completions for this law, 0 if unknown.
+        longest: for a slow reward, the maximum length of completions that other laws may try, 0 for any length.
         first: if the law is broken, the number of tries up to the first finding.
     """
 

@@ -137,7 +137,7 @@ def bound_with(
     """
     settings = with_declarations(loaded.constants)
     own_laws, own_without = settings.pop("laws", None), settings.pop("without", ())
-    own = {law.name: law for law in selected(own_laws)} if own_laws and laws is not None else {}
+    laws_by_name = {law.name: law for law in selected(own_laws)} if own_laws and laws is not None else {}
     if data is not None or examples is not None:
         files = [] if examples is None else [listed_examples(examples)]
         files += [] if data is None else [labeled(loaded.reward, data, label).options]
@@ -164,7 +164,7 @@ def bound_with(
         loaded.reward,
         {**settings, **(options or {})},
         name=loaded.name,
-        laws=own_laws if laws is None else [own.get(law, law) for law in laws],
+        laws=own_laws if laws is None else [laws_by_name.get(law, law) for law in laws],
         without=[*own_without, *without],
     )
 

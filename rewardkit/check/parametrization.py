@@ -64,13 +64,14 @@ def parametrize_with_laws(
     """Decorate a test ``def test_reward(reward, law)`` to run for each reward and law.
 
     Args:
-        rewards: rewards, or reward functions for a trainer. A mapping gives a reward its own examples, ``{"reward":
-            closeness, "examples": [...], "good": [...]}``, instead of the shared ones. ``"id"`` names it.
+        rewards: rewards, or reward functions for a trainer. A mapping gives a reward its own examples instead of the
+            shared ones: ``{"reward": closeness, "examples": [...], "good": [...]}``. ``"id"`` sets the reward's name in
+            the test.
         examples: rows with the columns that the rewards read, by default one row without columns.
         good: correct completions, as in `check_reward`.
         bad: incorrect completions, in the same format.
-        laws: laws, as in `check_reward`. All laws by default, including those for exploits.
-        without: laws to exclude. Give the reason in a comment.
+        laws: laws, as in `check_reward`. By default, all laws are checked, including exploit laws.
+        without: laws to exclude. State the reason in a comment.
         options: other arguments of `check_reward`: ``declarations=``, ``budget=``, ``seed=``, ...
 
     Raises:

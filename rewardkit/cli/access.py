@@ -32,8 +32,8 @@ def add_token_options(verb: argparse.ArgumentParser, default: str) -> None:
     verb.add_argument(
         "--token",
         metavar="auto|none|TEXT",
-        help=f"auto: make up a token and print it; none: require no token. Or the token itself, which other users of "
-        f"this machine then see in its list of processes (default: the variable {TOKEN}, else {default})",
+        help="auto: generate a token and print it; none: require no token. Or the token itself, which other users of "
+        f"this machine can then see in the process list (default: the variable {TOKEN}, else {default})",
     )
     verb.add_argument("--token-file", type=Path, metavar="FILE", help="a file with the token")
 
@@ -53,12 +53,12 @@ def token_of(options: argparse.Namespace, default: Callable[[], str]) -> str | N
         token = default()
     if token == "none" and not is_loopback(options.host):
         raise RewardDefinitionError(
-            f"--host {options.host} is reachable from other machines, so requests need a token: set {TOKEN}, or pass "
-            "--token-file FILE or --token auto"
+            f"--host {options.host} is reachable from other machines, so requests must have a token: set {TOKEN}, or "
+            "pass --token-file FILE or --token auto"
         )
     if not (token.isascii() and token.isprintable()):
         raise RewardDefinitionError(
-            "the token has characters that no header can have. Use only printable ASCII characters"
+            "the token contains characters that a header cannot have. Use only printable ASCII characters"
         )
     # 24 bytes: no one can guess 192 bits.
     return None if token == "none" else secrets.token_urlsafe(24) if token == "auto" else token
@@ -66,7 +66,7 @@ def token_of(options: argparse.Namespace, default: Callable[[], str]) -> str | N
 
 def _given(options: argparse.Namespace) -> str | None:
     if options.token is not None and options.token_file is not None:
-        raise RewardDefinitionError("--token and --token-file both give the token: pass one of them")
+        raise RewardDefinitionError("--token and --token-file both give the token: pass only one of them")
     if options.token_file is not None:
         token, source = _read(options.token_file), f"the file {options.token_file}"
     elif options.token is not None:
@@ -74,7 +74,7 @@ def _given(options: argparse.Namespace) -> str | None:
     else:
         return os.environ.get(TOKEN, "").strip() or None
     if not token:
-        raise RewardDefinitionError(f"{source} is empty: put a token there, or leave the option out")
+        raise RewardDefinitionError(f"{source} is empty: put a token in it, or omit the option")
     if source == "--token" and token not in ("auto", "none"):
         warn_user(
             "other users of this machine can see the token in the list of its processes. "

@@ -17,14 +17,14 @@ def add_settings(verb: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="override a setting of the file, as in --set grpo.max_steps=5 --set 'guards=[]' (may be repeated)",
+        help="override a setting in the file, as in --set grpo.max_steps=5 --set 'guards=[]' (may be repeated)",
     )
 
 
 def add_seed(verb: argparse.ArgumentParser) -> None:
     """Add ``--seed``."""
     verb.add_argument(
-        "--seed", type=int, default=0, metavar="NUMBER", help="the seed of all random choices (default: 0)"
+        "--seed", type=int, default=0, metavar="NUMBER", help="the seed for all random choices (default: 0)"
     )
 
 
@@ -40,7 +40,7 @@ def seconds(text: str) -> float:
     """Parse a finite number above 0."""
     value = float(text)
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a finite number above 0, got {text}")
+        raise argparse.ArgumentTypeError(f"must be a finite number greater than 0, got {text}")
     return value
 
 
@@ -57,7 +57,7 @@ def add_columns(verb: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=COLUMN,...",
-        help="columns that have another name in the data, as in answer=reference,prompt=question",
+        help="columns that have a different name in the data, such as answer=reference,prompt=question",
     )
     verb.add_argument("--completion", metavar="COLUMN", help="the column with the completions (default: completion)")
 

@@ -27,45 +27,42 @@ if TYPE_CHECKING:
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Checks rewards against laws and searches for exploits: completions that score a high reward "
-        "without doing the task. Examples of correct and incorrect completions are EXAMPLES, GOOD and BAD in the "
-        "reward's "
-        "module, or come from a file."
+        "Checks rewards against laws and searches for exploits: completions that score high without doing the task. "
+        "Examples of correct and incorrect completions come from EXAMPLES, GOOD, and BAD in the reward's module, or "
+        "from a file."
     )
     verb.epilog = (
-        "Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
-        "reward of the module could not be checked; 3: no fault was found, but some laws were not finished: the report "
-        "shows the --budget that they need (with --fast, the code is 0)."
+        "Exit code 0: no fault was found; 1: a law is broken, or an exploit was found; 2: the check could not run, or "
+        "a reward in the module could not be checked; 3: no fault was found, but some laws did not finish, and the "
+        "report shows the --budget that they need (with --fast, the code is 0)."
     )
     verb.add_argument(
         "targets",
         nargs="+",
         metavar="REWARDS",
-        help=f"{REWARD}. Without a name after the colon, all candidates of the module: its rewards, functions with an "
-        "argument `completions` or `completion`, and lists of these",
+        help=f"{REWARD}. Without a name after the colon, all candidates in the module are checked: rewards, functions "
+        "with an argument named `completions` or `completion`, and lists of these",
     )
     verb.add_argument(
         "--data",
         type=Path,
         metavar="FILE",
-        help="a .jsonl, .json, .csv or .parquet file with a completion per row, its prompt, columns and label (true "
-        "means correct). With labels, the report has a calibration. With several completions per prompt, it estimates "
-        "the learning signal",
+        help="a .jsonl, .json, .csv, or .parquet file with one completion per row, plus its prompt, columns, and label "
+        "(true means correct). With labels, the report includes a calibration. With several completions per prompt, "
+        "the report estimates the learning signal",
     )
     verb.add_argument(
         "--examples",
         type=Path,
         metavar="FILE",
-        help="a file of the same kinds with an example per row: prompt, columns, and lists of correct and incorrect "
-        "completions as `good` and `bad`",
+        help="a file in one of the same formats, with one example per row: prompt, columns, and the lists `good` and "
+        "`bad` of correct and incorrect completions",
     )
-    verb.add_argument(
-        "--label", default="label", metavar="COLUMN", help="the column of --data with the labels (default: label)"
-    )
+    verb.add_argument("--label", default="label", metavar="COLUMN", help="the label column in --data (default: label)")
     verb.add_argument(
         "--fast",
         action="store_true",
-        help="two seconds for each reward, for a hook before each commit: only the laws that find most ordinary bugs",
+        help="check each reward for two seconds, as in a pre-commit hook: only the laws that find most ordinary bugs",
     )
     verb.add_argument("--laws", type=names, metavar="A,B", help="check only these laws")
     verb.add_argument("--without", type=names, default=[], metavar="A,B", help="check all laws except these")
@@ -74,7 +71,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--regressions",
         type=Path,
         metavar="FILE",
-        help="save new exploits to this file, and try the saved ones again",
+        help="save new exploits to this file, and retry the saved ones",
     )
     verb.add_argument(
         "--mutants",
@@ -83,10 +80,13 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "incorrect "
         "completions (GOOD and BAD) would reveal",
     )
-    verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE, as JSON")
-    verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE, as an HTML page")
+    verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE as JSON")
+    verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE as an HTML page")
     verb.add_argument(
-        "--budget", type=seconds, metavar="SECONDS", help="the time for each reward (default: 40, or 2 with --fast)"
+        "--budget",
+        type=seconds,
+        metavar="SECONDS",
+        help="the time limit for each reward (default: 40, or 2 with --fast)",
     )
     add_seed(verb)
 

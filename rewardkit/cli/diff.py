@@ -32,36 +32,36 @@ _OF_BASE = ("only_sample", "no_check", "budget", "timeout")
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Scores the same completions with two rewards, and reports the effects on a training: changed totals and "
-        "components, advantages that flip their sign, groups that fall silent, failures, known exploits. A change of "
-        "at most 1e-9 is not a change. With --base, both are versions of the same rewards: another git revision "
-        "and the working tree, compared on a sample of completions in the repository and on "
-        "completions that are made for them. Both are checked. Without REWARDS it finds the rewards that the change "
-        "touches, also through the modules and data files that they use."
+        "Scores the same completions with two rewards, and reports the effects on training: changed totals and "
+        "components, advantages that flip their sign, groups that lose their learning signal, failures, and known "
+        "exploits. Differences of at most 1e-9 are ignored. With --base, compares the same rewards in another git "
+        "revision and in the working tree, on a sample of completions in the repository and on completions that are "
+        "generated for them. Both versions are checked. Without REWARDS, finds the rewards that the change affects, "
+        "including through the modules and data files that they use."
     )
     verb.epilog = (
-        "Exit code 0: nothing changes, or no more than the limits allow; 1: a limit is exceeded, a known exploit "
-        "works again, or the new version breaks a law that the old one keeps; 2: it could not run, or a new reward "
-        "cannot be scored."
+        "Exit code 0: nothing changes, or no more than the limits allow; 1: a limit is exceeded, a known exploit works "
+        "again, or the new version breaks a law that the old one keeps; 2: the comparison could not run, or a new "
+        "reward fails to score."
     )
     verb.add_argument(
         "rewards",
         nargs="*",
         metavar="REWARDS",
-        help=f"the reward before and the one after: {REWARD}. Or a git revision, HEAD~1:reward.py:reward, or RUN@3 for "
-        "version 3 of a run whose reward was updated, or the folder of a run for the scores that it recorded. With "
-        "--base, any number: path/to/file.py:reward, or path/to/file.py for all in it",
+        help=f"the old reward and the new one: {REWARD}. Or a reward at a git revision, HEAD~1:reward.py:reward, or "
+        "RUN@3 for version 3 of a run whose reward was updated, or a run's folder for its recorded scores. With "
+        "--base, any number of rewards: path/to/file.py:reward, or path/to/file.py for all rewards in the file",
     )
     verb.add_argument(
         "--base",
         metavar="REVISION",
-        help="compare with this git revision, from its last common commit (HEAD: uncommitted changes)",
+        help="compare with this git revision, starting at the last common commit (HEAD: uncommitted changes)",
     )
     verb.add_argument(
         "--on",
         metavar="DATA",
         help="the completions: a file, a trainer's output folder, or the folder of a recorded run (default with "
-        "--base, for math.py: math.sample.jsonl next to it)",
+        "--base: for math.py, math.sample.jsonl in the same folder)",
     )
     add_columns(verb)
     verb.add_argument("--limit", type=count, metavar="N", help="use only the first N completions")
@@ -70,10 +70,13 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         type=names,
         default=[],
         metavar="A,B",
-        help="exclude these components on both sides (`expensive`: judges, reward models and programs)",
+        help="exclude these components on both sides (`expensive`: judges, reward models, and programs)",
     )
     verb.add_argument(
-        "--regressions", type=Path, metavar="FILE", help="known exploits, kept by `rewardkit check --regressions FILE`"
+        "--regressions",
+        type=Path,
+        metavar="FILE",
+        help="the known exploits, saved by `rewardkit check --regressions FILE`",
     )
     for name, event in (
         ("changed", "completions get a different total"),
@@ -82,35 +85,48 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         ("new-failures", "completions can no longer be scored"),
     ):
         verb.add_argument(
-            f"--max-{name}", type=_limit, metavar="LIMIT", help=f"fail if more {event}: a number or a share, as in 2%%"
+            f"--max-{name}",
+            type=_limit,
+            metavar="LIMIT",
+            help=f"fail if more than LIMIT {event}: a number, or a percentage such as 2%%",
         )
     verb.add_argument("--show", type=int, default=10, metavar="N", help="show N completions (default: 10)")
     verb.add_argument(
-        "--json", type=Path, nargs="?", const=_STDOUT, metavar="FILE", help="write JSON to FILE, or print it"
+        "--json",
+        type=Path,
+        nargs="?",
+        const=_STDOUT,
+        metavar="FILE",
+        help="write JSON to FILE (default: stdout)",
     )
-    verb.add_argument("--html", type=Path, metavar="FILE", help="write a page to FILE")
+    verb.add_argument("--html", type=Path, metavar="FILE", help="write an HTML report to FILE")
     verb.add_argument(
         "--markdown",
         type=Path,
         metavar="FILE",
-        help="write a comment for a pull request to FILE, empty if nothing changes",
+        help="write a pull request comment to FILE, or an empty file if nothing changes",
     )
     base = verb.add_argument_group("with --base")
     base.add_argument(
-        "--only-sample", action="store_true", default=None, help="use only the sample, and make no further completions"
+        "--only-sample",
+        action="store_true",
+        default=None,
+        help="use only the sample, and generate no further completions",
     )
     base.add_argument("--no-check", action="store_true", default=None, help="do not check the rewards")
-    base.add_argument("--budget", type=seconds, metavar="SECONDS", help="the time to check each reward (default: 2)")
+    base.add_argument(
+        "--budget", type=seconds, metavar="SECONDS", help="the time limit for checking each reward (default: 2)"
+    )
     base.add_argument(
         "--timeout",
         type=seconds,
         metavar="SECONDS",
-        help="the longest that scoring with a reward may take (default: 300)",
+        help="the time limit for scoring with each reward (default: 300)",
     )
     base.add_argument(
         "--github",
         action="store_true",
-        help="in a job of GitHub Actions: compare with the base of the pull request, and write the summary of the job",
+        help="in a GitHub Actions job: compare with the base of the pull request, and write the job summary",
     )
 
 
@@ -120,11 +136,11 @@ def run(options: argparse.Namespace) -> int:
         return _against_base(options)
     base_flags = [f"--{name.replace('_', '-')}" for name in _OF_BASE if getattr(options, name) is not None]
     if base_flags:
-        raise RewardKitError(f"{', '.join(base_flags)}: only for a comparison with a git revision. Add --base REVISION")
+        raise RewardKitError(f"{', '.join(base_flags)}: only for comparisons with a git revision. Add --base REVISION")
     if len(options.rewards) != 2 or options.on is None:
         raise RewardKitError(
-            "pass two rewards and the completions, as in rewardkit diff HEAD:reward.py:reward reward.py:reward --on "
-            "solutions.jsonl. Or pass --base REVISION, for the rewards that changed since then"
+            "pass two rewards and completions, as in rewardkit diff HEAD:reward.py:reward reward.py:reward --on "
+            "solutions.jsonl. Or pass --base REVISION to compare all rewards that changed since that revision"
         )
     return _diff_rewards(options)
 

@@ -30,13 +30,15 @@ ADAPTERS = {
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Writes the file that a trainer loads, and prints the settings for its configuration. The reward "
-        "is loaded first: one that the trainer cannot run is refused with the reason."
+        "Writes the file that the trainer loads, and prints the settings for the trainer's configuration. The reward "
+        "is loaded first. If the trainer cannot run it, the command fails with the reason."
     )
     verb.add_argument("target", metavar="REWARD", help=REWARD)
     verb.add_argument("--to", required=True, choices=sorted(ADAPTERS), help="the trainer")
-    verb.add_argument("--out", type=Path, default=Path("."), metavar="DIR", help="the folder (default: this folder)")
-    verb.add_argument("--force", action="store_true", help="replace files that differ")
+    verb.add_argument(
+        "--out", type=Path, default=Path("."), metavar="DIR", help="the output folder (default: the current folder)"
+    )
+    verb.add_argument("--force", action="store_true", help="replace existing files that differ")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 from rewardkit.batch.table_text import visible
+from rewardkit.errors import install_command
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
-    verb.description = (
-        "Writes a small project: a reward, its tests, data and run.yaml. It trains right away, on any "
-        "machine: the model is built when the run starts."
-    )
+    verb.description = "The project trains right away, on any machine, because the model is built when the run starts."
     verb.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
     verb.add_argument(
         "--task", choices=("orders",), default="orders", help="the task that the model learns (default: orders)"
@@ -28,8 +27,14 @@ def run(options: argparse.Namespace) -> int:
     files = write_project(options.folder, task=options.task)
     print(visible(f"Written to {options.folder}: {', '.join(files)}"), end="\n\n")
     folder = shlex.quote(str(options.folder))
+    if any(find_spec(module) is None for module in ("trl", "rich", "nicegui", "pytest")):
+        print(f"  {install_command('train,view')} pytest")
     print(visible(f"  cd {folder}"))
     print("  pytest                             # does the reward score the right things?")
     print("  rewardkit check reward.py:reward   # can a completion get it without doing the task?")
-    print("  rewardkit train run.yaml           # about a minute on a CPU")
+    print("  rewardkit train run.yaml           # a minute or two on two idle CPU cores")
+    print("\nIn a second terminal, during the training:\n")
+    print(visible(f"  cd {folder}"))
+    print("  rewardkit view runs                # graphs and completions in the browser")
+    print("  rewardkit update runs/orders --set weights.is_json=0.1   # change the reward")
     return 0

@@ -20,15 +20,15 @@ from rewardkit.errors import RewardKitError, near_miss, shorten
 VERBS = {
     "check": "Check whether a reward can be gamed, and whether correct completions score high",
     "demo": "Train a tiny language model with GRPO and compare it before and after",
-    "diff": "Compare two versions of a reward, and the effects of the change on a training",
-    "export": "Write the files with which a trainer uses a reward",
+    "diff": "Compare two versions of a reward, and the effects of the change on training",
+    "export": "Write the files that a trainer needs to use a reward",
     "init": "Start a project: a reward, its tests, data, and run.yaml",
     "radar": "Search a recorded run for signs that its reward is gamed",
     "score": "Score saved completions, and select training data from them",
     "serve": "Serve a reward over HTTP",
     "train": "Train a language model with a reward, or evaluate its checkpoints",
-    "update": "Change the reward of a running training",
-    "view": "Look at recorded runs in the browser",
+    "update": "Change a run's reward during training",
+    "view": "View recorded runs in the browser",
 }
 """Verb -> its summary in the help text."""
 _CLOSED = 141

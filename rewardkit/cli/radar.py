@@ -20,13 +20,13 @@ _HERE = Path("-")
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Searches a recorded run for signs that the reward is gamed, like the tab Suspicious of the page. "
-        "Prints alerts with a strength from 0 to 1, strongest first, each with completions to look at, and then "
-        "observations, which healthy runs show as often. Alerts are not verdicts."
+        "Runs the same search as the page's Suspicious tab. Prints alerts with a strength from 0 to 1, strongest "
+        "first, each with completions to inspect. Then prints observations, which are just as frequent in healthy "
+        "runs. Alerts are not verdicts."
     )
     verb.epilog = (
-        "Exit code 0: searched; 1: an alert is at least as strong as --above; 2: it could not run, or the run is "
-        "too short to be searched."
+        "Exit code 0: the search finished; 1: an alert is at least as strong as --above; 2: the search could not run, "
+        "or the run is too short."
     )
     verb.add_argument("folder", metavar="RUN", help="the folder of a recorded run, which may still be training")
     verb.add_argument(
@@ -38,36 +38,35 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--reward",
         metavar="REWARD",
-        help="the reward of the run, if it was recorded without a radar: it scores a sample again, with the gold "
-        f"answers of other prompts. {REWARD}. Or RUN@3, version 3 of a run (RUN@0: the reward that it started with)",
+        help="the run's reward, if the run was recorded without a radar. It scores a sample again, with the gold "
+        f"answers to other prompts. {REWARD}. Or RUN@3, version 3 of a run (RUN@0: the reward that it started with)",
     )
     verb.add_argument(
-        "--show", type=_number, default=2, metavar="N", help="show N completions of each alert (default: 2)"
+        "--show", type=_number, default=2, metavar="N", help="show N completions for each alert (default: 2)"
     )
     verb.add_argument(
-        "--json", type=Path, nargs="?", const=_HERE, metavar="FILE", help="write JSON to FILE, or print it"
+        "--json", type=Path, nargs="?", const=_HERE, metavar="FILE", help="write JSON to FILE (default: stdout)"
     )
     judge = verb.add_argument_group(
         "a second opinion",
-        "A language model reads up to eight completions of each alert, one request each, and decides if they do the "
-        "task. "
-        "Its verdicts are printed next to the strength and do not change it.",
+        "A language model reads up to eight completions for each alert, one per request, and decides whether they do "
+        "the task. Its verdicts are printed next to the strength, but do not change it.",
     )
     judge.add_argument(
         "--judge",
         metavar="JUDGE",
-        help="the name of a model at the endpoint, such as gpt-5-mini, or your own judge, path/to/file.py:judge, "
-        "a reward of 1 for completions that do the task",
+        help="the name of a model at the endpoint, such as gpt-5-mini, or your own judge, path/to/file.py:judge, a "
+        "reward that gives 1 to completions that do the task",
     )
     judge.add_argument(
         "--base-url",
         metavar="URL",
-        help="the endpoint, such as http://localhost:8000/v1 (default: OPENAI_BASE_URL, or OpenAI)",
+        help="the endpoint, such as http://localhost:8000/v1 (default: the variable OPENAI_BASE_URL, else OpenAI)",
     )
     judge.add_argument(
         "--key", metavar="VARIABLE", help="the environment variable with the API key (default: OPENAI_API_KEY)"
     )
-    judge.add_argument("--task", metavar="TEXT", help="the task of the prompts, if they do not state it")
+    judge.add_argument("--task", metavar="TEXT", help="a description of the task, if the prompts do not state it")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -116,7 +115,7 @@ def _judge(options: argparse.Namespace) -> Reward | None:
         raise RewardKitError(
             f"{options.judge} has its own settings. Drop {names}, or set them in its rk.judge(...)"
             if has_own_settings
-            else f"{names}: there is no judge to use this for. Add --judge MODEL, or drop {names}"
+            else f"{names}: only a judge uses this, and there is none. Add --judge MODEL, or drop {names}"
         )
     if options.judge is None:
         return None
@@ -129,7 +128,7 @@ def _judge(options: argparse.Namespace) -> Reward | None:
 def _share(text: str) -> float:
     value = float(text)
     if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, got {text}")
+        raise argparse.ArgumentTypeError(f"must be greater than 0 and at most 1, got {text}")
     return value
 
 

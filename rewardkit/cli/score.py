@@ -38,20 +38,22 @@ def add_cluster_to(verb: argparse.ArgumentParser) -> None:
     """Add the options of the cluster."""
     group = verb.add_argument_group(
         "cluster",
-        "With --engine ray, Ray Data scores the data on all cores of this machine or of a cluster, and --out is a "
-        "folder of .parquet files or its address, such as s3://bucket/scored. See docs/scale.md.",
+        "With --engine ray, Ray Data scores the data on all cores of this machine or of a cluster. --out is then a "
+        "folder for .parquet files, or a URL such as s3://bucket/scored. See docs/scale.md.",
     )
     group.add_argument(
         "--engine", choices=["processes", "ray"], default="processes", help="the engine that does the work"
     )
     group.add_argument(
-        "--address", metavar="HOST", help="a running Ray cluster: auto, host:6379 or ray://host:10001 (default: none)"
+        "--address",
+        metavar="HOST",
+        help="the address of a running Ray cluster: auto, host:6379, or ray://host:10001 (default: none)",
     )
     group.add_argument(
         "--pools",
         type=_sizes,
         metavar="NAME=N,...",
-        help="the actors for mathematics, sandboxes or models (default: an even share of the cores)",
+        help="the number of actors for mathematics, sandboxes, or models (default: an even share of the cores)",
     )
 
 
@@ -71,18 +73,18 @@ def check(options: argparse.Namespace) -> None:
     if options.engine == "processes":
         for name in ("address", "pools"):
             if getattr(options, name) is not None:
-                raise RewardKitError(f"--{name} is for a cluster: add --engine ray")
+                raise RewardKitError(f"--{name} applies only to a cluster: add --engine ray")
         if isinstance(options.out, str):
-            raise RewardKitError(f"--out {options.out} is an address: add --engine ray, or pass a path")
+            raise RewardKitError(f"--out {options.out} is a URL: add --engine ray, or pass a path")
         return
     if options.out is None:
-        raise RewardKitError("--engine ray writes as it scores: add --out with a folder or its address")
+        raise RewardKitError("--engine ray writes scores as it runs: add --out with a folder or a URL")
     if Path(options.out).suffix in (".parquet", ".jsonl", ".csv", ".json"):
         raise RewardKitError(
             f"--engine ray writes a folder of .parquet files, got --out {options.out}. Drop the ending"
         )
     if options.processes is not None:
-        raise RewardKitError("--processes is for this machine alone: drop it, or --engine ray")
+        raise RewardKitError("--processes applies only to this machine: drop --processes or --engine ray")
     if options.keep is not None or options.pairs is not None:
         raise RewardKitError(
             "--engine ray writes all rows. Drop --keep and --pairs, and select from its output in a second command"
@@ -143,16 +145,16 @@ def add_selection_to(verb: argparse.ArgumentParser) -> None:
     """Add the options of the selection."""
     group = verb.add_argument_group(
         "training data",
-        "The rows for --out instead of all rows. DATA may be an output of `rewardkit score --out`, without "
-        "--reward. Without --out, the selection is only counted.",
+        "Selects the rows to write to --out, instead of all rows. Without --reward, DATA can be the output of an "
+        "earlier `rewardkit score --out`. Without --out, the selected rows are only counted.",
     )
     kind = group.add_mutually_exclusive_group()
     kind.add_argument(
         "--keep",
         type=_keep,
         metavar="RULE",
-        help="keep completions of each prompt, in the columns of TRL's SFTTrainer: best, top:K, above:X (scores of at "
-        "least X), or both, as in best,above:1",
+        help="for each prompt, keep these completions, in the columns of TRL's SFTTrainer: best, top:K, above:X "
+        "(scores of at least X), or a combination, such as best,above:1",
     )
     kind.add_argument(
         "--pairs",
@@ -160,10 +162,10 @@ def add_selection_to(verb: argparse.ArgumentParser) -> None:
         nargs="?",
         const=_most(_BEST_WORST),
         metavar="NUMBER",
-        help="pair completions of each prompt, in the columns of TRL's DPOTrainer: best-worst (default, one pair for "
-        "each prompt), all, or at most NUMBER pairs, the largest gaps first",
+        help="for each prompt, pair completions, in the columns of TRL's DPOTrainer: best-worst (default, one pair for "
+        "each prompt), all, or at most NUMBER pairs, largest gaps first",
     )
-    group.add_argument("--by", metavar="NAME", help="the score that decides: total (default) or a component")
+    group.add_argument("--by", metavar="NAME", help="the score to select by: total (default) or a component")
     group.add_argument("--gap", type=_gap, metavar="X", help="pair only scores that differ by at least X")
 
 
@@ -176,7 +178,7 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
     from rewardkit.errors import RewardKitError
 
     if options.gap is not None and options.pairs is None:
-        raise RewardKitError("--gap is the least difference of a pair: add --pairs")
+        raise RewardKitError("--gap is the minimum difference between the scores in a pair: add --pairs")
     if options.keep is not None:
         from rewardkit.scoring.selection import Keep
 
@@ -245,7 +247,9 @@ def _keep(text: str) -> tuple[int | None, float | None]:
             else:
                 raise ValueError(part)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"write best, top:4 or above:0.8, or two of them, got {text!r}") from None
+            raise argparse.ArgumentTypeError(
+                f"write best, top:4, or above:0.8, or two of these, got {text!r}"
+            ) from None
     return most, least
 
 
@@ -255,7 +259,7 @@ def _most(text: str) -> float:
     try:
         return count(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"write {_BEST_WORST}, all or a number, got {text!r}") from None
+        raise argparse.ArgumentTypeError(f"write {_BEST_WORST}, all, or a number, got {text!r}") from None
 
 
 def _gap(text: str) -> float:
@@ -272,38 +276,38 @@ _TENTHS = 10
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Scores saved completions: those in a .jsonl, .json, .csv or .parquet file, in a log of inspect_ai "
-        "(.eval or .json), in the tables that TRL writes with log_completions=True, or in a recorded run. Whole "
-        "conversations, in a column such as messages, are split into prompt and completion. Only a few batches are in "
-        "memory at a time. Schedules have their end value, as in evaluation."
+        "Reads completions from .jsonl, .json, .csv, or .parquet files, from an inspect_ai log (.eval or .json), from "
+        "the tables that TRL writes with log_completions=True, or from a recorded run. Whole conversations, in a "
+        "column such as messages, are split into prompt and completion. Only a few batches are in memory at a time. "
+        "Schedules have their end value, as in evaluation."
     )
-    verb.epilog = "Exit code 0: all rows were scored; 1: some have an `error`; 2: it could not run."
+    verb.epilog = "Exit code 0: all rows were scored; 1: some rows have an `error`; 2: the command could not run."
     verb.add_argument(
         "data",
         nargs="+",
         metavar="DATA",
-        help="files (paths, addresses or patterns), a trainer's output folder, or the folder of a recorded run",
+        help="files (paths, URLs, or patterns), a trainer's output folder, or the folder of a recorded run",
     )
     verb.add_argument("--reward", metavar="REWARD", help=REWARD)
     verb.add_argument(
         "--out",
         type=path_or_address,
         metavar="FILE",
-        help="write all rows with total and components/<name> to FILE: .jsonl, .csv or .parquet",
+        help="write all rows, with the columns total and components/<name>, to FILE: .jsonl, .csv, or .parquet",
     )
     add_columns(verb)
     verb.add_argument(
         "--processes",
         type=count,
         metavar="N",
-        help="the number of processes (default: one per core, or only one for little data and for rewards that wait "
+        help="the number of processes (default: one per core, but only one for small data and for rewards that wait "
         "for judges)",
     )
     verb.add_argument(
         "--batch", type=count, default=512, metavar="N", help="the number of completions in a batch (default: 512)"
     )
     verb.add_argument("--limit", type=count, metavar="N", help="score only the first N completions")
-    verb.add_argument("--resume", action="store_true", help="continue an earlier command with the same --out")
+    verb.add_argument("--resume", action="store_true", help="continue an earlier command that had the same --out")
     add_selection_to(verb)
     add_cluster_to(verb)
 
@@ -421,7 +425,7 @@ def _refuse_to_overwrite(data: Sequence[str], out: Path) -> None:
 
     for address in (match for each in data for match in expanded(each)):
         if not is_remote(address) and Path(address).resolve() == out.resolve():
-            raise RewardKitError(f"--out {out} is the file with the data: pass another file")
+            raise RewardKitError(f"--out {out} is the data file: pass another file")
 
 
 @contextmanager

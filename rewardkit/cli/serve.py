@@ -25,34 +25,36 @@ _MIB = 1 << 20
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Serves a reward over HTTP: POST /score for rows of any trainer (rk.remote is its client), and the "
-        "paths that some trainers post to. Workers that a completion kills are started again."
+        "Answers POST /score for any trainer (rk.remote is the client), and the paths that some trainers post to. If a "
+        "completion crashes a worker, the worker is restarted."
     )
     verb.add_argument("target", metavar="REWARD", help=REWARD)
     verb.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on (default: 127.0.0.1)"
     )
     verb.add_argument(
-        "--port", type=int, default=8000, metavar="NUMBER", help="the port, or 0 for a free one (default: 8000)"
+        "--port", type=int, default=8000, metavar="NUMBER", help="the port, or 0 for any free port (default: 8000)"
     )
-    verb.add_argument("--workers", type=count, metavar="N", help="processes that score (default: one per core)")
+    verb.add_argument(
+        "--workers", type=count, metavar="N", help="the number of worker processes (default: one per core)"
+    )
     verb.add_argument(
         "--deadline", type=seconds, default=60.0, metavar="SECONDS",
-        help="for one row (default: 60). A worker that takes longer is killed",
+        help="the time limit for one row (default: 60). A worker that takes longer is killed",
     )  # fmt: skip
     verb.add_argument(
         "--queue", type=count, default=20_000, metavar="ROWS",
-        help="the most rows that wait (default: 20000). Beyond that, the answer is 429",
+        help="the maximum number of queued rows (default: 20000). Beyond that, the server returns 429",
     )  # fmt: skip
     verb.add_argument(
-        "--max-body", type=count, default=32, metavar="MIB", help="the largest request in MiB (default: 32)"
+        "--max-body", type=count, default=32, metavar="MIB", help="the maximum request size in MiB (default: 32)"
     )
-    add_token_options(verb, "none, but other machines need one")
+    add_token_options(verb, "none, but requests from other machines need one")
     verb.add_argument(
         "--special-token", action="append", default=[], metavar="TEXT", dest="special_tokens",
         help="remove this text from completions, such as '<|im_end|>' (may be repeated)",
     )  # fmt: skip
-    verb.add_argument("--record", type=Path, metavar="DIR", help="record everything that is scored into this folder")
+    verb.add_argument("--record", type=Path, metavar="DIR", help="record all scored completions in this folder")
     verb.add_argument("--no-access-log", action="store_true", help="do not log requests")
 
 

@@ -15,16 +15,15 @@ _OF_EVALUATION = ("split", "prompts", "generations", "out")
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Trains a language model with TRL's GRPOTrainer. One YAML file names the reward, the model, the "
-        "data and the settings. Everything is checked before the model is loaded. `rewardkit init DIR` writes a file "
-        "to start from."
+        "Trains with TRL's GRPOTrainer. One YAML file names the reward, the model, the data, and the settings. "
+        "Everything is checked before the model is loaded. `rewardkit init DIR` writes a file to start from."
     )
     verb.epilog = (
-        "Exit code 0: the training finished, or all completions of the evaluation were scored; 1: it stopped with an "
-        "error, or some completions could not be scored; 2: a check failed before it started; 130 or 143: it was "
-        "interrupted, and --resume continues it."
+        "Exit code 0: training finished, or all completions in the evaluation were scored; 1: training stopped with an "
+        "error, or some completions could not be scored; 2: a check failed before training started; 130 or 143: "
+        "training was interrupted, and --resume continues it."
     )
-    verb.add_argument("config", type=Path, nargs="?", metavar="RUN.YAML", help="the configuration of the run")
+    verb.add_argument("config", type=Path, nargs="?", metavar="RUN.YAML", help="the run's configuration file")
     add_settings(verb)
     verb.add_argument(
         "--resume",
@@ -34,8 +33,10 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         metavar="CHECKPOINT",
         help="continue from the last complete checkpoint, or from CHECKPOINT (a step or a folder)",
     )
-    verb.add_argument("--output", type=Path, metavar="DIR", help="the folder for everything that the run writes")
-    verb.add_argument("--processes", type=count, metavar="N", help="processes on this machine, started by accelerate")
+    verb.add_argument("--output", type=Path, metavar="DIR", help="the folder for all files that the run writes")
+    verb.add_argument(
+        "--processes", type=count, metavar="N", help="the number of processes on this machine, launched by accelerate"
+    )
     verb.add_argument(
         "--preflight",
         choices=("on", "off", "only"),
@@ -46,8 +47,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--schema", action="store_true", help="print the JSON schema of the file, for editors, and stop")
     group = verb.add_argument_group(
         "evaluation",
-        "With --evaluate, nothing is trained: checkpoints generate completions for the held-out prompts of the run, "
-        "and the reward of its configuration scores them. Two checkpoints are compared, more are shown side by side.",
+        "With --evaluate, nothing is trained. Checkpoints generate completions for the run's held-out prompts, and the "
+        "configured reward scores them. Two checkpoints are compared. More are shown side by side.",
     )
     group.add_argument(
         "--evaluate",
@@ -67,10 +68,11 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--generations",
         type=count,
         metavar="N",
-        help="completions per prompt (default: 1). More than one are sampled as in training, and give pass@k",
+        help="the number of completions per prompt (default: 1). If it is more than one, they are sampled as in "
+        "training, and pass@k is reported",
     )
     group.add_argument(
-        "--out", type=Path, metavar="FILE", help="write all completions with their totals to FILE, as JSON"
+        "--out", type=Path, metavar="FILE", help="write all completions with their totals to FILE as JSON"
     )
 
 
@@ -84,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.config is None:
         raise RewardKitError(
-            "no configuration given: pass one, rewardkit train run.yaml. `rewardkit init DIR` writes it"
+            "no configuration given: pass one, as in rewardkit train run.yaml. `rewardkit init DIR` writes an example"
         )
     if options.evaluate is not None:
         return _evaluate(options)

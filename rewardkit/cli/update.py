@@ -25,13 +25,13 @@ _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seco
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Asks a running training to change its reward: to another reward, to other weights, thresholds or "
-        "schedules, or back to an earlier version. The training tries the change on its last batch. At its next step "
-        "it applies the change, or refuses it with a reason."
+        "Asks a training run to change to another reward, to other weights, thresholds, or schedules, or back to an "
+        "earlier version. The run tries the change on its last batch. At its next step, the run applies the change, or "
+        "refuses it with a reason."
     )
     verb.epilog = (
-        "Exit code 0: applied, or printed the requested list; 1: refused; 2: the request is not possible; 3: no "
-        "answer in time (the request stays until the training takes it)."
+        "Exit code 0: the change was applied, or the requested list was printed; 1: the change was refused; 2: the "
+        "request is not possible; 3: no answer in time (the request stays until the run answers it)."
     )
     verb.add_argument("folder", metavar="RUN", help="the folder of the run")
     verb.add_argument("reward", nargs="?", metavar="REWARD", help=f"the new reward: {REWARD}")
@@ -51,15 +51,15 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         const=True,
         default=False,
         metavar="VERSION",
-        help="go back to VERSION (default: the version before). 0 is the reward that the training started with",
+        help="go back to VERSION (default: the previous version). 0 is the reward that the run started with",
     )
     verb.add_argument("--show", action="store_true", help="print the current reward with its numbers")
     verb.add_argument("--history", action="store_true", help="print all updates with their status")
-    verb.add_argument("--cancel", action="store_true", help="cancel the updates that the training has not answered yet")
+    verb.add_argument("--cancel", action="store_true", help="cancel the updates that the run has not answered yet")
     verb.add_argument(
         "--dry-run",
         action="store_true",
-        help="try REWARD in this process, on the last recorded batch, and send nothing to the training",
+        help="try REWARD in this process, on the last recorded batch, and send nothing to the run",
     )
     verb.add_argument(
         "--on-recorded",
@@ -85,13 +85,13 @@ def run(options: argparse.Namespace) -> int:
     numbers = _numbers(options.numbers)
     prints = options.show or options.history or options.cancel
     if prints and (options.reward or numbers or options.rollback is not False):
-        raise RewardKitError("--show, --history and --cancel cannot be combined with a change: run two commands")
+        raise RewardKitError("--show, --history, and --cancel cannot be combined with a change: run two commands")
     mailbox = mailbox_of(folder)
     if options.dry_run:
         if not options.reward:
             raise RewardKitError(
-                "--dry-run needs a new reward: pass path/to/file.py:reward. --set and --rollback are tried by the "
-                "training before it applies them"
+                "--dry-run needs a new reward: pass path/to/file.py:reward. The run itself tries --set and --rollback "
+                "before it applies them"
             )
         from rewardkit_adapters.live.dry_run import dry_run, dry_run_on
 
@@ -155,8 +155,8 @@ def _print_answer(request: Request, answer: Mapping[str, Any], waited: float, ma
     if answer["status"] != "applied":
         print(f"{answer['status']}: {visible(answer['reason'])}")
         return 1
-    if answer["replaced"]:
-        print(visible(request.change(answer["replaced"])))
+    if answer["replaced"] or answer["to"] is not None:
+        print(visible(request.change(answer["replaced"], answer["to"])))
     print(f"applied: version {answer['update']} from step {answer['step']} on")
     return 0
 
@@ -208,7 +208,7 @@ def _history(mailbox: Mailbox) -> str:
         sent = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(request.time))
         state = answer.status if answer is not None else "pending"
         step = "" if answer is None or answer.step is None else str(answer.step)
-        change = request.change({} if answer is None else answer.replaced)
+        change = str(request) if answer is None else request.change(answer.replaced, answer.to)
         change += f": {answer.reason}" if answer is not None and answer.reason else ""
         rows.append([str(request.update), sent, state, step, change])
     names = ["update", "sent", "status", "step", "change"]

@@ -21,11 +21,15 @@ _PORT = 8765
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
-        "Shows recorded runs in the browser, also while they are being written: graphs, completions side "
-        "by side, logs, and suspicious patterns. The page loads nothing from outside this machine."
+        "Shows graphs, completions side by side, logs, and suspicious patterns, even while a run is still training. "
+        "The page loads nothing from outside this machine."
     )
     verb.add_argument(
-        "runs", nargs="*", type=Path, metavar="RUNS", help="folders of runs, or single runs (default: the folder runs)"
+        "runs",
+        nargs="*",
+        type=Path,
+        metavar="RUNS",
+        help="folders that contain runs, or single runs (default: the folder runs)",
     )
     verb.add_argument(
         "--host",
@@ -44,23 +48,23 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--reward",
         metavar="REWARD",
-        help="try this reward on the runs: its totals are next to the recorded ones, and completions whose advantage "
-        f"flips its sign are marked. {REWARD}. Or a git revision, HEAD~1:reward.py:reward, or RUN@3 for version 3 of a "
-        "run whose reward was updated. A file is loaded again when it is saved",
+        help="try this reward on the runs: its totals are shown next to the recorded ones, and completions whose "
+        f"advantage flips its sign are marked. {REWARD}. Or a reward at a git revision, HEAD~1:reward.py:reward, or "
+        "RUN@3 for version 3 of a run whose reward was updated. A file is reloaded when it is saved",
     )
     verb.add_argument(
         "--expensive",
         action="store_true",
-        help="with --reward, also score its judges, reward models and tested programs, which are skipped otherwise",
+        help="with --reward, also run its judges, reward models, and program tests, which are otherwise skipped",
     )
     verb.add_argument(
         "--labels",
         type=Path,
         metavar="FILE",
-        help="keep labels (good, bad, exploit, with a note) that you give to completions in this .jsonl file, which "
-        "`rewardkit check --data` and calibrate read. Without it, the page writes nothing",
+        help="save the labels that you give to completions (good, bad, or exploit, with a note) in this .jsonl file, "
+        "which `rewardkit check --data` and calibrate read. Without this option, the page writes nothing",
     )
-    add_token_options(verb, "auto if other people use this machine or --host lets other machines in")
+    add_token_options(verb, "auto if other people use this machine or --host lets other machines connect")
     verb.add_argument("--no-browser", action="store_true", help="print the address, but do not open a browser")
 
 
@@ -75,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     for folder in folders:
         if folder.is_file():
             raise RewardKitError(
-                f"{str(folder)!r} is a file: pass the folder that it is in, rewardkit view {folder.parent}"
+                f"{str(folder)!r} is a file: pass the folder that contains it, as in rewardkit view {folder.parent}"
             )
         if not folder.is_dir():
             raise RewardKitError(

@@ -178,8 +178,8 @@ def _warn_once(name: str, unwritable: str) -> None:
     if name not in _warned:
         _warned.add(name)
         warn(
-            f"cached: {name!r} reads {unwritable}, of which no key can be made, so such rows are scored each time. "
-            "Remove rk.cached, or put text or numbers into the column"
+            f"cached: {name!r} reads {unwritable}, which cannot be part of a cache key, so such rows are scored each "
+            "time. Remove rk.cached, or store text or numbers in the column"
         )
 
 
@@ -219,26 +219,26 @@ def _restored(text: str, bounds: tuple[float, float], column: Column, row: int) 
 
 
 def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") -> Reward:
-    """Return a reward that scores the same completion of the same row only once, also in later batches and runs.
+    """Return a reward that scores equal completions of a row only once, even across batches and runs.
 
-    ``rk.cached(rk.code_tests("tests"), "scores.sqlite")`` runs no program twice. The name, scores, notes and parts are
-    the same as without the cache. The key of a score consists of the reward (its options, the source of its function,
-    the version of rewardkit) and its arguments. Scores and abstentions are kept. Failures and bugs are tried again next
-    time.
+    ``rk.cached(rk.code_tests("tests"), "scores.sqlite")`` never runs a program twice. The name, scores, notes, and
+    parts are the same as without the cache. The cache key consists of the reward (its options, its function's source,
+    and the rewardkit version) and the arguments. Scores and abstentions are cached. After a failure or a bug, the
+    reward is called again next time.
 
     Args:
-        reward: a function or ready reward that scores single completions. Cache the slow rewards of a tree, not the
-            tree.
-        path: an SQLite file, created if it does not exist. All processes of a machine can share it, and so can rewards
-            and judges. It must not be on a network file system. While it is locked or the disk is full, you get a
-            warning and the reward is called instead.
-        version: any text. Change it if the scores change for a reason that the source of the function does not show: a
-            helper that it calls, or a model behind a path.
+        reward: a function or ready reward that scores single completions. Cache the slow rewards in a tree, not the
+            whole tree.
+        path: an SQLite file, created if it does not exist. All processes on a machine can share it, as can several
+            rewards and judges. It must not be on a network file system. While it is locked or the disk is full, you get
+            a warning and the reward is called instead.
+        version: any text. Change it if the scores change for a reason that the function's source does not show, such as
+            a new version of a helper that the function calls or of a model at a path.
 
     Raises:
         MissingExtraError: the extra ``cache`` is not installed.
-        RewardDefinitionError: the scores of `reward` depend on more than its arguments: it is random, sees a group or a
-            batch, reads the progress of training, logs, or has its own cache.
+        RewardDefinitionError: the scores of `reward` depend on more than its arguments: it is random, receives a group
+            or a batch, reads the training progress, writes logs, or has its own cache.
         RewardTypeError: `reward` is not a reward.
         RunStopped: while scoring: the file is not a cache.
     """

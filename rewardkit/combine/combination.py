@@ -59,15 +59,15 @@ class Lexicographic(Reward):
 
 # The default of ten levels is arbitrary; it leaves bits of a float32 for further rewards.
 def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
-    """Return a reward in which the first reward decides. Each later one only breaks ties.
+    """Return a reward in which the first reward decides. Each later reward only breaks ties.
 
-    ``rk.lexicographic(right, short, levels=1)`` ranks every correct completion above every incorrect one, and shorter
-    ones above longer ones among equals. The score is from 0 to 1 and is one term of the total.
+    ``rk.lexicographic(right, short, levels=1)`` ranks every correct completion above every incorrect one. Among equally
+    correct completions, shorter ones rank higher. The score ranges from 0 to 1 and is one term of the total.
 
     Args:
-        rewards: two or more rewards, or one list of them, the most important first. Their bounds must be finite. A
+        rewards: two or more rewards, or one list of them, with the most important first. Their bounds must be finite. A
             reward that abstains counts as its lowest score.
-        levels: the number of equal steps into which each reward but the last is divided, at least 1. Completions
+        levels: the number of equal steps into which each reward except the last is divided, at least 1. Completions
             within one step are equal. 1 is enough for a reward that is either 0 or 1. A step of the first reward is
             worth more than all later rewards together, so more levels leave less for the later ones.
 
@@ -78,16 +78,18 @@ def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
     """
     items = listed_rewards("lexicographic", rewards, least=2)
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 1:
-        raise RewardDefinitionError(f"lexicographic: levels must be a whole number, at least 1, got {shorten(levels)}")
+        raise RewardDefinitionError(
+            f"lexicographic: levels must be a whole number of at least 1, got {shorten(levels)}"
+        )
     for item in items:
         if not math.isfinite(item.bounds[1] - item.bounds[0]):
             raise RewardDefinitionError(
-                f"lexicographic: {item!r} has the bounds {item.bounds}, but its levels need finite bounds. Declare "
-                "them, or use .clip(low, high)"
+                f"lexicographic: {item!r} has the bounds {item.bounds}, but levels need finite bounds. Declare them, "
+                "or use .clip(low, high)"
             )
     if len(items) * math.log2(levels + 1) > MOST_BITS:
         raise RewardDefinitionError(
-            f"lexicographic: {len(items)} rewards of {levels} levels are more than the trainer's float32 can "
+            f"lexicographic: {len(items)} rewards with {levels} levels need more values than the trainer's float32 can "
             "distinguish. Use fewer levels or fewer rewards"
         )
     return Lexicographic(items, levels)
@@ -146,10 +148,10 @@ class Combination(Reward):
 
 
 def product(*rewards: Any) -> Reward:
-    """Return the product of rewards: high only if all of them are high.
+    """Return the product of several rewards, which is high only if all of them are high.
 
     ``rk.product(rk.tags("answer"), rk.exact("answer"))`` scores ``<answer>Paris</answer>`` 1.0 if the column "answer"
-    is ``Paris``, and a bare ``Paris`` 0.0.
+    is ``Paris``, and ``Paris`` without tags 0.0.
 
     Args:
         rewards: one or more rewards, or one list of them. Rewards that abstain do not count.

@@ -28,19 +28,19 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, Tunable, 
 @final
 @dataclass(frozen=True)
 class Stage:
-    """A part of training with its own reward: ``rk.Stage("form", rk.tags("answer"), until=0.3)``.
+    """A phase of training with its own reward: ``rk.Stage("form", rk.tags("answer"), until=0.3)``.
 
     Args:
-        name: the name of the stage in logs.
+        name: the stage's name in logs.
         reward: the reward during the stage.
         until: the end of the stage: a fraction of training (float), a step (int), or a schedule that goes from 0 (the
             stage counts) to 1 (it is over), such as ``rk.schedules.when_reached(...)``. The last stage has none.
-        over: the time that the next stage takes to fade in, as a fraction or in steps, like `until`. 0 means at
-            once. Only for an `until` that is not a schedule.
+        over: the duration of the next stage's fade-in, as a fraction or in steps, like `until`. 0 switches at once.
+            Only for an `until` that is not a schedule.
 
     Raises:
-        RewardDefinitionError: `until` or `over` is out of range, or `until` is a schedule that leaves 0 to 1 or does
-            not end at 1.
+        RewardDefinitionError: `until` or `over` is out of range, or `until` is a schedule with values outside 0 to 1,
+            or one that does not end at 1.
         RewardTypeError: an argument has the incorrect type.
     """
 
@@ -61,17 +61,17 @@ class Stage:
             if low < 0.0 or high > 1.0:
                 raise RewardDefinitionError(
                     f"stage {self.name!r}: until={self.until!r} moves between {low:g} and {high:g}, but it must stay "
-                    "between 0 (the stage counts) and 1 (it is over). Use .clip(0, 1)"
+                    "between 0 (the stage counts) and 1 (the stage is over). Use .clip(0, 1)"
                 )
             if self.until.end_value != 1.0:
                 raise RewardDefinitionError(
-                    f"stage {self.name!r}: until={self.until!r} ends at {self.until.end_value:g}, so the stages "
-                    "after it never count in full. Use a schedule that ends at 1"
+                    f"stage {self.name!r}: until={self.until!r} ends at {self.until.end_value:g}, so later stages "
+                    "never count in full. Use a schedule that ends at 1"
                 )
             if self.over != 0:
                 raise RewardDefinitionError(
                     f"stage {self.name!r}: until= is a schedule, which sets how fast the stage ends. Drop over= here, "
-                    "or pass it to the schedule: when_reached(..., over=) takes batches"
+                    "or pass it to the schedule: when_reached(..., over=) expects a number of batches"
                 )
         elif self.until is not None:
             if isinstance(self.until, str | Reward):
@@ -82,25 +82,27 @@ class Stage:
             object.__setattr__(self, "until", checked_position(self.until, f"stage {self.name!r}: until"))
             object.__setattr__(self, "over", checked_position(self.over, f"stage {self.name!r}: over"))
             if self.until == self.over == 0:
-                raise RewardDefinitionError(f"stage {self.name!r}: until=0, so it never counts. Remove the stage")
+                raise RewardDefinitionError(
+                    f"stage {self.name!r}: until=0, so the stage never counts. Remove the stage"
+                )
         elif self.over != 0:
-            raise RewardDefinitionError(f"stage {self.name!r}: over= has no effect without until=. Drop over=")
+            raise RewardDefinitionError(f"stage {self.name!r}: over= has no effect without until=. Remove over=")
 
     @property
     def passed(self) -> Schedule | None:
-        """A schedule that is 0 while the stage counts and 1 when it is over; None for a stage without an end."""
+        """A schedule that is 0 while the stage is active and 1 after it is over; None for a stage without an end."""
         if self.until is None or isinstance(self.until, Schedule):
             return self.until
         return Passing(self.until, self.over)
 
     @property
     def parts(self) -> tuple[tuple[Weight, Reward], ...]:
-        """The rewards of the stage with their weights; a plain sum is split, so that each is scored separately."""
+        """The stage's rewards with their weights. A plain sum is split so that each addend is scored separately."""
         return summands(self.reward)
 
     @property
     def tunables(self) -> list[Tunable]:
-        """The numbers that can be tuned: the end of the stage, and the weights of a plain sum."""
+        """The numbers that can be tuned: the stage's end, and the weights in a plain sum."""
         end = [] if self.until is None else [Tunable("schedules", self.until, stage=self.name)]
         parts = self.parts if is_sum(self.reward) else ()
         return [*end, *(Tunable("weights", weight, reward, self.name) for weight, reward in parts)]
@@ -204,12 +206,12 @@ def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
     the first 20% of training, and mostly the correct answer after that.
 
     A stage whose condition already holds is skipped. If a condition stops holding (``when_reached(...,
-    fall_back=...)``), training returns to its stage. The components of all stages are scored all the time, at weight
-    zero outside their stage, so that their curves have no gaps. Expensive components (judges, code) are skipped.
+    fall_back=...)``), training returns to that condition's stage. The components of all stages are always scored, with
+    weight zero outside their stage, so that their curves have no gaps. Expensive components (judges, code) are skipped.
     ``stage/curriculum`` in the log is the number of the current stage, from 1.
 
     Args:
-        stages: the stages in order, or one list of them. All but the last need an ``until``.
+        stages: the stages in order, or one list of them. All stages except the last need an ``until``.
 
     Raises:
         RewardDefinitionError: there are no stages, two have the same name, a stage before the last has no ``until``,
@@ -222,18 +224,20 @@ def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
         raise RewardDefinitionError("curriculum needs at least one stage: rk.curriculum([rk.Stage(name, reward)])")
     for stage in listed:
         if not isinstance(stage, Stage):
-            raise RewardTypeError(f"curriculum takes a list of rk.Stage(name, reward, until=...), got {shorten(stage)}")
+            raise RewardTypeError(
+                f"curriculum expects a list of rk.Stage(name, reward, until=...), got {shorten(stage)}"
+            )
     names = [stage.name for stage in listed]
     for name in names:
         if names.count(name) > 1:
-            raise RewardDefinitionError(f"curriculum: two stages are called {name!r}. Rename one")
+            raise RewardDefinitionError(f"curriculum: two stages are named {name!r}. Rename one")
     for stage in listed[:-1]:
         if stage.until is None:
             raise RewardDefinitionError(
-                f"curriculum: stage {stage.name!r} has no until=, so the stages after it never start. Pass until="
+                f"curriculum: stage {stage.name!r} has no until=, so later stages never start. Pass until="
             )
     if listed[-1].until is not None:
-        raise RewardDefinitionError(f"curriculum: the last stage, {names[-1]!r}, cannot end. Drop its until=")
+        raise RewardDefinitionError(f"curriculum: the last stage, {names[-1]!r}, cannot have until=. Remove it")
     _check_times(listed)
     return Curriculum(listed)
 

@@ -63,11 +63,11 @@ def fallback(first: RewardLike, second: RewardLike) -> Reward:
 
     ``rk.fallback(rk.judge("Is it polite?", model="gpt-5-mini"), rk.similarity("answer"))``
 
-    All completions of a prompt switch together, because two scales within one group would corrupt its advantages. A
-    score of 0 is not a failure. ``second`` is evaluated only for the groups that need it.
+    All completions for a prompt switch together, because two scales within one group would corrupt the group's
+    advantages. A score of 0 is not a failure. ``second`` is evaluated only for the groups that need it.
 
     Args:
-        first: the reward to use as long as it can be computed.
+        first: the reward to use whenever it can be computed.
         second: the reward for groups in which `first` failed.
 
     Raises:

@@ -199,16 +199,16 @@ def gate(
     otherwise: float = 0.0,
     soft: bool = False,
 ) -> Reward:
-    """Return a gate: a completion scores `then` if `when` reaches the threshold, and `otherwise` if not.
+    """Return a gate: a completion scores `then` if `when` reaches the threshold, else `otherwise`.
 
-    ``rk.gate(when=rk.tags("answer"), then=accuracy)`` scores 0 for a completion without its answer tags.
+    ``rk.gate(when=rk.tags("answer"), then=accuracy)`` gives 0 to a completion without answer tags.
 
     Args:
-        when: the condition. If it abstains, the gate is open. If it fails, the completion fails. Pass a list if all of
-            several conditions must hold, or a mapping of condition -> threshold: completions that fail one condition
-            are not scored by the later ones. If any of several conditions is enough, pass ``rk.maximum(a, b)``.
+        when: the condition. If it abstains, the gate is open. If it fails, the completion fails. If several conditions
+            must all hold, pass a list, or a mapping of condition -> threshold. Completions that fail one condition are
+            not scored by the later ones. If any one of several conditions is enough, pass ``rk.maximum(a, b)``.
         then: the reward behind the gate, evaluated only if the gate is open.
-        threshold: the score that `when` must reach, with a tolerance of 1e-9, 1.0 by default. May be a schedule.
+        threshold: the score that `when` must reach, with a tolerance of 1e-9. The default is 1.0. It can be a schedule.
         otherwise: the score if the gate is closed. A nonzero score is a separate term named ``<gate>.otherwise``.
         soft: True for a soft gate, which scores ``when * then + (1 - when) * otherwise``. `when` must stay within [0,
             1], and there is no threshold.
@@ -224,9 +224,7 @@ def gate(
     closed_score = number(otherwise, "gate: otherwise")
     if soft:
         if threshold is not None:
-            raise RewardDefinitionError(
-                "a soft gate has no threshold, because it multiplies. Drop threshold= or soft=True"
-            )
+            raise RewardDefinitionError("a soft gate multiplies, so it has no threshold. Drop threshold= or soft=True")
         if condition.bounds[0] < 0.0 or condition.bounds[1] > 1.0:
             raise RewardDefinitionError(
                 f"a soft gate needs a condition within [0, 1], but {condition!r} has the bounds {condition.bounds}. "
@@ -242,7 +240,7 @@ def _nested(
 ) -> Reward:
     """Nest one gate per condition, the first outermost."""
     if not conditions:
-        raise RewardDefinitionError("gate: when= has no condition. Pass at least one reward")
+        raise RewardDefinitionError("gate: when= is empty. Pass at least one reward")
     if isinstance(conditions, Mapping) and threshold is not None:
         raise RewardDefinitionError("gate: each condition in when= already has its own threshold. Drop threshold=")
     pairs = (

@@ -26,7 +26,7 @@ def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple
     collection = rewards[0] if len(rewards) == 1 and not _is_item(rewards[0]) else rewards
     if isinstance(collection, Mapping):
         raise RewardTypeError(
-            f"{where} takes rewards without weights or names, but got the mapping {shorten(collection)}. Pass the "
+            f"{where} expects rewards without weights or names, but got the mapping {shorten(collection)}. Pass the "
             "rewards one by one, or as one list"
         )
     items = tuple(collection) if isinstance(collection, Iterable) else (collection,)
@@ -49,7 +49,8 @@ def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Rew
         pairs = [_pair(item, where) for item in collection]
     else:
         raise RewardTypeError(
-            f"{where} takes rewards, (weight, reward) pairs, or one list or mapping of them, got {shorten(collection)}"
+            f"{where} expects rewards, (weight, reward) pairs, or one list or mapping of these, got "
+            f"{shorten(collection)}"
         )
     flat: list[tuple[Weight, Reward]] = []
     for weight, reward in pairs:

@@ -38,12 +38,13 @@ class Mean(Reward):
         for weight, reward in self.items:
             if weight_bounds(weight)[0] < 0.0:
                 raise RewardDefinitionError(
-                    f"{self.name}: the weight {weight!r} of {reward!r} becomes negative. Use weights of at least 0"
+                    f"{self.name}: the weight {weight!r} of {reward!r} becomes negative. Use weights that stay at or "
+                    "above 0"
                 )
             if self.kind != "arithmetic" and not reward.bounds[0] >= 0.0:
                 raise RewardDefinitionError(
-                    f"{self.name}: {reward!r} can go down to {reward.bounds[0]:g}, but a {self.kind} mean needs scores "
-                    "of at least 0. Use .clip(0, 1), or an arithmetic mean"
+                    f"{self.name}: {reward!r} can score as low as {reward.bounds[0]:g}, but a {self.kind} mean needs "
+                    "scores of at least 0. Use .clip(0, 1), or an arithmetic mean"
                 )
 
     @cached_property
@@ -112,7 +113,7 @@ class Mean(Reward):
 
 
 def weighted_sum(*items: Any) -> Reward:
-    """Return the weighted sum, the same as ``0.2 * tags + 0.8 * exact``. A reward that abstains drops out.
+    """Return the weighted sum, as in ``0.2 * tags + 0.8 * exact``. Rewards that abstain do not count.
 
     ``rk.weighted_sum({"format": 0.2 * tags, "answer": (0.8, exact)})`` also names the two components.
 
@@ -134,15 +135,15 @@ def mean(*items: Any, weights: Iterable[Weight] | None = None, kind: Kind = "ari
     `b` is 0.4. ``rk.mean(precision, recall, kind="harmonic")`` is the F1 score. A mean abstains if all rewards do, or
     if all weights are zero at the moment.
 
-    With weights *w* and scores *x*, the mean is sum(w * x) / sum(w). The geometric one is exp(sum(w * log(x)) /
-    sum(w)), the harmonic one sum(w) / sum(w / x), and both are 0.0 if a reward with a nonzero weight is 0. The parts of
-    an arithmetic mean are terms of the total, as in a sum. A geometric or harmonic mean is one term.
+    With weights *w* and scores *x*, the mean is sum(w * x) / sum(w). The geometric mean is exp(sum(w * log(x)) /
+    sum(w)), and the harmonic mean is sum(w) / sum(w / x). Both are 0.0 if a reward with a nonzero weight is 0. The
+    parts of an arithmetic mean are separate terms of the total, as in a sum. A geometric or harmonic mean is one term.
 
     Args:
-        items: as for ``rk.weighted_sum``. Weights must not be negative.
-        weights: a number or a schedule for each item, instead of weights in `items`.
-        kind: ``"arithmetic"``, ``"geometric"`` or ``"harmonic"``. For the last two, the lower bound of each reward must
-            be at least 0.
+        items: as in ``rk.weighted_sum``. Weights must not be negative.
+        weights: a number or a schedule for each item, as an alternative to weights in `items`.
+        kind: ``"arithmetic"``, ``"geometric"``, or ``"harmonic"``. For the last two, the lower bound of each reward
+            must be at least 0.
 
     Raises:
         RewardDefinitionError: there are no items, a weight is negative or becomes negative later, the numbers of

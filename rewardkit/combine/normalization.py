@@ -78,19 +78,19 @@ def _ranks(values: Floats) -> Floats:
 
 
 def rank_in_group(reward: RewardLike) -> Reward:
-    """Return the rank of a completion among those of its prompt: 1.0 for the best, 0.0 for the worst.
+    """Return a completion's rank among all completions for the prompt: 1.0 for the best, 0.0 for the worst.
 
     Scores of 0.1, 0.5, 0.5 and 9.0 become 0.0, 0.5, 0.5 and 1.0. Only the order counts, so the scale of a judge or one
     outlier makes no difference. If all scores are equal, each completion gets 0.5 and an advantage of zero. Inside a
     gate, completions for which the gate is closed are also ranked.
 
     Args:
-        reward: the reward to rank by. Scores within 1e-9 are equal. Completions that abstain or fail are not ranked,
-            and if only one completion of a group is left, it abstains.
+        reward: the reward to rank by. Scores within 1e-9 are equal. Completions that abstain or fail are not ranked. If
+            only one completion in a group is left, it abstains.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        BindingError: while scoring: a process got only a part of a group.
+        BindingError: while scoring: a process received only part of a group.
     """
     return RankInGroup(reward_of(reward, "rank_in_group"))
 
@@ -212,24 +212,25 @@ class Normalized(Reward):
 def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None = None) -> Reward:
     """Return a reward with mean 0 and deviation 1: ``0.7 * right + 0.3 * rk.normalize(judge)``.
 
-    The formula is ``(x - mean) / (deviation + 1e-4)``. A group scored 1, 2, 3 becomes -1, 0, 1. A group of equal scores
-    becomes 0. A weighted sum of rewards that are normalized within the group is what GDPO trains on (TRL's
-    ``multi_objective_aggregation="normalize_then_sum"``). ``rk.normalize`` works with any trainer, and for parts of a
-    tree.
+    The formula is ``(x - mean) / (deviation + 1e-4)``. A group with scores 1, 2, 3 becomes -1, 0, 1. If all scores in a
+    group are equal, they become 0. GDPO trains on a weighted sum of rewards that are normalized within the group (TRL's
+    ``multi_objective_aggregation="normalize_then_sum"``). ``rk.normalize`` works with any trainer, and can be used in
+    parts of a tree.
 
-    Inside a gate, completions for which the gate is closed still count in the mean and the deviation.
+    Inside a gate, completions for which the gate is closed still count toward the mean and the deviation.
 
     Args:
-        reward: the reward to normalize. Rows that abstain or fail do not count in mean and deviation.
-        by: ``"group"``: over the completions of a prompt (sample deviation, as in TRL); ``"batch"``: over all
-            completions of the batch and of all processes; ``"running"``: over the training so far, of all processes.
-            Before the first batch, and outside of training, ``"running"`` leaves the reward as it is.
-        half_life: for ``"running"``: the number of batches after which a batch counts half, above 0, 50 by default.
+        reward: the reward to normalize. Rows that abstain or fail do not count toward the mean and the deviation.
+        by: ``"group"``: over the completions for a prompt (sample deviation, as in TRL); ``"batch"``: over all
+            completions in the batch, from all processes; ``"running"``: over all training so far, in all processes.
+            Before the first batch, and outside training, ``"running"`` leaves the reward unchanged.
+        half_life: for ``"running"``: the number of batches after which a batch counts half, greater than 0, by default
+            50.
 
     Raises:
         RewardDefinitionError: `by` is unknown, `half_life` is not above 0, or `by` is ``"running"`` and the reward has
             no name (use ``.named(...)``).
-        BindingError: while scoring: a process got only a part of a group.
+        BindingError: while scoring: a process received only part of a group.
     """
     item = reward_of(reward, "normalize")
     if by not in get_args(By):
@@ -240,7 +241,7 @@ def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None =
         return Normalized(item, by, None)
     life = 50.0 if half_life is None else number(half_life, "normalize: half_life")
     if life <= 0.0:
-        raise RewardDefinitionError(f"normalize: half_life must be a number of batches above 0, got {life:g}")
+        raise RewardDefinitionError(f"normalize: half_life must be a number of batches greater than 0, got {life:g}")
     if item.facts.generic or not item.name or not item.facts.logged:
         raise RewardDefinitionError(
             f'normalize: by="running" follows the logged mean of a component, but {item!r} has no fixed name. '

@@ -47,26 +47,27 @@ class Penalty(Reward):
 
 
 def penalty(reward: RewardLike, size: float = 1.0) -> Reward:
-    """Return a reward as a penalty: 0 at its highest score, down to ``-size`` at its lowest.
+    """Turn a reward into a penalty: 0 at the reward's highest score, and ``-size`` at its lowest.
 
     ``accuracy + rk.penalty(rk.contains(none="As an AI"), 0.3)`` subtracts 0.3 from a completion that contains "As an
-    AI". In a plain sum, a penalty ranks completions as `reward` itself would. Behind a gate it does not: a completion
-    that fails the gate scores 0, and one that passes can score less. So put penalties outside of gates, or keep them
-    smaller than the reward for passing.
+    AI". In a plain sum, a penalty ranks completions as `reward` itself would. Behind a gate, it does not: a completion
+    that fails the gate scores 0, but one that passes can score less than 0. Therefore, put penalties outside gates, or
+    keep them smaller than the reward for passing the gate.
 
     Args:
         reward: a reward with finite bounds that is high for good completions.
-        size: the largest penalty, above 0.
+        size: the largest penalty, greater than 0.
 
     Raises:
-        RewardDefinitionError: the bounds are not finite, or `size` is not above 0.
+        RewardDefinitionError: the bounds are not finite, or `size` is not greater than 0.
         RewardTypeError: `reward` is not a reward.
     """
     item = reward_of(reward, "penalty")
     checked = number(size, "penalty: size")
     if checked <= 0.0:
         raise RewardDefinitionError(
-            f"penalty: size must be above 0, got {checked:g}. Write it without a sign: a penalty is always subtracted"
+            f"penalty: size must be greater than 0, got {checked:g}. Write it without a sign: a penalty is always "
+            "subtracted"
         )
     low, high = item.bounds
     if not math.isfinite(high - low) or low == high:

@@ -236,7 +236,7 @@ class OfColumn:
         if len(values) != turns:
             raise CoercionError(
                 f"the column {self.column!r} has {len(values)} numbers for {turns} turns: {shorten(values)}. Give one "
-                "number for each assistant message, None if it has no value"
+                "number for each assistant message, or None if the message has no value"
             )
         if not turns:
             return Score(0.0, _NO_TURN)
@@ -253,7 +253,7 @@ def per_turn(
     turns: int | None = None,
     bounds: Bounds = (-math.inf, math.inf),
 ) -> Reward:
-    """Score each turn of a trajectory, or the state after each turn, and reduce the scores to one number.
+    """Score each turn in a trajectory, or the state after each turn, and reduce the scores to one number.
 
     ``rk.per_turn(solved, reduce="progress")`` scores the state after each turn and returns the difference between the
     last state and the first. ``rk.score(...).turns["solved_per_turn"]`` has the share of each turn.
@@ -270,25 +270,27 @@ def per_turn(
     ``"sum"``      sum of v_t. Extra turns raise it       1.8    v_t
     ============== ====================================== ====== =====================================
 
-    A trainer that takes one number per completion learns the same from ``"progress"`` with discount 1 as from
-    ``"last"``: all completions of a prompt start from the same state. ``"progress"`` also gives the shares. Shares are
-    not advantages: normalizing them turn by turn is biased if the policy decides when to stop (verl-project/verl#7244).
+    If a trainer accepts one number per completion, it learns the same from ``"progress"`` with discount 1 as from
+    ``"last"``, because all completions for a prompt start from the same state. ``"progress"`` also provides the shares.
+    Shares are not advantages: normalizing them turn by turn is biased if the policy decides when to stop
+    (verl-project/verl#7244).
 
     Source of ``"progress"``: potential-based shaping, Ng, Harada and Russell 1999.
 
     Args:
-        reward: a reward that scores one turn or one state, or the name of a column with a list of numbers, one for each
+        reward: a reward that scores one turn or one state, or the name of a column with a list of numbers, one per
             turn.
-        reduce: the way to reduce the values to one number. There is no default, because each rewards something else.
-        score_of: ``"turns"``: each turn alone, with its text, calls and results; ``"prefixes"``: the trajectory up
-            to each turn, the default and the only choice for ``"progress"``.
-        discount: for ``"progress"``: the factor per turn, above 0, at most 1.
+        reduce: how the values are reduced to one number. There is no default, because each option rewards different
+            behavior.
+        score_of: ``"turns"``: each turn alone, with its text, calls, and results; ``"prefixes"``: the trajectory up to
+            each turn, the default and the only choice for ``"progress"``.
+        discount: for ``"progress"``: the factor per turn, greater than 0 and at most 1.
         turns: for ``"sum"``: the maximum number of turns that count.
         bounds: for a column: the lowest and the highest result.
 
     Raises:
-        RewardDefinitionError: an option is invalid, or the reward needs more than a part of the messages: token ids,
-            the live environment, or other completions.
+        RewardDefinitionError: an option is invalid, or the reward needs more than some of the messages: token ids, the
+            live environment, or other completions.
         CoercionError: while scoring: a column does not have one number for each turn.
     """
     reduction = _reduction(reduce, discount, turns)
@@ -297,7 +299,8 @@ def per_turn(
         raise RewardDefinitionError(f'per_turn: score_of must be "turns" or "prefixes", got {shorten(score_of)}')
     if reduce == "progress" and where == "turns":
         raise RewardDefinitionError(
-            'per_turn: "progress" is the difference between two states, so it scores prefixes. Drop score_of="turns"'
+            'per_turn: "progress" is the difference between two states, so it must score prefixes. Remove '
+            'score_of="turns"'
         )
     if isinstance(reward, str):
         leads = int(reduce == "progress")
@@ -326,17 +329,17 @@ def _reduction(reduce: Reduce, discount: float, turns: int | None) -> Reduction:
         raise RewardDefinitionError(f"per_turn: reduce must be one of {words}, got {shorten(reduce)}.{hint}")
     factor = number(discount, "per_turn: discount")
     if not 0.0 < factor <= 1.0:
-        raise RewardDefinitionError(f"per_turn: discount must be above 0 and at most 1, got {factor:g}")
+        raise RewardDefinitionError(f"per_turn: discount must be greater than 0 and at most 1, got {factor:g}")
     if factor != 1.0 and reduce != "progress":
-        raise RewardDefinitionError(f'per_turn: discount={factor:g} has a meaning for reduce="progress" alone. Drop it')
+        raise RewardDefinitionError(f'per_turn: discount={factor:g} applies only to reduce="progress". Remove it')
     if (reduce == "sum") != (turns is not None):
         raise RewardDefinitionError(
-            'per_turn: reduce="sum" needs turns=, the most turns that count, so that the sum has a bound'
+            'per_turn: reduce="sum" needs turns=, the maximum number of turns that count, so that the sum has a bound'
             if reduce == "sum"
-            else f'per_turn: turns= has a meaning for reduce="sum" alone, not for "{reduce}". Drop it'
+            else f'per_turn: turns= applies only to reduce="sum", not to "{reduce}". Drop it'
         )
     if turns is not None and (type(turns) is not int or turns < 1):
-        raise RewardDefinitionError(f"per_turn: turns must be a whole number, at least 1, got {shorten(turns)}")
+        raise RewardDefinitionError(f"per_turn: turns must be a whole number of at least 1, got {shorten(turns)}")
     return Reduction(reduce, factor, turns or 0)
 
 

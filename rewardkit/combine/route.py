@@ -111,13 +111,13 @@ def _hint(key: Any, branch_keys: Iterable[Any]) -> str:
 def route(branches: Mapping[Any, RewardLike], by: str, default: RewardLike | None = None) -> Reward:
     """Return a reward that depends on a column: ``rk.route({"math": a, "code": b}, by="task")``.
 
-    Only the chosen branch is evaluated, and only its columns are read, so cells of other tasks may be None. The other
-    branches abstain, so the mean of each branch covers only its own rows.
+    Only the selected branch is evaluated, and only its columns are read, so cells for other tasks can be None. The
+    other branches abstain, so the mean of each branch covers only its own rows.
 
     Args:
         branches: column value -> reward.
-        by: the name of the dataset column that chooses the branch.
-        default: the reward for values without a branch. Without it, they are an error.
+        by: the name of the dataset column that selects the branch.
+        default: the reward for values without a branch. If there is no default, such values cause an error.
 
     Raises:
         RewardDefinitionError: there are no branches, or `by` is not a column name.

@@ -97,12 +97,12 @@ def diff(
     Args:
         old: a reward, or the name of one: ``path.py:name``, ``module:name``, or, with a git revision,
             ``HEAD~1:path.py:name``. A named reward is loaded and scored in a separate process. If `data` is a recorded
-            run, the folder of that run is the name of the recorded scores.
+            run, the run's folder stands for the recorded scores.
         new: the other reward, in the same format.
         data: a .jsonl, .json, .csv or .parquet file, TRL's completion tables, the folder of a recorded run, or rows:
             mappings with a ``completion``, a ``prompt`` and columns.
         columns: the name in the reward -> the column in the data, as in ``{"answer": "reference"}``.
-        limit: use only this many rows from the start.
+        limit: the maximum number of rows to use, from the start.
         without: components to exclude on both sides. ``"expensive"`` excludes judges, reward models and programs.
         regressions: a file of known exploits, written by ``rewardkit check --regressions``. Both rewards score them.
         examples: the number of completions to show.
@@ -198,5 +198,5 @@ def _check_left_out(names: Sequence[str], sides: Sequence[Side]) -> None:
         if name not in left_out:
             raise DataError(
                 f"neither reward has a component {name!r} to exclude.{near_miss(name, components)} Components: "
-                f"{', '.join(components)}. {EXPENSIVE!r} means judges, reward models and programs"
+                f"{', '.join(components)}. {EXPENSIVE!r} means judges, reward models, and programs"
             )

@@ -67,16 +67,16 @@ class Job:
         """
         if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
             raise ConfigError(
-                f"this job is triggered by {trigger}, so the code of a fork gets secrets and a token that can "
-                "write. Trigger it by pull_request"
+                f"this job is triggered by {trigger}, so a fork's code would get secrets and a token that can write. "
+                "Trigger the job with pull_request"
             )
         try:
             event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
             repository = environment["GITHUB_REPOSITORY"]
         except (KeyError, OSError, ValueError):
             raise ConfigError(
-                "this is not a job of GitHub Actions: GITHUB_EVENT_PATH or GITHUB_REPOSITORY is missing. Leave "
-                "--github out, and pass --base"
+                "this is not a GitHub Actions job: GITHUB_EVENT_PATH or GITHUB_REPOSITORY is missing. Remove --github, "
+                "and pass --base"
             ) from None
         pull = event.get("pull_request") or {}
         base = pull.get("base", {}).get("sha") or event.get("before") or ""

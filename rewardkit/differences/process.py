@@ -168,9 +168,9 @@ def _result(task: Task, call: Call) -> Any:
     try:
         return call.result()
     except TimeoutError:
-        return RewardKitError(f"{task.name}: it takes too long, and was ended")
+        return RewardKitError(f"{task.name}: it took too long and was stopped")
     except WorkerDied as error:
-        return RewardKitError(f"{task.name}: the process that scored with it {error}")
+        return RewardKitError(f"{task.name}: the scoring process {error}")
 
 
 def _run_task(task: Task) -> Any:

@@ -40,7 +40,7 @@ class Recorded:
         """Raise a DataError if `address` is not the folder of this run."""
         if os.path.realpath(self.run) != os.path.realpath(address):
             raise DataError(
-                f"{self.run} has recorded only the scores of its own completions. Compare on them: --on {self.run}"
+                f"{self.run} has only the scores of its own completions. Compare on these completions: --on {self.run}"
             )
 
 
@@ -61,7 +61,7 @@ def read_recorded_side(address: str, saved: Saved, leave_out: Sequence[str]) -> 
     table = training_scores(run, chosen, saved.size)
     if len(table["total"]) != saved.size:
         raise DataError(
-            f"{address} has {len(table['total'])} recorded completions, but {saved.size} were read. Try again"
+            f"{address} has {len(table['total'])} recorded completions, but {saved.size:,} were read. Try again"
         )
     return side_of(run, address, table, leave_out)
 

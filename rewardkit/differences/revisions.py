@@ -134,7 +134,7 @@ def commit_of(revision: str, root: Path) -> str:
         hint = "Run `git log` to see the revisions"
         if git("rev-parse", "--is-shallow-repository", folder=root).strip() == "true":
             hint = (
-                "This clone has only a part of the history. Run `git fetch --depth=1 origin "
+                "This clone has only part of the history. Run `git fetch --depth=1 origin "
                 f"{revision.removeprefix('origin/')}`, or in GitHub Actions set fetch-depth: 0 for actions/checkout"
             )
         raise DataError(f"{root} has no git revision {shorten(revision)}. {hint}") from None
@@ -157,7 +157,7 @@ def git(*arguments: str, folder: Path | None = None, variables: Mapping[str, str
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
-        raise DataError("git is not installed, which a revision needs. Install git, or pass two files") from None
+        raise DataError("git is not installed, but a revision needs it. Install git, or pass two files") from None
     except subprocess.CalledProcessError as error:
         reason = error.stderr.decode(errors="replace").strip()
         raise DataError(f"git {arguments[0]} failed in {folder or Path.cwd()}: {shorten(reason)}") from None

@@ -52,8 +52,8 @@ def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: in
     for row in rows:
         if row.columns.keys() != rows[0].columns.keys():
             raise BindingError(
-                f"rows that are scored together must have the same columns: one has {_names(rows[0])}, another one "
-                f"{_names(row)}"
+                f"rows that are scored together must have the same columns: one row has {_names(rows[0])}, another row "
+                f"has {_names(row)}"
             )
     cut = [bool(row.cut) for row in rows] if any(row.cut is not None for row in rows) else None
     return Batch(
@@ -149,7 +149,7 @@ Arbitrary."""
 def check_patience(seconds: float) -> None:
     """Raise RewardDefinitionError if `seconds` is not a valid patience: a finite number, 0 or more."""
     if not 0 <= seconds < math.inf:
-        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {seconds!r}")
+        raise RewardDefinitionError(f"patience= must be a number of seconds, 0 or more, got {seconds!r}")
 
 
 class RunExit(BaseException):

@@ -29,19 +29,19 @@ unreadable gold, which do not count as failed; and read rows, which have no unre
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits at which training stops because its reward does not work.
+    """The limits at which training stops because the reward does not work.
 
     ``rk.Limits(max_failure_rate=0.1, failure_window=50)`` stops if more than 10% of the rows of a component fail
     within 50 batches.
 
     Attributes:
-        max_failure_rate: the share of a component's rows, 0.0 to 1.0. The run stops if more of them fail within
+        max_failure_rate: a fraction of a component's rows, 0.0 to 1.0. The run stops if a larger fraction fails within
             `failure_window` batches.
         max_error_rate: the same for rows on which the reward has a bug.
         failure_window: the number of batches, at least 1. If a trainer passes rows one by one, 64 rows are a batch.
 
     Raises:
-        RewardDefinitionError: a share outside 0.0 to 1.0, or a window below 1.
+        RewardDefinitionError: a fraction is outside 0.0 to 1.0, or the window is below 1.
     """
 
     # Arbitrary: single outages stay below these limits; higher ones would let a policy train without its reward.
@@ -184,8 +184,8 @@ class WrongColumns:
                 if len(component_reasons) > 1 or (component_reasons and self._batches[name] > 1):
                     return CoercionError(
                         f"reward {name!r} reads no gold answer in its first batch"
-                        f"{'es' * (len(component_reasons) == 1)}: {component_reasons[0]} If this is the wrong column, "
-                        "name another one. rk.number, rk.choice and rk.math_equal accept such golds with "
+                        f"{'es' * (len(component_reasons) == 1)}: {component_reasons[0]} If this is not the intended "
+                        "column, name another column. rk.number, rk.choice and rk.math_equal accept such golds with "
                         'on_unparsable_gold="fail"'
                     )
         return None

@@ -152,7 +152,9 @@ class RowRecording:
 
     def __init__(self, path: str | os.PathLike[str], scorer: Scorer) -> None:
         if not isinstance(path, (str, os.PathLike)):
-            raise RewardTypeError(f'record= is the folder of the run, such as record="runs/x", got {shorten(path)}')
+            raise RewardTypeError(
+                f'record= must be the folder of the run, such as record="runs/x", got {shorten(path)}'
+            )
         self.path = Files.at(path).location
         self._version = version_of(scorer)
         self._faults = FaultLines()

@@ -56,7 +56,7 @@ class Requests:
 
     def __init__(self, scorer: RowScorer, *, deadline: float | None = None) -> None:
         if deadline is not None and not deadline > 0:
-            raise RewardDefinitionError(f"deadline= is a number of seconds above 0, got {deadline!r}")
+            raise RewardDefinitionError(f"deadline= must be a number of seconds greater than 0, got {deadline!r}")
         self.scorer = scorer
         self.deadline = deadline
         self._most = _WAITING_BATCHES if scorer.scorer.waits else _BATCHES

@@ -121,7 +121,7 @@ class RowScorer:
             for text in _PROBES
         ]
         if not rows:
-            raise RewardDefinitionError("examples= is empty: pass rows of the dataset, such as [{'answer': '42'}]")
+            raise RewardDefinitionError("examples= is empty: pass rows from the dataset, such as [{'answer': '42'}]")
         unread: dict[str, int] = {}
         for positions in kinds(rows):
             batch = batch_of([rows[position] for position in positions], None)
@@ -235,9 +235,9 @@ class RowScorer:
         if token := self.special_tokens.missed(row.completion):
             if not self._warned:
                 self._warned = True
-                note = "only the last one is removed" if self.offers.end_token else "a reward sees them as text"
+                note = "only the last one is removed" if self.offers.end_token else "a reward reads them as text"
                 warn(
-                    f"{self.offers.trainer} hands over completions with special tokens, such as {token!r}, and {note}. "
+                    f"{self.offers.trainer} passes completions with special tokens, such as {token!r}, and {note}. "
                     "Pass special_tokens=tokenizer, or a list: special_tokens=[...]"
                 )
             if self.offers.end_token:

@@ -51,13 +51,13 @@ class TrainerInputs:
         if scorer.followers:
             raise RewardDefinitionError(
                 f"{self.trainer}: {scorer.followers[0]!r} follows earlier scores of the reward, but completions are "
-                "scored in several processes that do not know of each other. Put a plain number in its place, or train "
-                f"with rk.to_trl.{self._instead}"
+                "scored in several processes that do not communicate. Use a plain number instead, or train with "
+                f"rk.to_trl.{self._instead}"
             )
         if scorer.scheduled and not self.step:
             raise RewardDefinitionError(
                 f"{self.trainer}: the reward follows training progress ({_scheduled(scorer)}), but the step does not "
-                f"arrive with the completions. Put a plain number in its place, or train with rk.to_trl.{self._instead}"
+                f"arrive with the completions. Use a plain number instead, or train with rk.to_trl.{self._instead}"
             )
 
         arrives = {"prompt": self.prompt, "completion_ids": self.ids}
@@ -74,8 +74,7 @@ class TrainerInputs:
         names = [node.name or repr(node) for node in nodes]
         raise RewardDefinitionError(
             f"{self.trainer}: {', '.join(map(repr, dict.fromkeys(names)))} compares completions, but {reason}. Score "
-            "each "
-            f"completion alone, or train with rk.to_trl.{self._instead}"
+            f"each completion separately, or train with rk.to_trl.{self._instead}"
         )
 
     @property

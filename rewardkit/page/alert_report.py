@@ -162,18 +162,18 @@ class AlertReport:
 def alert_report(
     path: str | os.PathLike[str], *, reward: RewardLike | None = None, judge: RewardLike | None = None
 ) -> AlertReport:
-    """Search a recorded run for alerts, and ask a judge about their completions.
+    """Search a recorded run for alerts, and ask a judge about the completions in them.
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
-        reward: a reward with which to score a sample again, with the gold answers of other prompts. See
+        reward: a reward with which to rescore a sample, using the gold answers for other prompts. See
             `rewardkit.page.alerts.read_evidence`.
-        judge: a judge for a second opinion on each alert, next to the alert's strength. See `second_opinions`. The
-            judge gets the completions as they were recorded, with their columns.
+        judge: a judge for a second opinion on each alert, in addition to the alert's strength. See `second_opinions`.
+            The judge receives the completions as they were recorded, with their columns.
 
     Raises:
         NotARun: there is no recorded run at `path`.
-        RewardKitError: the reward cannot score the completions of this run.
+        RewardKitError: the reward cannot score this run's completions.
     """
     watched = watched_run(path)
     evidence = evidence_of(watched, reward)

@@ -128,7 +128,7 @@ def alerts_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None)
 
     Raises:
         NotARun: there is no recorded run at `path`.
-        RewardKitError: the reward cannot score the completions of this run.
+        RewardKitError: the reward cannot score this run's completions.
     """
     return suspicious(read_evidence(path, reward=reward))
 
@@ -147,7 +147,7 @@ def read_evidence(path: str | os.PathLike[str], *, reward: RewardLike | None = N
 
     Raises:
         NotARun: there is no recorded run at `path`.
-        RewardKitError: the reward cannot score the completions of this run.
+        RewardKitError: the reward cannot score this run's completions.
     """
     return evidence_of(watched_run(path), reward)
 

@@ -104,10 +104,10 @@ class LabelFile:
             )
         if not self.path.parent.is_dir() or self.path.is_dir():
             raise RewardKitError(
-                f"--labels {path} is not a file in an existing folder. Create {self.path.parent}, or pass another"
+                f"--labels {path} is not in an existing folder. Create {self.path.parent}, or pass another file"
             )
         if not os.access(self.path if self.path.exists() else self.path.parent, os.W_OK):
-            raise RewardKitError(f"--labels {path} cannot be written. Pass a file that you may write")
+            raise RewardKitError(f"--labels {path} cannot be written. Pass a file that you are allowed to write")
         self.number = 0
         """A counter that increases whenever the labels change."""
         self.problem = ""

@@ -336,7 +336,9 @@ class Limited(Schedule):
 
     def __post_init__(self) -> None:
         if self.low > self.high:
-            raise RewardDefinitionError(f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one")
+            raise RewardDefinitionError(
+                f"clip({self.low:g}, {self.high:g}): the lower bound is greater than the upper bound"
+            )
 
     def _limited(self, value: float) -> float:
         return min(max(value, self.low), self.high)

@@ -53,14 +53,14 @@ def import_run(
 ) -> Run:
     """Create a run from the completions that TRL logged.
 
-    ``import_run("trl_output", into="runs/y").scores().df()``. If arguments of tool calls had to be dropped (see the
-    module docstring), the run has a note: ``run.info["note"]``.
+    ``import_run("trl_output", into="runs/y").scores().df()``. If tool call arguments had to be dropped (see the module
+    docstring), the run has a note: ``run.info["note"]``.
 
     Args:
         source: the trainer's ``output_dir``, or its folder ``completions``.
         into: a folder that does not contain a run yet.
-        rewards: the columns that are rewards, by default all columns of numbers.
-        weights: name of a reward -> its weight in the total, by default 1, as in TRL.
+        rewards: the columns that are rewards, by default all numeric columns.
+        weights: reward name -> the reward's weight in the total, by default 1, as in TRL.
 
     Raises:
         NotARun: `source` has no completions from TRL.
@@ -68,14 +68,14 @@ def import_run(
     """
     target = Files.at(into)
     if target.parts(COMMITTING) or "run.json" in target.names(""):
-        raise RunError(f"{target.root} already has a run: pass another folder, or delete it")
+        raise RunError(f"{target.root} already contains a run: pass another folder, or delete it")
     paths = _paths(os.fspath(source))
     logged, raw = _columns(paths)
     names = logged if rewards is None else list(rewards)
     for name in (*names, *(weights or {})):
         if name not in logged:
             available = ", ".join(logged) or "none"
-            raise RunError(f"no reward {name!r} in {source}; its rewards are: {available}.{near_miss(name, logged)}")
+            raise RunError(f"no reward {name!r} in {source}. Rewards: {available}.{near_miss(name, logged)}")
     chosen = dict.fromkeys(names, 1.0) | dict(weights or {})
     title = os.path.basename(os.path.abspath(os.fspath(source)))
     united = False
@@ -110,7 +110,7 @@ def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
             schema = parquet.read_schema(path)
         except (OSError, pa.ArrowException) as error:
             raise RunError(
-                f"{path} cannot be read ({shorten(str(error))}): restore it, or delete it to import the others"
+                f"{path} cannot be read ({shorten(str(error))}): restore it, or delete it to import the other files"
             ) from error
         lacking = [name for name in _OWN[:3] if name not in schema.names]
         if lacking:

@@ -208,8 +208,8 @@ class Recorder:
                 self.dropped += 1
                 if worth_reporting(self.dropped):
                     _LOG.warning(
-                        "%s: the disk is too slow: %d batches were not recorded so far. Record to a faster disk "
-                        "(record=...): a training waits for at most %g of the time between two batches",
+                        "%s: the disk is too slow: %d batches have not been recorded so far. Record to a faster disk "
+                        "(record=...): training waits for at most %g of the time between two batches",
                         self.files.root,
                         self.dropped,
                         self.patience,
@@ -244,7 +244,7 @@ class Recorder:
         atexit.unregister(self.close)
         if not self.flush(_EXIT_SECONDS):
             _LOG.warning(
-                "%s: %d batches could not be written within %g s and are lost. Record to a faster disk",
+                "%s: %d batches could not be written within %g s and were lost. Record to a faster disk",
                 self.files.root,
                 self._queue.unfinished_tasks,
                 _EXIT_SECONDS,

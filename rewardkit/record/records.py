@@ -59,7 +59,8 @@ class Version:
         # Characters that every file system allows in a name, and that cannot form a path.
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.fingerprint):
             raise RewardKitError(
-                f"the fingerprint names a file: pass 1 to 64 letters, digits, - and _, got {shorten(self.fingerprint)}"
+                "the fingerprint becomes a file name: pass 1 to 64 letters, digits, -, and _, got "
+                f"{shorten(self.fingerprint)}"
             )
 
 

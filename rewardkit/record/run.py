@@ -232,7 +232,7 @@ class Snapshot:
             except FileNotFoundError:  # parts were joined in the meantime
                 continue
             return
-        raise FileNotFoundError(f"{self.files.root}: parts disappear faster than they can be read. Try again")
+        raise FileNotFoundError(f"{self.files.root}: files are deleted faster than they can be read. Try again")
 
     def find_damaged(self) -> bool:
         """Read every wide part completely, and skip damaged ones; return whether there are any."""
@@ -334,13 +334,13 @@ _KEPT: list[object] = []
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
-    """Open the run recorded in a folder, or at a URL that fsspec supports.
+    """Open the run recorded in a folder or at a URL that fsspec supports.
 
     ``rk.open_run("runs/x").scores().df()`` has one row per completion.
 
     Raises:
         NotARun: there is no run.
-        RunError: a newer rewardkit wrote the run.
+        RunError: the run was written by a newer version of rewardkit.
         MissingExtraError: the extra ``store`` is not installed.
     """
     return Run(Files.at(path))
@@ -371,9 +371,9 @@ class Run:
         if not files.local:
             if _is_old_duckdb():
                 raise RunError(
-                    f"reading {files.root} from {files.system.protocol} needs duckdb 2.0 or newer, since older "
-                    f"versions may hang (this is {duckdb.__version__}). Copy the run to a local folder, or upgrade: "
-                    "pip install --upgrade duckdb"
+                    f"reading {files.root} from {files.system.protocol} needs duckdb 2.0 or newer, because older "
+                    f"versions may hang (this is {duckdb.__version__}). Upgrade: pip install --upgrade duckdb. Or copy "
+                    "the run to a local folder"
                 )
             self._connection.register_filesystem(files.system)
         self._connection.execute("create schema parts; create schema everything")
@@ -468,7 +468,8 @@ class Run:
             return
         if matches:
             raise RunError(
-                f"{shorten(prompt)} is the text of a prompt, but completions() takes its id: pass {matches[0][0]!r}"
+                f"{shorten(prompt)} is the text of a prompt, but completions() expects the prompt's id: pass "
+                f"{matches[0][0]!r}"
             )
         # Arbitrary limit: the ids are only read for suggestions in an error.
         prompt_ids = [known_id for (known_id,) in self.sql("select prompt_id from prompts limit 100000").fetchall()]
@@ -605,7 +606,7 @@ class Run:
         cursor = self._cursor
         statements = cursor.extract_statements(query)
         if [statement.type.name for statement in statements] != ["SELECT"]:
-            raise RunError(f"a run is read only: pass a single select statement, got {shorten(query)}")
+            raise RunError(f"a run is read-only: pass a single select statement, got {shorten(query)}")
         arrow_result = cursor.sql(query, params=None if parameters is None else list(parameters)).arrow()
         return cursor.from_arrow(arrow_result if hasattr(arrow_result, "num_rows") else arrow_result.read_all())
 

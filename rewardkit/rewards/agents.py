@@ -61,29 +61,30 @@ def final_state(
     bounds: Bounds = (0.0, 1.0),
     on_error: Literal["raise"] | float | None = None,
 ) -> Reward:
-    """Score the environment as it is after the rollout, with your function.
+    """Score the state of the environment after the rollout, with your function.
 
     ``rk.agents.final_state(sold)`` calls ``sold(environment, item="tea")`` for each completion, where "item" is a
     dataset column.
 
     Args:
-        check: takes the environment first, then the same arguments as a function with ``@rk.reward``: columns by name
-            and type, ``trajectory``, ``completion``. It returns a bool, a number or an ``rk.Score``, None to abstain if
-            it is annotated ``-> float | None``. It must not change the environment. May be async. An exception is a
-            bug, but a ConnectionError, TimeoutError or ``rk.RewardFailure`` means that the score could not be computed.
-        name: the name of the component. The function's name by default.
-        bounds: lowest and highest score.
-        on_error: the behavior if the function has a bug, as for ``@rk.reward``.
+        check: accepts the environment as its first argument, then the same arguments as a function with ``@rk.reward``:
+            columns by name and type, ``trajectory``, ``completion``. It returns a bool, a number, or an ``rk.Score``.
+            If it is annotated ``-> float | None``, it can return None to abstain. It must not change the environment,
+            and can be async. A ConnectionError, TimeoutError, or ``rk.RewardFailure`` means that the score could not be
+            computed. Any other exception is a bug.
+        name: the component's name, by default the function's name.
+        bounds: the lowest and the highest score.
+        on_error: the behavior if the function has a bug, as in ``@rk.reward``.
 
     Raises:
         RewardTypeError: `check` is not a function.
-        RewardDefinitionError: `check` takes no argument for the environment, or its other arguments are not valid.
+        RewardDefinitionError: `check` has no argument for the environment, or its other arguments are invalid.
         BindingError: while scoring: there are no environments. Train with
-            ``environment_factory=funcs.environments(Shop)``. Asynchronous GRPO does not pass environments on.
+            ``environment_factory=funcs.environments(Shop)``. Asynchronous GRPO does not pass environments to rewards.
     """
     if isinstance(check, (Reward, type)) or not callable(check):
         raise RewardTypeError(
-            f"agents.final_state takes a function of the environment, got {shorten(check)} ({type(check).__name__})"
+            f"agents.final_state expects a function of the environment, got {shorten(check)} ({type(check).__name__})"
         )
     function_name = name_of(check)
     label = checked_name(name if name is not None else "final_state" if function_name == "<lambda>" else function_name)
@@ -115,8 +116,8 @@ class EnvironmentReward:
         environments = batch.rollouts.environments or []
         if environments and not any(map(_may_pay, environments)):
             raise BindingError(
-                f"reward {name!r} asks the environments for their own reward, but {type(environments[0]).__name__} has "
-                "no method get_reward(). Add one, or remove rk.agents.environment_reward()"
+                f"reward {name!r} uses the environments' own reward, but {type(environments[0]).__name__} has no "
+                "method get_reward(). Add one, or remove rk.agents.environment_reward()"
             )
 
     def __call__(self, environment: Any) -> Any:
@@ -138,14 +139,14 @@ def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
     that end with an answer. With ``environment_factory=funcs.environments(Shop)``, TRL does not see ``get_reward``, so
     the reward is counted once. Without ``funcs.environments``, TRL also adds it to the sum.
 
-    A result of None abstains, as do environments without a reward in a mixed run.
+    If the result is None, the component abstains. It also abstains for environments without a reward in a mixed run.
 
     Args:
-        bounds: the lowest and the highest value that ``get_reward`` returns. Gates, penalties and normalization need
+        bounds: the lowest and the highest value that ``get_reward`` returns. Gates, penalties, and normalization need
             finite bounds.
 
     Raises:
-        RewardDefinitionError: the bounds are not valid.
+        RewardDefinitionError: the bounds are invalid.
         BindingError: while scoring: there are no environments, or none of them has ``get_reward``.
     """
     label = "environment_reward"
@@ -187,17 +188,17 @@ class Between:
 
 
 def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
-    """Score 1.0 if the number of turns is between `low` and `high`. Outside, the score falls to 0.0 over `margin`.
+    """Score 1.0 if the number of turns is from `low` to `high`. Outside this range, it falls to 0.0 over `margin`.
 
     ``rk.agents.turns_between(1, 4)`` gives 1.0 to three assistant messages, and 0.0 to five.
 
     Args:
-        low: the fewest turns that score 1.0, 0 or more.
-        high: the most turns that score 1.0, `low` or more, ``math.inf`` for no limit.
-        margin: the number of turns beyond `low` or `high` at which the score reaches 0.0, 0 for 0.0 at once.
+        low: the minimum number of turns that scores 1.0, at least 0.
+        high: the maximum number of turns that scores 1.0, at least `low`. Pass ``math.inf`` for no limit.
+        margin: how many turns outside the range bring the score to 0.0. With 0, any count outside the range scores 0.0.
 
     Raises:
-        RewardDefinitionError: `low` above `high`, or a negative number.
+        RewardDefinitionError: `low` is above `high`, or a number is negative.
     """
     return _between("turns_between", Between(*_limits("turns_between", low, high, margin), calls=False))
 
@@ -205,19 +206,20 @@ def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
 def calls_between(
     low: float, high: float, *, tool: str | None = None, margin: float = 0.0, form: Form = "auto"
 ) -> Reward:
-    """Score 1.0 if the number of tool calls is between `low` and `high`. Outside, the score falls to 0.0 over `margin`.
+    """Score 1.0 if the number of tool calls is from `low` to `high`. Outside this range, it falls to 0.0 over `margin`.
 
     ``rk.agents.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, even if it failed.
 
     Args:
-        low: the fewest calls that score 1.0, 0 or more.
-        high: the most calls that score 1.0, `low` or more, ``math.inf`` for no limit.
-        tool: the only tool whose calls count, None for all tools.
-        margin: the number of calls beyond `low` or `high` at which the score reaches 0.0, 0 for 0.0 at once.
-        form: the notation of calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
+        low: the minimum number of calls that scores 1.0, at least 0.
+        high: the maximum number of calls that scores 1.0, at least `low`. Pass ``math.inf`` for no limit.
+        tool: the tool whose calls count, None for all tools.
+        margin: how many calls outside the range bring the score to 0.0. With 0, any count outside the range scores 0.0.
+        form: the notation for calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
-        RewardDefinitionError: `low` above `high`, a negative number, `tool` is not a name, or an unknown form.
+        RewardDefinitionError: `low` is above `high`, a number is negative, `tool` is not a name, or the form is
+            unknown.
     """
     if tool is not None and (not isinstance(tool, str) or not tool):
         raise RewardDefinitionError(f"agents.calls_between: tool must be the name of a tool, got {shorten(tool)}")
@@ -276,22 +278,24 @@ class ToolSuccess:
 
 
 def tool_success(*tools: str, partial: bool = False) -> Reward:
-    """Score 1.0 if each named tool has answered at least once without an error, else 0.0, or the share of such tools.
+    """Score 1.0 if each named tool returned at least one result without an error, else 0.0 or partial credit.
 
-    ``rk.agents.tool_success("book", "pay")`` gives 1.0 to a trajectory in which a call of ``book`` and a call of
-    ``pay`` worked, however many others failed.
+    ``rk.agents.tool_success("book", "pay")`` gives 1.0 to a trajectory in which a call to ``book`` and a call to
+    ``pay`` succeeded, no matter how many other calls failed.
 
     Args:
-        tools: the names of one or more tools. The number of tools is fixed, so no call can dilute a failure.
-        partial: score the share of the tools that worked.
+        tools: the names of one or more tools. Because the number of tools is fixed, extra calls cannot dilute a
+            failure.
+        partial: if True, score the fraction of the tools that succeeded.
 
     Raises:
-        RewardDefinitionError: no names.
+        RewardDefinitionError: no tool names are given.
     """
     if not tools or not all(isinstance(tool, str) and tool for tool in tools):
         raise RewardDefinitionError(
-            f"agents.tool_success: pass the name of at least one tool, rk.agents.tool_success('book'), got "
-            f"{shorten(tools)}. The share of all calls that worked is not a reward: trivial calls would hide a failure"
+            "agents.tool_success: pass the name of at least one tool, rk.agents.tool_success('book'), got "
+            f"{shorten(tools)}. The share of all successful calls cannot be a reward, because trivial calls would hide "
+            "a failure"
         )
     if type(partial) is not bool:
         raise RewardDefinitionError(f"agents.tool_success: partial must be True or False, got {shorten(partial)}")
@@ -322,21 +326,21 @@ class ToolErrors:
 
 # Arbitrary defaults: errors should cost less than the task is worth.
 def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: Form = "auto") -> Reward:
-    """Penalize errors of tool calls, from 0.0 down to `most`. Add the penalty to other rewards.
+    """Penalize tool call errors, from 0.0 down to `most`. Add the penalty to other rewards.
 
     ``rk.agents.tool_errors(each=-0.1, free=1)`` gives 0.0 to one error, and -0.2 to three.
 
-    An error is a tool's result that is marked as an error, or a malformed call. A call without a result is not an
-    error. If the environment itself broke, the row has failed and nothing is counted.
+    An error is a tool result that is marked as an error, or a malformed call. A call without a result is not an error.
+    If the environment itself broke, the row fails and no errors are counted.
 
     Args:
         each: the penalty for one error, below 0.
         most: the largest penalty, `each` or lower.
-        free: the number of errors without a penalty.
-        form: the notation of calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
+        free: the number of errors that are not penalized.
+        form: the notation for calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
     Raises:
-        RewardDefinitionError: a penalty that is not below 0, `most` above `each`, or an unknown form.
+        RewardDefinitionError: a penalty is not below 0, `most` is above `each`, or the form is unknown.
     """
     penalty, worst = number(each, "agents.tool_errors: each"), number(most, "agents.tool_errors: most")
     if not worst <= penalty < 0.0:
@@ -373,7 +377,7 @@ class Finished:
 
 
 def finished() -> Reward:
-    """Score 1.0 if the trajectory ended with an answer, else 0.0: use it as the condition of a gate.
+    """Score 1.0 if the trajectory ended with an answer, else 0.0. Use it as a gate's condition.
 
     ``rk.gate(rk.agents.finished(), rk.exact("answer"))`` scores an answer only if the last turn calls no tool and was
     not cut off at the token limit.
@@ -440,22 +444,21 @@ def _denied(text: str, start: int, end: int) -> bool:
 
 
 def no_claim_without_call(claims: Mapping[str, str | Iterable[str]]) -> Reward:
-    """Score 0.0 if the answer claims something that no tool did, else 1.0.
+    """Score 0.0 if the answer claims an action that no tool performed, else 1.0.
 
-    ``rk.agents.no_claim_without_call({"book": ["booked", "reserved"]})`` gives 0.0 to the answer
-    ``Your table is booked.`` unless a call of ``book`` returned without an error, and 1.0 to
-    ``I could not get it booked.``
+    ``rk.agents.no_claim_without_call({"book": ["booked", "reserved"]})`` gives 0.0 to the answer ``Your table is
+    booked.`` unless a call to ``book`` returned without an error, and 1.0 to ``I could not get it booked.``
 
-    It gives 1.0 to an answer that claims nothing, so put it into a gate, or add a reward for the answer. For claims in
-    free words, use a judge whose rubric has ``{transcript}``.
+    An answer that claims nothing scores 1.0, so use this reward in a gate, or add a reward for the answer. For claims
+    in free-form wording, use a judge whose rubric contains ``{transcript}``.
 
     Args:
-        claims: the name of a tool -> the phrases that claim that it worked. Phrases are found as whole words in the
-            visible answer. Case, white space and invisible characters are ignored. A phrase in a clause that denies or
-            supposes it ("not booked", "once it is booked"), or in a question, is not a claim.
+        claims: tool name -> the phrases that claim that the tool succeeded. Phrases are found as whole words in the
+            visible answer. Case, white space, and invisible characters are ignored. A phrase is not a claim if it is in
+            a question, or in a clause that negates it or makes it hypothetical ("not booked", "once it is booked").
 
     Raises:
-        RewardDefinitionError: no claims, or a phrase without visible characters.
+        RewardDefinitionError: there are no claims, or a phrase has no visible characters.
     """
     pairs = []
     for tool, phrasing in claims.items() if isinstance(claims, Mapping) else ():

@@ -42,11 +42,11 @@ def arithmetic(
     not one of the given numbers.
 
     Args:
-        expression: numbers (``12`` or ``0.5``), ``+ - * /`` (also ``× · ÷ −``), parentheses, and a sign before a
-            number or a parenthesis, at most 1,000 characters and 50 levels. Powers, ``1e5``, ``1_000``, ``1,000``, and
+        expression: numbers (``12`` or ``0.5``), ``+ - * /`` (also ``× · ÷ −``), parentheses, and a sign before a number
+            or a parenthesis, with at most 1,000 characters and 50 levels. Powers, ``1e5``, ``1_000``, ``1,000``, and
             ``2(3)`` raise ValueError.
         numbers: the numbers the expression may use, none negative. None allows any numbers.
-        each: how often each given number must be used: "once" or "at most once". A number that is given twice may be
+        each: how often each given number must be used: "once" or "at most once". A number that is listed twice can be
             used twice.
 
     Returns:

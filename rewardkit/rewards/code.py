@@ -127,7 +127,7 @@ def _checked_here(tests: Tests) -> Tests:
         size = sum(map(len, test.expected)) + len(test.expected)
         if size > OUTPUT_BYTES:
             raise ValueError(
-                f"test {number} expects {size:,} bytes of output. Behind HTTP the limit is {OUTPUT_BYTES:,}"
+                f"test {number} expects {size:,} bytes of output. In a service, the limit is {OUTPUT_BYTES:,}"
             )
     for assertion in assertions(tests.script):
         comparison(assertion, tests.tolerance)
@@ -203,43 +203,45 @@ def code_tests(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """Score the share of tests that the program in the completion passes.
+    """Score the fraction of tests that the program in the completion passes.
 
     ``rk.code_tests("tests")`` gives 0.5 to ``print(4)`` if "tests" is
     ``[{"input": "2", "output": "4"}, {"input": "3", "output": "6"}]``.
 
-    The program runs in a sandbox: bubblewrap, or, as root, Linux namespaces. It must produce output or values and never
-    sees the expected ones, so only the correct results score. See ``docs/code.md``.
+    The program runs in a sandbox: bubblewrap or, if you are root, Linux namespaces. It must produce output or values,
+    and never sees the expected ones, so only correct results score. See ``docs/code.md``.
 
     Args:
-        column: the tests, in the formats of LiveCodeBench, APPS, TACO, open-r1, CodeContests, KodCode, HumanEval, MBPP
-            and others: a list (or its text) of ``{"input": ..., "output": ...}``, ``{"inputs": [...], "outputs":
-            [...]}`` with or without "fn_name", a list of assertions such as ``"assert add(1, 2) == 3"``,
-            ``{"setup": ..., "asserts": [...]}``, test functions of pytest, classes of unittest, or ``check(candidate)``
-            with "entry_point". Outputs are compared line by line without the white space at line ends, or by the rule
-            of the dataset, if the format identifies one.
-        credit: ``"partial"``: passed / all; ``"binary"``: 1.0 if all pass, else 0.0.
-        timeout: seconds of processor time per test. A program that waits is ended after twice that plus one second.
-            After two timeouts the remaining tests are skipped and count as failed.
-        memory: megabytes of address space, 64 or more. The interpreter itself takes about 20.
-        packages: let programs import the packages installed here (such as numpy), not only the standard library.
+        column: the column with the tests, in the format of LiveCodeBench, APPS, TACO, open-r1, CodeContests, KodCode,
+            HumanEval, MBPP, or others: a list (or its text) of ``{"input": ..., "output": ...}``, ``{"inputs": [...],
+            "outputs": [...]}`` with or without "fn_name", a list of assertions such as ``"assert add(1, 2) == 3"``,
+            ``{"setup": ..., "asserts": [...]}``, pytest functions, unittest classes, or ``check(candidate)`` with
+            "entry_point". Outputs are compared line by line, without white space at line ends. If the format identifies
+            a dataset, the dataset's own rule applies.
+        credit: ``"partial"``: passed tests / all tests; ``"binary"``: 1.0 if all tests pass, else 0.0.
+        timeout: seconds of CPU time per test. A program that waits is terminated after twice this time plus one second.
+            After two timeouts, the remaining tests are skipped and count as failed.
+        memory: megabytes of address space, at least 64. The interpreter itself needs about 20.
+        packages: if True, programs can import packages installed on this machine (such as numpy), not only the standard
+            library.
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
-            run programs themselves. Its packages can be imported. ``packages`` does not apply.
-        unsafe: run without a sandbox, with only limits on time and memory.
-        tolerance: the allowed difference of numbers from the expected ones, absolutely or as a share of them, from 0 to
-            below 1, such as 1e-6: in the output or result of a program, and in the ``==`` of assertions. A number that
-            is expected as an integer has no relative tolerance. None for the dataset's own rule, or exact comparison.
-        extract: finds the program, by default the last fenced block of Python, else the last fenced block without a
+            run programs themselves. Programs can import the service's packages, and ``packages`` does not apply.
+        unsafe: if True, run without a sandbox, with only time and memory limits.
+        tolerance: the allowed difference between numbers and the expected numbers, absolute or relative, at least 0 and
+            less than 1, such as 1e-6. It applies to a program's output or result, and to ``==`` in assertions. There is
+            no relative tolerance if an integer is expected. None uses the dataset's own rule or, if there is none,
+            exact comparison.
+        extract: finds the program: by default, the last fenced Python block, else the last fenced block without a
             language, else the whole visible text if there is no fence.
-        gold: finds the tests in a gold cell of text, such as ``rk.extract.fenced("json")``.
+        gold: finds the tests in a gold cell that is text, such as ``rk.extract.fenced("json")``.
 
     Returns:
         A reward in [0, 1]. It is expensive, so it is not evaluated while its weight is zero everywhere. If the sandbox
-        cannot be launched, the outcome is ``failed``, never a 0.
+        cannot be started, the outcome is ``failed``, never a score of 0.
 
     Raises:
-        RewardDefinitionError: an unknown credit, or limits or a tolerance out of range.
-        CoercionError: while scoring: a gold cell without tests, in an unknown format, or with tests that cannot be
+        RewardDefinitionError: the credit is unknown, or a limit or the tolerance is out of range.
+        CoercionError: while scoring: a gold cell has no tests, has an unknown format, or has tests that cannot be
             checked.
     """
     if credit not in get_args(Credit):
@@ -247,7 +249,7 @@ def code_tests(
             f"code_tests: credit must be one of {', '.join(get_args(Credit))}, got {shorten(credit)}"
         )
     if tolerance is not None and not 0.0 <= checked_number(tolerance, "code_tests: tolerance") < 1.0:
-        raise RewardDefinitionError(f"code_tests: tolerance must be from 0 to below 1, got {tolerance}")
+        raise RewardDefinitionError(f"code_tests: tolerance must be at least 0 and less than 1, got {tolerance}")
     room = _room("code_tests", timeout, memory, packages, unsafe, sandbox)
     where = as_extractor(extract, Program())
     gold_where = None if gold is None else as_extractor(gold, whole())
@@ -281,25 +283,25 @@ def code_runs(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """Score 1.0 if the program in the completion runs and ends cleanly, else 0.0: use it as the condition of a gate.
+    """Score 1.0 if the program in the completion runs and exits cleanly, else 0.0. Use it as a gate's condition.
 
-    ``rk.code_runs()`` gives 1.0 to ``print("hello")`` and 0.0 to ``print(hello)``. An empty program gets 0.0, but one
-    that does nothing gets 1.0, so do not train on this reward alone.
+    ``rk.code_runs()`` gives 1.0 to ``print("hello")`` and 0.0 to ``print(hello)``. An empty program gets 0.0, but a
+    program that does nothing gets 1.0, so do not train on this reward alone.
 
     Args:
-        column: tests as for ``code_tests``. The first test gives the program its input, and set-up code runs before it.
-            None for no input.
-        timeout: seconds of processor time.
-        memory: megabytes of address space, 64 or more.
-        packages: let programs import the packages installed here.
+        column: the column with the tests, as in ``code_tests``. The first test provides the program's input, and setup
+            code runs before the program. None for no input.
+        timeout: seconds of CPU time.
+        memory: megabytes of address space, at least 64.
+        packages: if True, programs can import packages installed on this machine.
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
-            run programs themselves. Its packages can be imported. ``packages`` does not apply.
-        unsafe: run without a sandbox, with only limits on time and memory.
+            run programs themselves. Programs can import the service's packages, and ``packages`` does not apply.
+        unsafe: if True, run without a sandbox, with only time and memory limits.
         extract: finds the program, as in ``code_tests``.
         gold: finds the tests in a gold cell that is text.
 
     Raises:
-        RewardDefinitionError: limits out of range.
+        RewardDefinitionError: a limit is out of range.
     """
     room = _room("code_runs", timeout, memory, packages, unsafe, sandbox)
     where = as_extractor(extract, Program())
@@ -322,14 +324,17 @@ def _gold(name: str, column: str, room: Room, extract: Extractor | None, toleran
 
 def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool, sandbox: str | None = None) -> Room:
     if not 0.0 < checked_number(timeout, f"{name}: timeout") <= _MOST_SECONDS:
-        raise RewardDefinitionError(f"{name}: timeout must be above 0 and at most {_MOST_SECONDS:g} s, got {timeout}")
+        raise RewardDefinitionError(
+            f"{name}: timeout must be greater than 0 and at most {_MOST_SECONDS:g} s, got {timeout}"
+        )
     if isinstance(memory, bool) or not isinstance(memory, int) or memory < _LEAST_MEMORY:
         raise RewardDefinitionError(
-            f"{name}: memory (in MB) must be an int of {_LEAST_MEMORY} or more, got {shorten(memory)}"
+            f"{name}: memory (in MB) must be an int of at least {_LEAST_MEMORY}, got {shorten(memory)}"
         )
     if sandbox is not None and (packages or unsafe):
         raise RewardDefinitionError(
-            f"{name}: {'packages' if packages else 'unsafe'}=True does not apply to programs in a service. Remove it"
+            f"{name}: {'packages' if packages else 'unsafe'}=True does not apply to programs that run in a service. "
+            "Remove it"
         )
     service = None if sandbox is None else Service(address(sandbox, name))
     return Room(Limits(float(timeout), memory), bool(packages), bool(unsafe), service)

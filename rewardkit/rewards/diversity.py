@@ -50,22 +50,22 @@ class Distinctness:
 
 
 def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> Reward:
-    """Score the share of the other completions in the group that gave a different answer.
+    """Score the fraction of the group's other completions that have a different answer.
 
     Three completions of one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>`` and ``<answer>blue</answer>``,
-    get 0.5, 0.5 and 1.0. A completion that is alone in its group abstains.
+    get 0.5, 0.5 and 1.0. If a completion is alone in its group, the reward abstains.
 
-    This rewards being different, not being right. Give it a small weight next to a reward for correctness, and put it
-    behind a gate that requires some quality, otherwise the policy learns to give odd answers.
+    This rewards different answers, not correct ones. Give it a small weight next to a reward for correctness, and put
+    it behind a gate that requires some quality. Otherwise, the policy learns to give odd answers.
 
     Args:
         extract: finds the answer, by default ``rk.extract.answer()``. ``rk.extract.whole()`` compares whole
             completions. If no answer is found, the score is 0.0.
-        ignore_case: ignore case. White space, invisible characters, and marks and periods around an answer are always
-            ignored.
+        ignore_case: ignore case. White space, invisible characters, and periods and marks (such as quotation marks)
+            around an answer are always ignored.
 
     Raises:
-        BindingError: while scoring: a process got only part of a group and cannot gather the rest.
+        BindingError: while scoring: a process received only part of a group and cannot gather the rest.
     """
     where = as_extractor(extract, Answer())
     answers = Parameter("answers", "completion", view=where)

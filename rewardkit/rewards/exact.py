@@ -74,17 +74,18 @@ def exact(
     "answer" is ``Paris``, and 0.0 if it is ``London``.
 
     Args:
-        column: the column of the gold answer: text, int, or a list of accepted answers.
+        column: the column with the gold answer: text, int, or a list of accepted answers.
         extract: finds the answer. By default the marked answer (``<answer>``, ``\\boxed{}``, ``####``), else the answer
-            in the last "The answer is", else the whole visible text. Quotation marks, emphasis and a final period
-            around it do not count then. An answer that `extract` finds is compared as it is.
+            in the last "The answer is", else the whole visible text. In this case, quotation marks, emphasis, and a
+            final period around the answer are ignored. If you pass `extract`, the answer that it finds is compared
+            unchanged.
         gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``. Without
             it, text that is a list of quoted strings is read as a list of accepted answers. ``rk.extract.whole()``
             keeps it as one answer, for answers that are lists themselves.
         ignore_case: ignore case (Unicode case folding).
 
     Raises:
-        CoercionError: while scoring: a gold cell that is not text, or in which no answer is found.
+        CoercionError: while scoring: a gold cell is not text, or no answer is found in it.
     """
     return against_gold(
         Exact(bool(ignore_case), is_default(extract)),

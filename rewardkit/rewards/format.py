@@ -152,18 +152,20 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
     there is a second ``<answer>``, an empty one, or text outside the tags.
 
     Args:
-        names: the tags in order: one word without brackets, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or both
-            marks, such as ``("<start_working_out>", "<end_working_out>")``.
-        partial: give a credit of 1/len(names) per correct tag. Text outside counts as one more wrong tag.
-        prefilled: the first tag, if the prompt already ends with its opening, as chat templates of reasoning models do.
-        anchored: True: only white space may come before, between or after the tags. ``"start"``: text may follow the
+        names: the tags, in order: each is one word without brackets, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or a
+            pair of opening and closing marks, such as ``("<start_working_out>", "<end_working_out>")``.
+        partial: if True, each correct tag adds 1/len(names) to the score. Text outside the tags counts as one more
+            wrong tag.
+        prefilled: the first tag, if the prompt already ends with its opening mark, as with reasoning models' chat
+            templates.
+        anchored: True: only white space may come before, between, or after the tags. ``"start"``: text may follow the
             last tag (``<think>...</think> The answer is 42.``). False: text may be anywhere.
 
     Returns:
-        A reward in [0, 1]. Runs in linear time. More than 200,000 characters score 0.0.
+        A reward in [0, 1]. Runs in linear time. A completion with more than 200,000 characters scores 0.0.
 
     Raises:
-        RewardDefinitionError: no names, an invalid or repeated name, or a `prefilled` that is not the first name.
+        RewardDefinitionError: there are no names, a name is invalid or repeated, or `prefilled` is not the first name.
     """
     if not names:
         raise RewardDefinitionError('tags: pass at least one name, as in rk.tags("think", "answer")')
@@ -172,7 +174,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
             raise RewardDefinitionError("tags: pass the names as separate arguments. For a list, write rk.tags(*names)")
     pairs = tuple(Marks.of(name, "tags: a name") for name in names)
     if len({mark for pair in pairs for mark in pair}) < 2 * len(pairs):
-        raise RewardDefinitionError(f"tags: each name and each mark must be different, got {shorten(names)}")
+        raise RewardDefinitionError(f"tags: all names and marks must be different, got {shorten(names)}")
     if prefilled is not None and Marks.of(prefilled, "tags: prefilled") != pairs[0]:
         raise RewardDefinitionError(
             f"tags: only the first tag can be prefilled, {names[0]!r}, not {shorten(prefilled)}"
@@ -180,7 +182,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
     if type(partial) is not bool:
         raise RewardDefinitionError(f"tags: partial must be True or False, got {shorten(partial)}")
     if type(anchored) is not bool and anchored != "start":
-        raise RewardDefinitionError(f'tags: anchored must be True, False or "start", got {shorten(anchored)}')
+        raise RewardDefinitionError(f'tags: anchored must be True, False, or "start", got {shorten(anchored)}')
     written_tags = [pair.written for pair in pairs]
     call_text = expression(
         "tags",
@@ -219,14 +221,14 @@ def _language(info_string: str) -> str:
 
 
 def fenced(language: str = "", *, single: bool = False, extract: Extractor | Any = None) -> Reward:
-    """Score 1.0 if the visible text has a closed, non-empty fenced block of this language, else 0.0.
+    """Score 1.0 if the visible text has a closed, non-empty fenced block in this language, else 0.0.
 
     ``rk.fenced("python")`` gives 1.0 to "So:\\n```python\\nprint(42)\\n```", and 0.0 if the fence is not closed.
 
     Args:
         language: the first word after the opening fence, in any case; ``""`` for a fence without a language. Aliases
-            match: py and python3 are python; also js, ts, sh and shell (bash), yml.
-        single: allow no other fenced block.
+            match: py and python3 are python; js, ts, sh, shell (for bash), and yml also work.
+        single: if True, no other fenced block is allowed.
         extract: finds the text to search, ``rk.extract.whole()`` by default.
 
     Raises:

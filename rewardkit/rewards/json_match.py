@@ -439,7 +439,7 @@ class GoldJson:
             text = extracted
         parsed = parse_json(text)
         if parsed.error:
-            raise ValueError(f"{parsed.error}. Store the gold as JSON text, a dict or a list")
+            raise ValueError(f"{parsed.error}. A gold cell must be JSON text, a dict, or a list")
         return GoldDocument(parsed.value, self.rules, isinstance(value, str))
 
 
@@ -476,38 +476,39 @@ def json_match(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """Score how much of a gold JSON document the completion's JSON matches, 1.0 only if everything matches.
+    """Score how much of a gold JSON document the completion's JSON matches: 1.0 only if everything matches.
 
     ``rk.json_match("gold")`` gives 0.5 to ``{"sku": "a-7", "qty": 30}`` if "gold" is ``{"sku": "a-7", "qty": 31}``.
 
-    The score is ``right / (leaves - blanks + extra)``. The *leaves* of the gold are its strings, numbers, true, false,
-    null, empty objects and empty arrays. *right* counts the leaves that the answer matches. A blank leaf (null, "", {},
-    []) that is matched does not count (*blanks*). Leaves that the gold does not have are *extra*. Presence, type and
-    placeholders score nothing. ``rk.json_schema`` rewards structure. docs/json.md has examples.
+    The score is ``right / (leaves - blanks + extra)``. The *leaves* of the gold document are its strings, numbers,
+    true, false, null, empty objects, and empty arrays. *right* counts the leaves that the answer matches. A blank leaf
+    (null, "", {}, []) that is matched does not count (*blanks*). Leaves that the gold document does not have are
+    *extra*. The presence and type of a value score nothing, and neither do placeholders. ``rk.json_schema`` rewards
+    structure. docs/json.md has examples.
 
     Args:
-        column: the column of the gold document: JSON text, or a dict or list. Prefer text: Arrow gives all dicts of a
-            column the same keys and fills the gaps with None.
-        arrays: the way in which items are paired. ``"aligned"``: in any order, to get as much right as possible;
-            ``"ordered"``: by position; one or more keys such as ``"sku"``: objects by the value of the first of these
-            keys that they have (other items are aligned).
-        tolerance: absolute distance from the gold that still counts as correct, for all numbers. By default numbers
-            must be equal. 1 equals 1.0, but not true.
-        relative: the same as a fraction of the gold number, 0.0 or more. The larger of the two tolerances applies.
+        column: the column with the gold document: JSON text, or a dict or list. Text is preferable: Arrow gives all
+            dicts in a column the same keys and fills the gaps with None.
+        arrays: how items are paired. ``"aligned"``: in any order, so that as much as possible matches; ``"ordered"``:
+            by position; one or more keys such as ``"sku"``: objects are paired by the value of the first of these keys
+            that they have, and other items are aligned.
+        tolerance: the absolute distance from a gold number that still counts as correct, for all numbers. By default,
+            numbers must be equal. 1 equals 1.0, but not true.
+        relative: the same, as a fraction of the gold number, at least 0.0. The larger of the two tolerances applies.
         ignore: paths to exclude, such as ``"note"`` or ``"lines[].id"``.
-        ignore_case: compare strings without case. White space and Unicode form (NFC) are always ignored. Keys are
-            compared exactly.
-        extra: ``"cost"``: extra leaves lower the score; ``"allow"``: keys that the gold never has at their path are
-            ignored. Extra items of arrays always lower the score.
-        extract: finds the JSON, by default the ``<answer>``, else the last fenced block, else the whole visible text.
+        ignore_case: if True, ignore the case of strings. White space and Unicode form (NFC) are always ignored. Keys
+            are compared exactly.
+        extra: ``"cost"``: extra leaves lower the score; ``"allow"``: keys that the gold document never has at that path
+            are ignored. Extra array items always lower the score.
+        extract: finds the JSON: by default, the ``<answer>``, else the last fenced block, else the whole visible text.
         gold: finds the JSON in a gold cell that is text, such as ``rk.extract.after("####")``.
 
     Returns:
-        A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (about 70 items that are all wrong). Beyond that,
-        array items that are not equal as a whole score nothing.
+        A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (about 70 items that are all wrong). Beyond this
+        limit, only array items that are equal as a whole count.
 
     Raises:
-        RewardDefinitionError: an invalid option, or a negative or infinite tolerance.
+        RewardDefinitionError: an option is invalid, or a tolerance is negative or infinite.
         MissingExtraError: the extra ``json`` is not installed.
         CoercionError: while scoring: a gold cell is not JSON.
     """

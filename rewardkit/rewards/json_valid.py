@@ -38,21 +38,21 @@ def json_valid(*, kind: Kind | None = None, extract: Extractor | Any = None) -> 
 
     ``rk.json_valid()`` gives 1.0 to ``<answer>{"total": 12.5}</answer>``, and 0.0 to ``{"total": 12.5,}``.
 
-    ``{}`` and ``null`` are also valid JSON, so this rewards only the form. Use it as the condition of a gate:
+    ``{}`` and ``null`` are also valid JSON, so this reward covers only the form. Use it as the condition of a gate:
     ``rk.gate(when=rk.json_valid(kind="object"), then=...)``.
 
     Args:
         kind: the required type, ``"object"`` or ``"array"``, by default any JSON value.
-        extract: finds the JSON, by default the ``<answer>``, else the last fenced block, else the whole visible text.
-            It is parsed strictly (RFC 8259): no repair, no duplicate keys, no NaN, at most 200,000 characters and 64
-            levels.
+        extract: finds the JSON: by default, the ``<answer>``, else the last fenced block, else the whole visible text.
+            It is parsed strictly (RFC 8259): no repair, no duplicate keys, no NaN, and at most 200,000 characters and
+            64 levels.
 
     Raises:
-        RewardDefinitionError: an unknown kind.
+        RewardDefinitionError: the kind is unknown.
         MissingExtraError: the extra ``json`` is not installed.
     """
     if kind is not None and kind not in _KINDS:
-        raise RewardDefinitionError(f'json_valid: kind must be "object", "array" or None, got {shorten(kind)}')
+        raise RewardDefinitionError(f'json_valid: kind must be "object", "array", or None, got {shorten(kind)}')
     json_parser("rk.json_valid")
     call_text = expression("json_valid", kind=(kind, None), extract=(extract, None))
     where = as_extractor(extract, document())

@@ -332,49 +332,52 @@ def language(
     minimum: float = 1.0,
     extract: Extractor | Any = None,
 ) -> Reward:
-    """Score the share of words that are in a language: the language consistency reward of DeepSeek-R1.
+    """Score the fraction of words that are in a given language: DeepSeek-R1's language consistency reward.
 
     ``rk.language("de")`` gives 1.0 to ``Das ist ein kleines Haus.`` and 0.0 to ``This is a small house.``
 
-    The words are those of the visible text. Code, formulas, addresses, numbers, JSON and tags do not count, so reward
-    the task as well: a text that has no other words scores 0.0. Each character of Chinese and Japanese is a word.
+    Words in the visible text are counted. Code, formulas, addresses, numbers, JSON, and tags do not count, and a text
+    with no other words scores 0.0, so reward the task as well. Each Chinese or Japanese character is a word.
 
     A word in a script that the language does not use counts as another language. Otherwise, a passage of a few words
     counts as another language only if that language is more than five times as probable, so names and terms do not
-    matter. A text of fewer than four words is too short to identify: it is judged by its script, and the note mentions
-    it. So an answer of one word is neither penalized nor rewarded by chance.
+    matter. A text with fewer than four words is too short to identify. It is judged by its script, and the note
+    mentions it. Therefore, a one-word answer is neither penalized nor rewarded by chance.
 
-    The idea is from DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), which counts words in the thinking: for that, pass
-    ``extract=rk.extract.raw()``.
+    The idea is from DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), which counts words in the thinking. To do the
+    same, pass ``extract=rk.extract.raw()``.
 
-    ``rk.language(script="Latin")`` scores the share of letters in a script instead, without a model and over the whole
-    completion: 1.0 for ``It is 42.`` and 0.5 for ``Итого total``, in which half of the letters are Cyrillic. It cannot
-    distinguish English from German. Tags, special tokens and LaTeX commands are not counted, as long as there are at
-    most 50 different ones. Formulas and code are Latin letters, so leave room for them with `minimum`.
+    ``rk.language(script="Latin")`` instead scores the fraction of letters in a script, without a model and over the
+    whole completion: 1.0 for ``It is 42.`` and 0.5 for ``Итого total``, in which half of the letters are Cyrillic. It
+    cannot distinguish English from German. Tags, special tokens, and LaTeX commands are not counted, provided that
+    there are at most 50 different ones. Formulas and code count as Latin letters, so allow for them with `minimum`.
 
     Args:
         name: a language by its ISO 639-1 code (``"en"``, ``"zh"``, ``"en-US"``) or English name (``"german"``).
-        script: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, for all of its scripts.
-        column: a column with the language of each row. None abstains.
-        minimum: the share that scores 1.0, above 0.0 and up to 1.0. Below it the score is share / minimum. Technical
-            terms in another script count as words of another language: 0.8 or so leaves room for them.
-        extract: finds the text, by default the visible text, without thinking, and for a script the whole completion.
+        script: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, which stands for all of its
+            scripts.
+        column: a column with each row's language. If the cell is None, the reward abstains.
+        minimum: the fraction that scores 1.0, greater than 0.0 and at most 1.0. Below it, the score is fraction /
+            minimum. Technical terms in another script count as words in another language. A value of about 0.8 allows
+            for them.
+        extract: finds the text. The default is the visible text, without thinking, or, for a script, the whole
+            completion.
 
     Raises:
-        RewardDefinitionError: not exactly one of name, script and column, or an unknown language or script, a minimum
-            outside (0, 1].
+        RewardDefinitionError: not exactly one of `name`, `script`, and `column` is given, a language or script is
+            unknown, or `minimum` is outside (0, 1].
         MissingExtraError: the extra ``language`` is not installed.
         CoercionError: while scoring: a cell of the column is not a known language.
     """
     if sum(argument is not None for argument in (name, script, column)) != 1:
         raise RewardDefinitionError(
-            'language: pass either a language, as in rk.language("en"), or script="Latin", or column="language"'
+            'language: pass one of these: a language, as in rk.language("en"), script="Latin", or column="language"'
         )
     if column is not None and (not isinstance(column, str) or not column.strip()):
         raise RewardDefinitionError(f"language: column must be the name of a column, got {shorten(column)}")
     least = checked_number(minimum, "language: minimum")
     if not 0.0 < least <= 1.0:
-        raise RewardDefinitionError(f"language: minimum must be above 0 and at most 1, got {least}")
+        raise RewardDefinitionError(f"language: minimum must be greater than 0 and at most 1, got {least}")
     where = as_extractor(extract, whole() if script is None else raw())
     argument = [] if name is None else [name]
     options = {

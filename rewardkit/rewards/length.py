@@ -74,7 +74,7 @@ def measured_by(
             raise RewardDefinitionError(f"{name}: count must be one of {', '.join(_COUNTED)}, got {shorten(count)}")
         if unit == "tokens" or extract is not None:
             raise RewardDefinitionError(
-                f'{name}: count={count!r} counts the words or characters of a trajectory. Pass unit="words" or '
+                f'{name}: count={count!r} counts the words or characters in a trajectory. Pass unit="words" or '
                 'unit="characters", and no extract='
             )
         return Length(unit), (Parameter("measured", "trajectory", view=_COUNTED[count]),)
@@ -130,21 +130,22 @@ def between(
     extract: Extractor | Any = None,
     count: Count | None = None,
 ) -> Reward:
-    """Score 1.0 if the length is between `low` and `high`. Outside, the score falls to 0.0 over `margin`.
+    """Score 1.0 if the length is from `low` to `high`. Outside this range, the score falls to 0.0 over `margin`.
 
     ``rk.length.between(2, 4, unit="words")`` gives 1.0 to ``It is 42.``
 
     Args:
-        low: the shortest length that scores 1.0, 0 or more.
-        high: the longest length that scores 1.0, `low` or more, ``math.inf`` for no limit.
-        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
-        margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0, 0 for 0.0 at once.
+        low: the shortest length that scores 1.0, at least 0.
+        high: the longest length that scores 1.0, at least `low`. Pass ``math.inf`` for no limit.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
+        margin: the distance outside the range, in `unit`, at which the score reaches 0.0. With 0, any length outside
+            the range scores 0.0.
         extract: finds the text whose words or characters are counted, by default the whole completion.
-        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` its final answer.
-            Token ids would also count the results of tools.
+        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` counts only its
+            final answer. Token ids would also count tool results.
 
     Raises:
-        RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
+        RewardDefinitionError: `low` is above `high`, a number is negative, or the unit is unknown.
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
     top = math.inf if high == math.inf else checked_number(high, "length.between: high")
@@ -196,19 +197,19 @@ def overlong(
     ``rk.length.overlong(100, 20)`` gives 0.0 to 80 tokens or fewer, -0.5 to 90 tokens, and -1.0 to 100 tokens or more.
     Add the penalty to other rewards.
 
-    Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13. The same numbers as TRL's
+    Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13. The numbers are the same as from TRL's
     ``get_soft_overlong_punishment(max_completion_len, soft_punish_cache)``.
 
     Args:
-        max_length: the length at which the penalty reaches -1.0, positive.
-        buffer: the penalty grows over this many units before `max_length`, from 0 to `max_length`.
-        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+        max_length: the length at which the penalty reaches -1.0, greater than 0.
+        buffer: the number of units before `max_length` over which the penalty grows, from 0 to `max_length`.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
         extract: finds the text whose words or characters are counted, by default the whole completion.
-        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` its final answer.
-            Token ids would also count the results of tools.
+        count: for trajectories: ``"trajectory"`` counts the policy's text in all turns, ``"answer"`` counts only its
+            final answer. Token ids would also count tool results.
 
     Raises:
-        RewardDefinitionError: a length that is not positive, or a buffer above it.
+        RewardDefinitionError: the length is not positive, or `buffer` is greater than `max_length`.
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
     longest, ramp = (checked_number(value, "length.overlong") for value in (max_length, buffer))
@@ -345,32 +346,32 @@ def cosine(
     threshold: float = 1.0,
     unit: Unit = "tokens",
 ) -> Reward:
-    """Reward correct completions more the shorter they are, and incorrect ones more the longer they are.
+    """Give correct completions more if they are shorter, and incorrect completions more if they are longer.
 
     ``rk.length.cosine(rk.number("answer"), 100)`` gives 0.75 to a correct answer of 50 tokens and -0.75 to an incorrect
     one.
 
-    With *a* and *b* the values of the longest and the shortest completion, and *t* = min(length / max_length, 1), the
-    score is a + (b - a) * (1 + cos(pi * t)) / 2. Source: Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning
-    (arXiv:2502.03373), appendix C.1. The same numbers as TRL's ``get_cosine_scaled_reward`` if `correct` agrees with
-    TRL's check of the answer.
+    If *a* and *b* are the values for the longest and the shortest completion, and *t* = min(length / max_length, 1),
+    the score is a + (b - a) * (1 + cos(pi * t)) / 2. Source: Yeo et al. 2025, Demystifying Long Chain-of-Thought
+    Reasoning (arXiv:2502.03373), appendix C.1. The numbers are the same as from TRL's ``get_cosine_scaled_reward`` if
+    `correct` agrees with TRL's answer check.
 
     Args:
         correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one.
-        max_length: the length from which the value no longer changes, positive.
-        right: the values of a correct completion at `max_length` and at length 0.
-        wrong: the values of an incorrect completion at `max_length` and at length 0.
-        threshold: the lowest value of `correct` for a correct answer.
-        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+        max_length: the length from which the value no longer changes, greater than 0.
+        right: the values for a correct completion at `max_length` and at length 0.
+        wrong: the values for an incorrect completion at `max_length` and at length 0.
+        threshold: the lowest score from `correct` that means a correct answer.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
-        RewardDefinitionError: a length that is not positive, values that are not numbers, or a threshold that `correct`
-            cannot reach.
+        RewardDefinitionError: the length is not positive, a value is not a number, or `correct` cannot reach the
+            threshold.
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
     longest = checked_number(max_length, "length.cosine: max_length")
     if longest <= 0.0:
-        raise RewardDefinitionError(f"length.cosine: max_length must be above 0, got {max_length}")
+        raise RewardDefinitionError(f"length.cosine: max_length must be greater than 0, got {max_length}")
     for name, pair in (("right", right), ("wrong", wrong)):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise RewardDefinitionError(
@@ -411,23 +412,23 @@ def _relative(lengths: Floats) -> Floats:
 
 
 def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
-    """Score the shortest correct completion of a prompt 1.0, the longest correct one `low`, and incorrect ones 0.0.
+    """Score a prompt's shortest correct completion 1.0, its longest correct one `low`, and incorrect ones 0.0.
 
-    Suppose three of four completions are correct and have 20, 30 and 40 tokens: they get 1.0, 0.75 and 0.5, and the
-    incorrect one 0.0, so brevity never raises the score of an incorrect answer. Lengths are compared within the group
-    only, so hard prompts may have long answers. This reward follows the length reward of Kimi k1.5 (arXiv:2501.12599,
-    section 2.3.3), which also counts the lengths of incorrect completions.
+    Suppose that three of four completions are correct and have 20, 30, and 40 tokens. They get 1.0, 0.75, and 0.5, and
+    the incorrect one gets 0.0, so brevity never raises an incorrect answer's score. Lengths are compared only within
+    the group, so hard prompts can have long answers. This reward follows the length reward of Kimi k1.5
+    (arXiv:2501.12599, section 2.3.3), which also counts the lengths of incorrect completions.
 
     Args:
         correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one.
-        low: the value of the longest correct completion, from 0.0 to 1.0.
-        threshold: the lowest value of `correct` for a correct answer.
-        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+        low: the value for the longest correct completion, from 0.0 to 1.0.
+        threshold: the lowest score from `correct` that means a correct answer.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
-        RewardDefinitionError: `low` outside 0 to 1, or a threshold that `correct` cannot reach.
-        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``, or a process got only part
-            of a group and cannot gather the rest.
+        RewardDefinitionError: `low` is outside 0 to 1, or `correct` cannot reach the threshold.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``, or a process received only
+            part of a group and cannot gather the rest.
     """
     lowest = checked_number(low, "length.shortest_correct: low")
     if not 0.0 <= lowest <= 1.0:
@@ -458,29 +459,31 @@ class Kimi(Formula):
 
 
 def kimi(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
-    """Reward short and penalize long completions relative to their group: the length reward of Kimi k1.5.
+    """Reward short completions and penalize long ones, relative to their group: Kimi k1.5's length reward.
 
-    If a group has completions of 20, 30 and 40 tokens, correct ones get 0.5, 0.0 and -0.5, incorrect ones 0.0, 0.0 and
-    -0.5: an incorrect one is never rewarded for being short. Add this reward to others.
+    If a group has completions with 20, 30, and 40 tokens, correct completions get 0.5, 0.0, and -0.5, and incorrect
+    ones get 0.0, 0.0, and -0.5. An incorrect completion is never rewarded for being short. Add this reward to others.
 
-    With *l* = 0.5 - (length - shortest) / (longest - shortest), a correct completion gets *l* and an incorrect one the
-    smaller of *l* and 0. All get 0 if they have the same length. Source: Kimi k1.5 (arXiv:2501.12599, section 2.3.3),
-    which adds it to the reward for the answer with a small weight, and only after the first part of the training.
+    With *l* = 0.5 - (length - shortest) / (longest - shortest), a correct completion gets *l*, and an incorrect one
+    gets the smaller of *l* and 0. All completions get 0 if they have the same length. Source: Kimi k1.5
+    (arXiv:2501.12599, section 2.3.3), which adds it to the reward for the answer with a small weight, and only after
+    the first part of training.
 
-    open-r1's ``len_reward`` gives the same numbers to one group with ``unit="characters"`` and the same check of the
-    answer. It also compares completions of different prompts if a batch has several, counts invisible characters and
-    every space, and takes answers as correct if it cannot read the gold answer, where `correct` abstains or raises.
+    For one group, ``unit="characters"``, and the same answer check, open-r1's ``len_reward`` gives the same numbers.
+    However, it also compares completions for different prompts if a batch has several, and it counts invisible
+    characters and every space. If it cannot parse the gold answer, it treats answers as correct, while `correct`
+    abstains or raises.
 
     Args:
         correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one, and
             the completion's length does not count.
-        threshold: the lowest value of `correct` for a correct answer.
-        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+        threshold: the lowest score from `correct` that means a correct answer.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
-        RewardDefinitionError: a threshold that `correct` cannot reach, an unknown unit.
-        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``, or a process got only part
-            of a group and cannot gather the rest.
+        RewardDefinitionError: `correct` cannot reach the threshold, or the unit is unknown.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``, or a process received only
+            part of a group and cannot gather the rest.
     """
     return _of_correct(correct, threshold, unit, Kimi())
 
@@ -501,7 +504,7 @@ class Excess:
 
 def _positive(budget: float) -> float:
     if not 0.0 < budget < math.inf:
-        raise ValueError("a budget must be above 0 and finite")
+        raise ValueError("a budget must be greater than 0 and finite")
     return budget
 
 
@@ -539,32 +542,34 @@ def budget(
     threshold: float = 1.0,
     unit: Unit = "tokens",
 ) -> Reward:
-    """Reward correct completions that keep to a budget of tokens: LCPO, with which L1 was trained.
+    """Reward correct completions that keep to a token budget: LCPO, which was used to train L1.
 
-    ``rk.length.budget(correct, 1000)`` gives 1.0 to a correct completion of 1,000 tokens, 0.7 to one of 2,000 or of 0,
-    and -0.3 to an incorrect one of 2,000. With ``form="max"``, correct completions of 1,000 tokens get 0.5, of 2,000
-    get 0.2, and incorrect ones always 0.0.
+    ``rk.length.budget(correct, 1000)`` gives 1.0 to a correct completion with 1,000 tokens, 0.7 to one with 2,000 or 0,
+    and -0.3 to an incorrect one with 2,000. With ``form="max"``, correct completions get 0.5 for 1,000 tokens and 0.2
+    for 2,000, and incorrect ones always get 0.0.
 
-    With *n* the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions as long as the
-    prompt asks (padding up to the budget also raises the score). ``"max"`` is correct * clip(alpha * (b - n) + delta,
-    0, 1), for completions of at most that length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt
-    must state the budget: "Think for 1000 tokens."
+    If *n* is the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions whose length
+    should match the budget (padding up to the budget also raises the score). ``"max"`` is correct * clip(alpha * (b -
+    n) + delta, 0, 1), for completions of at most this length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697).
+    The prompt must state the budget: "Think for 1000 tokens."
 
     Args:
         correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this one.
-        budget: the length to keep to, above 0, the same for all rows.
-        column: a column with the budget of each row, instead of `budget`. None abstains.
+        budget: the length to keep to, greater than 0 and the same for all rows.
+        column: a column with each row's budget, instead of `budget`. If the cell is None, the reward abstains.
         form: ``"exact"`` or ``"max"``.
-        alpha: the cost of one unit, above 0. Tokens are short: pass about 0.0004 for words.
-        delta: only for ``"max"``: the value of a correct completion as long as the budget, above 0.0 and up to 1.0.
-        threshold: the lowest value of `correct` for a correct answer.
-        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+        alpha: the cost of one unit, greater than 0. The default is meant for tokens. For words, which are longer, pass
+            about 0.0004.
+        delta: only for ``"max"``: the value for a correct completion whose length equals the budget, greater than 0.0
+            and at most 1.0.
+        threshold: the lowest score from `correct` that means a correct answer.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
-        RewardDefinitionError: both or neither of budget and column, a number out of range, an unknown form or unit, or
-            a threshold that `correct` cannot reach.
+        RewardDefinitionError: both or neither of `budget` and `column` are given, a number is out of range, the form or
+            unit is unknown, or `correct` cannot reach the threshold.
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
-        CoercionError: while scoring: a cell of the column is not a positive number.
+        CoercionError: while scoring: a cell in the column is not a positive number.
     """
     if (budget is None) == (column is None):
         raise RewardDefinitionError('length.budget: pass either a budget, as in (correct, 1000), or column="budget"')
@@ -576,7 +581,7 @@ def budget(
     slope, middle = checked_number(alpha, "length.budget: alpha"), checked_number(delta, "length.budget: delta")
     for name, value in (("budget", fixed), ("alpha", slope), ("delta", middle)):
         if value is not None and value <= 0.0:
-            raise RewardDefinitionError(f"length.budget: {name} must be above 0, got {value:g}")
+            raise RewardDefinitionError(f"length.budget: {name} must be greater than 0, got {value:g}")
     if middle > 1.0:
         raise RewardDefinitionError(f"length.budget: delta must be at most 1, got {middle:g}")
     arguments = [] if fixed is None else [short_number(fixed)]

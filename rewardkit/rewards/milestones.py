@@ -80,7 +80,7 @@ class FixedMilestones:
 
 def _checked(milestones: Milestones) -> Milestones:
     if len(milestones) > _MOST:
-        raise ValueError(f"got {len(milestones):,} milestones, the limit is {_MOST}")
+        raise ValueError(f"got {len(milestones):,} milestones, but the limit is {_MOST}")
     duplicate = next((milestone for index, milestone in enumerate(milestones) if milestone in milestones[:index]), None)
     if duplicate is not None:
         raise ValueError(f"the milestone {shorten(duplicate, 60)} is listed twice. Remove one")
@@ -106,21 +106,22 @@ def milestones(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """Score the share of milestones that the answer reaches in order: partial credit on the way to a result.
+    """Score the fraction of milestones that the answer reaches in order: partial credit for intermediate steps.
 
     ``rk.milestones("sort", "merge", "return")`` gives 2/3 to ``First sort, then return.``
 
-    A milestone is literal text. Its first occurrence counts, even inside a longer word. The score counts the largest
-    number of milestones that follow one another in order without overlap, so a milestone that comes too early or too
-    late loses only its own share. Since only first occurrences count, repeating a milestone gains nothing. A model that
-    has seen the milestones can still recite them: also reward the result, and choose words that are not in the prompt.
+    A milestone is literal text. Its first occurrence counts, even inside a longer word. The score is based on the
+    largest number of milestones that follow one another in order without overlap, so a milestone that comes too early
+    or too late loses only its own credit. Since only first occurrences count, repeating a milestone gains nothing. A
+    model that has seen the milestones can still recite them: therefore, also reward the result, and choose words that
+    are not in the prompt.
 
     Args:
         texts: up to 100 milestones, in order.
         column: a column with each sample's own milestones, instead of `texts`: a list of strings, or text that is a
-            JSON list or has one per line.
-        ordered: if False, score the share found in any order.
-        ignore_case: ignore case. White space, Unicode form (NFC) and the kind of apostrophe are always ignored.
+            JSON list or has one milestone per line.
+        ordered: if False, score the fraction found in any order.
+        ignore_case: ignore case. White space, Unicode form (NFC), and the kind of apostrophe are always ignored.
         extract: finds the text to search, by default the whole visible text, ``rk.extract.whole()``.
         gold: finds the milestones in a gold cell that is text.
 
@@ -128,9 +129,10 @@ def milestones(
         A reward in [0, 1]. Adding words to the end of an answer never lowers it.
 
     Raises:
-        RewardDefinitionError: both or neither of `texts` and `column`, or a milestone that is empty or listed twice.
+        RewardDefinitionError: both or neither of `texts` and `column` are given, or a milestone is empty or listed
+            twice.
         MissingExtraError: a column is read and the extra ``json`` is not installed.
-        CoercionError: while scoring: a gold cell with no milestones, more than 100, or one twice.
+        CoercionError: while scoring: a gold cell has no milestones, more than 100, or the same milestone twice.
     """
     if bool(texts) == (column is not None):
         raise RewardDefinitionError(

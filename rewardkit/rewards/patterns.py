@@ -115,8 +115,9 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
     ``rk.regex(r"(?s)<think>.+</think>\s*\d+")`` gives 1.0 to ``<think>6*7</think> 42``.
 
     Args:
-        pattern: a pattern in RE2's syntax (Python's without lookaround and backreferences), at most 2,000 characters.
-        match: ``"full"``: the whole text must match; ``"search"``: any part of it.
+        pattern: a pattern in RE2's syntax (Python's syntax without lookaround and backreferences), at most 2,000
+            characters.
+        match: ``"full"``: the whole text must match; ``"search"``: any part of the text may match.
         extract: finds the text to match. By default the visible text, or the whole completion if the pattern itself
             contains ``<think>``.
 
@@ -141,7 +142,7 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
 @final
 @dataclass(frozen=True)
 class Refusals:
-    """The phrases with which models refuse, for ``rk.contains(none=rk.REFUSALS)``."""
+    """Phrases that models use to refuse, for ``rk.contains(none=rk.REFUSALS)``."""
 
     def search(self, unmasked_text: str) -> str:
         """Return the first refusal in a normalized text; empty if there is none."""
@@ -214,7 +215,7 @@ def contains(
     ignore_case: bool = False,
     extract: Extractor | Any = None,
 ) -> Reward:
-    """Score 1.0 if the visible text contains all required strings and no forbidden one, else 0.0.
+    """Score 1.0 if the visible text contains all required strings and no forbidden ones, else 0.0.
 
     ``rk.contains(all=["hypothesis", "evidence"], partial=True)`` gives 0.5 to ``My hypothesis: it rains.``
     ``rk.contains(none="obviously")`` gives 0.0 to ``Obviously, it is 42.``, even with invisible characters inside the
@@ -222,27 +223,29 @@ def contains(
     ``rk.contains(none=rk.REFUSALS)`` gives 0.0 to ``I'm sorry, but I can't help with that.`` and 1.0 to
     ``I can't stress enough how simple it is.``
 
-    In `all` and `none`, case, white space, full-width forms and invisible characters are ignored. A completion that
-    lists every text of `all` gets full credit, so combine this with a reward for the task itself. A text without
-    visible characters scores 0.0.
+    In `all` and `none`, case, white space, full-width forms, and invisible characters are ignored. A completion that
+    merely lists every string in `all` gets full credit, so combine this with a reward for the task itself. A text
+    without visible characters scores 0.0.
 
     Args:
-        all: one text or several, all of which must occur.
-        none: one text or several, none of which may occur. ``rk.REFUSALS`` means the phrases with which models refuse
-            in English. ``[rk.REFUSALS, "pas possible"]`` adds your own.
-        start: one text or several. The visible text starts with one of them. White space around it is ignored.
-        end: one text or several. The visible text ends with one of them.
-        partial: score the share of `all` that occurs, if nothing else is wrong.
+        all: one or more strings, all of which must occur.
+        none: one or more strings, none of which may occur. ``rk.REFUSALS`` contains English phrases that models use to
+            refuse. ``[rk.REFUSALS, "pas possible"]`` adds your own phrase.
+        start: one or more strings. The visible text must start with one of them. White space around the text is
+            ignored.
+        end: one or more strings. The visible text must end with one of them.
+        partial: if True, score the fraction of `all` that occurs, provided that nothing else is wrong.
         ignore_case: also ignore case in `start` and `end`.
         extract: finds the text to check, ``rk.extract.whole()`` by default. ``rk.extract.raw()`` includes the thinking.
 
     Raises:
-        RewardDefinitionError: no strings, a string without visible characters, or `partial` without `all`.
+        RewardDefinitionError: there are no strings, a string has no visible characters, or `partial` is given without
+            `all`.
     """
     required, forbidden = _texts("all", all), _texts("none", none)
     starts, ends = _texts("start", start), _texts("end", end)
     if not (required or forbidden or starts or ends):
-        raise RewardDefinitionError('contains: pass all=, none=, start= or end=, such as rk.contains(all=["because"])')
+        raise RewardDefinitionError('contains: pass all=, none=, start=, or end=, such as rk.contains(all=["because"])')
     if type(partial) is not bool or (partial and not required):
         raise RewardDefinitionError(
             f"contains: partial must be True or False, and needs all=, got partial={shorten(partial)}"

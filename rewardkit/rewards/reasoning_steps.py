@@ -96,17 +96,17 @@ def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any
     on three lines.
 
     A step begins with a number or a bullet at the start of a line, with ``Step 1:`` in any language, or with a word
-    such as First, Next, Then or Finally at the start of a sentence. It ends at the start of the next one. It counts if
-    it has at least `words` words or numbers, three of them different, and shares at most 60% of its words with each
-    step that counted before. The idea is open-r1's ``reasoning_steps_reward``, which counts the marks alone.
+    such as First, Next, Then or Finally at the start of a sentence. It ends at the start of the next one. A step counts
+    if it has at least `words` words or numbers, three of them different, and shares at most 60% of its words with each
+    earlier step that counted. The idea is from open-r1's ``reasoning_steps_reward``, which counts only the markers.
 
-    This rewards form only: nonsense steps count if they differ. So give it a small weight, and also reward the answer.
-    ``rk.milestones`` looks for specific milestones instead.
+    This rewards only form: nonsense steps count if they differ. Therefore, give it a small weight, and also reward the
+    answer. ``rk.milestones`` looks for specific milestones instead.
 
     Args:
         enough: the number of steps that scores 1.0, from 1 to 20.
-        words: the fewest words or numbers of a step, 1 or more (about 3 for terse formulas).
-        extract: finds the text, by default the whole completion, thinking included.
+        words: the minimum number of words or numbers in a step, at least 1 (about 3 for terse formulas).
+        extract: finds the text, by default the whole completion, including thinking.
 
     Raises:
         RewardDefinitionError: a number that is out of range.

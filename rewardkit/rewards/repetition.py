@@ -132,30 +132,30 @@ class RepetitionPenalty:
 def repetition_penalty(
     *, ngram: int = 3, unit: Unit = "tokens", max_penalty: float = -1.0, extract: Extractor | Any = None
 ) -> Reward:
-    """Penalize repeated n-grams, from 0.0 (none) to nearly `max_penalty` (one n-gram over and over).
+    """Penalize repeated n-grams, from 0.0 (none) to nearly `max_penalty` (the same n-gram over and over).
 
     ``rk.repetition_penalty(ngram=2, unit="words")`` gives -0.5 to ``very very very``: one of two pairs is a repetition.
     Add the penalty to other rewards.
 
     The value is ``(1 - distinct n-grams / n-grams) * max_penalty``, 0.0 if there are fewer than `ngram` tokens. Source:
-    Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2. The same numbers as
-    TRL's ``get_repetition_penalty_reward`` over tokens.
+    Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2. The numbers are the
+    same as from TRL's ``get_repetition_penalty_reward`` over tokens.
 
     Args:
-        ngram: the number of neighbors that form an n-gram, 1 or more.
-        unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` of the whole completion, without case and
+        ngram: the number of consecutive tokens or words in an n-gram, at least 1.
+        unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` in the whole completion, ignoring case and
             invisible characters. Every Chinese or Japanese character is a word.
-        max_penalty: the lowest score, 0.0 or below.
+        max_penalty: the lowest score, at most 0.0.
         extract: finds the text whose words are counted, by default the whole completion.
 
     Raises:
-        RewardDefinitionError: `ngram` below 1, a positive penalty, an unknown unit.
+        RewardDefinitionError: `ngram` is below 1, the penalty is positive, or the unit is unknown.
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
     if isinstance(ngram, bool) or not isinstance(ngram, int) or ngram < 1:
         raise RewardDefinitionError(f"repetition_penalty: ngram must be an integer of 1 or more, got {shorten(ngram)}")
     if checked_number(max_penalty, "repetition_penalty: max_penalty") > 0.0:
-        raise RewardDefinitionError(f"repetition_penalty: max_penalty must be 0 or below, got {max_penalty:g}")
+        raise RewardDefinitionError(f"repetition_penalty: max_penalty must be at most 0, got {max_penalty:g}")
     if unit not in get_args(Unit):
         raise RewardDefinitionError(f"repetition_penalty: unit must be tokens or words, got {shorten(unit)}")
     if unit == "tokens" and extract is not None:

@@ -93,27 +93,29 @@ def set_match(
     ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` if the column "answer" is
     ``["red", "green", "blue"]``: both items are right, and two of three are found.
 
-    With c items in common, a in the answer and g in the gold: 2 * c / (a + g) (``"f1"``), c / a (``"precision"``),
-    c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same items and else 0.0 (``"exact"``). The
-    gold is a set. An item that the answer repeats counts once in c, but each copy in a. Two metrics are easy to game
-    alone: recall by listing everything (limit it with `max_items`), precision by listing one sure item.
+    With c items in common, a in the answer, and g in the gold list: 2 * c / (a + g) (``"f1"``), c / a
+    (``"precision"``), c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same items, else 0.0
+    (``"exact"``). The gold list is a set. If the answer repeats an item, the item counts once in c, but every copy
+    counts in a. Two metrics are easy to game if used alone: recall by listing everything (limit this with `max_items`),
+    and precision by listing one certain item.
 
-    A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``). Several lines are one
-    item per line. A single line is split at semicolons or commas (including Chinese ones), with "and" or "or" before
-    the last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or brackets
-    divide nothing. The introduction of the list ("The answers are", "Answer:", a heading) is removed with the text
-    before it. The last one counts. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are
-    removed, and so are brackets and fences around the list, and quotes, emphasis, ``$`` and periods around an item. The
-    same holds for gold lists. White space and Unicode form are ignored, and the number 3 in JSON equals the item ``3``.
-    If one list has only letters of options (A to J), ``ABD`` and ``(A)(B)(D)`` in the other are three letters.
+    A list in brackets is read as JSON or as Python writes it (``['Oslo, Norway', 'Bern']``). Several lines are one item
+    per line. A single line is split at semicolons or commas (including Chinese ones), with "and" or "or" before the
+    last item of a comma-separated list, or between two numbers ("3 and 4"). Commas in quotation marks or brackets do
+    not separate items. A list's introduction ("The answers are", "Answer:", a heading) is removed, along with the text
+    before it. If there are several introductions, the last one counts. Bullets and numbers before an item ("- ", "* ",
+    "1. ", "2) ", "[3] ", "a) ") are removed, and so are brackets and fences around the list, and quotes, emphasis,
+    ``$``, and periods around an item. The same rules apply to gold lists. White space and Unicode form are ignored, and
+    the number 3 in JSON equals the item ``3``. If one list has only option letters (A to J), ``ABD`` and ``(A)(B)(D)``
+    in the other are three letters.
 
     Args:
-        column: the column of the gold list: a list, or text that is read like an answer.
-        extract: finds the list, ``rk.extract.answer()`` by default. ``rk.extract.document()`` also takes JSON out of a
+        column: the column with the gold list: a list, or text that is read like an answer.
+        extract: finds the list, ``rk.extract.answer()`` by default. ``rk.extract.document()`` also extracts JSON from a
             fenced block.
         gold: finds the list in a gold cell that is text.
         metric: see above.
-        separator: the text between items, such as ``";"``. Replaces all the rules above.
+        separator: the text between items, such as ``";"``. It replaces all the rules above.
         ignore_case: ignore case.
         max_items: an answer with more items scores 0.0.
 
@@ -121,9 +123,9 @@ def set_match(
         A reward in [0, 1]. An answer with no items, or with more than 10,000, scores 0.0.
 
     Raises:
-        RewardDefinitionError: an unknown metric, an empty separator, a limit below 1.
+        RewardDefinitionError: the metric is unknown, the separator is empty, or a limit is below 1.
         MissingExtraError: the extra ``json`` is not installed and no separator is given.
-        CoercionError: while scoring: a gold cell without items.
+        CoercionError: while scoring: a gold cell has no items.
     """
     _checked_metric(metric, SetMetric, "set_match")
     if max_items is not None and (type(max_items) is not int or max_items < 1):
@@ -210,33 +212,34 @@ def sequence_match(
     ``["A", "B", "C", "D"]``: the first two of four items are correct. With metric="kendall" it gives 5/6, because one
     of six pairs is swapped.
 
-    With n the length of the longer list, so that missing and extra items always lower the score:
+    Here, n is the length of the longer list, so missing and extra items always lower the score:
 
     - ``"prefix"``: items before the first incorrect one / n.
     - ``"positions"``: items at the correct position / n.
     - ``"kendall"``: pairs of gold items that the answer has in the right order / (n * (n - 1) / 2). For a permutation
-      of the gold this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the right
-      items gets 0.5 on average. ``floor=0.5`` makes it max(0, tau). A gold list of one item scores 1.0 or 0.0.
+      of the gold list, this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the
+      right items gets 0.5 on average. ``floor=0.5`` makes it max(0, tau). A gold list of one item scores 1.0 or 0.0.
     - ``"exact"``: 1.0 for the same list, else 0.0.
 
     Args:
-        column: the column of the gold list: a list, or text that is read like an answer.
-        extract: finds the list, ``rk.extract.answer()`` by default. ``rk.extract.document()`` also takes JSON out of a
+        column: the column with the gold list: a list, or text that is read like an answer.
+        extract: finds the list, ``rk.extract.answer()`` by default. ``rk.extract.document()`` also extracts JSON from a
             fenced block.
         gold: finds the list in a gold cell that is text.
         metric: see above.
-        separator: the text between items, such as ``">"``. Replaces the rules of ``rk.set_match`` (JSON, lines or
+        separator: the text between items, such as ``">"``. It replaces the rules of ``rk.set_match`` (JSON, lines, or
             commas).
         ignore_case: ignore case.
-        floor: the match s that scores 0.0, from 0.0 to below 1.0: the value is max(0, (s - floor) / (1 - floor)).
+        floor: the match s that scores 0.0, at least 0.0 and less than 1.0: the value is max(0, (s - floor) / (1 -
+            floor)).
 
     Returns:
         A reward in [0, 1]. An answer with no items, or with more than 10,000, scores 0.0.
 
     Raises:
-        RewardDefinitionError: an unknown metric, an empty separator, or a floor outside [0, 1).
+        RewardDefinitionError: the metric is unknown, the separator is empty, or `floor` is outside [0, 1).
         MissingExtraError: the extra ``json`` is not installed and no separator is given.
-        CoercionError: while scoring: a gold cell without items.
+        CoercionError: while scoring: a gold cell has no items.
     """
     _checked_metric(metric, SequenceMetric, "sequence_match")
     least = checked_floor(floor, "sequence_match")

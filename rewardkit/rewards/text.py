@@ -104,23 +104,24 @@ def similarity(
     The value is 2 * LCS / (length + length), where LCS is the length of the longest common subsequence. This is the
     normalized Indel similarity, 1 - (insertions + deletions) / (length + length), which rapidfuzz calls ``ratio``. Both
     strings count in full, so text added to a correct answer lowers the score. Unrelated sentences in the same language
-    still get 0.25 to 0.45 for the letters they share. `floor` removes that.
+    still score 0.25 to 0.45, because they share letters. `floor` removes this baseline.
 
     Args:
-        column: the column of the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
+        column: the column with the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
         gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``.
         ignore_case: ignore case. White space and Unicode form (NFC) are always ignored.
-        floor: the similarity s that scores 0.0, from 0.0 to below 1.0: the value is max(0, (s - floor) / (1 - floor)).
+        floor: the similarity s that scores 0.0, at least 0.0 and less than 1.0: the value is max(0, (s - floor) / (1 -
+            floor)).
 
     Returns:
         A reward in [0, 1]. An answer longer than 20,000 characters scores 0.0. With more than 100 acceptable answers,
-        one longer than 2,000,000 characters divided by their number.
+        the limit is 2,000,000 characters divided by their number.
 
     Raises:
         MissingExtraError: the extra ``text`` is not installed.
-        RewardDefinitionError: a floor outside [0, 1).
-        CoercionError: while scoring: a gold cell that is not text, or is longer than 20,000 characters.
+        RewardDefinitionError: `floor` is outside [0, 1).
+        CoercionError: while scoring: a gold cell is not text, or is longer than 20,000 characters.
     """
     _check_rapidfuzz("rk.similarity")
     least = checked_floor(floor, "similarity")
@@ -162,32 +163,31 @@ def token_f1(
     gold: Extractor | Any = None,
     articles: bool = False,
 ) -> Reward:
-    """Score the words that the answer and the gold answer have in common, in any order: the F1 of SQuAD.
+    """Score the words that the answer and the gold answer have in common, in any order: SQuAD's F1.
 
     ``rk.token_f1("answer")`` gives 0.8 to ``<answer>the big red house</answer>`` if the column "answer" is
     ``red house``: two of three words are right, and both gold words are found.
 
-    F1 is 2 * common / (words + words). A word counts as often as it occurs in both, so repeating a word
-    lowers the score, as does anything added to a correct answer. Words are compared without case,
-    punctuation and English articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike
-    SQuAD, this keeps the characters inside a number (3.5 is not 35, -5 is not 5, but 1,000 is 1000), distinguishes C++
-    and C# from C, removes the punctuation of all scripts, and treats every Chinese or Japanese character as a word (as
-    in MLQA, Lewis et al. 2020, https://arxiv.org/abs/1910.07475). Word order is ignored and "not" counts as one word:
-    if there is one correct answer, prefer ``rk.exact``.
+    F1 is 2 * common / (words + words). A word counts as often as it occurs in both, so repeating a word lowers the
+    score, as does adding anything to a correct answer. Words are compared without case, punctuation and English
+    articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike SQuAD, this keeps the
+    characters inside a number (3.5 is not 35, -5 is not 5, but 1,000 is 1000), distinguishes C++ and C# from C, removes
+    punctuation in all scripts, and treats every Chinese or Japanese character as a word (as in MLQA, Lewis et al. 2020,
+    https://arxiv.org/abs/1910.07475). Word order is ignored and "not" counts as one word: if there is one correct
+    answer, prefer ``rk.exact``.
 
     Args:
-        column: the column of the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
+        column: the column with the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
         gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``.
-        articles: count "a", "an" and "the" as words. They always count in a text that has no other words.
+        articles: if True, count "a", "an", and "the" as words. They always count in a text that has no other words.
 
     Returns:
         A reward in [0, 1]. An answer with more words than 2,000,000 divided by the number of acceptable answers scores
         0.0.
 
     Raises:
-        CoercionError: while scoring: a gold cell that is not text, contains no words, or is longer than 200,000
-            characters.
+        CoercionError: while scoring: a gold cell is not text, contains no words, or is longer than 200,000 characters.
     """
     read = WordsText(bool(articles))
     return against_gold(
@@ -229,25 +229,25 @@ def rouge_l(
     ``police killed the gunman``.
 
     With the length L of the longest common subsequence of words (Lin 2004, https://aclanthology.org/W04-1013),
-    precision P = L / words of the answer and recall R = L / words of the gold, the score is
-    (1 + beta^2) * P * R / (R + beta^2 * P). Words are compared without case and punctuation and are not stemmed.
-    Numbers are read as in ``rk.token_f1``.
+    precision P = L / words in the answer, and recall R = L / words in the gold text, the score is (1 + beta^2) * P * R
+    / (R + beta^2 * P). Words are compared without case and punctuation and are not stemmed. Numbers are read as in
+    ``rk.token_f1``.
 
     Args:
-        column: the column of the gold text: text, int, or a list of acceptable answers (the nearest one counts).
+        column: the column with the gold text: text, int, or a list of acceptable answers (the nearest one counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
         gold: finds the gold text in its cell (in each item of a list).
         beta: the weight of recall relative to precision, 0.01 to 100.0. The higher it is, the less extra text lowers
             the score.
 
     Returns:
-        A reward in [0, 1]. An answer of more than 20,000 words scores 0.0. With more than 100 acceptable answers, one
-        of more than 2,000,000 words divided by their number.
+        A reward in [0, 1]. An answer with more than 20,000 words scores 0.0. With more than 100 acceptable answers, the
+        limit is 2,000,000 words divided by their number.
 
     Raises:
         MissingExtraError: the extra ``text`` is not installed.
-        RewardDefinitionError: a beta outside [0.01, 100.0].
-        CoercionError: while scoring: a gold cell that is not text, contains no words, or more than 20,000 words.
+        RewardDefinitionError: `beta` is outside [0.01, 100.0].
+        CoercionError: while scoring: a gold cell is not text, contains no words, or has more than 20,000 words.
     """
     _check_rapidfuzz("rk.rouge_l")
     weight = number(beta, "rouge_l: beta")

@@ -455,36 +455,40 @@ def tool_calls(
     same: Mapping[str, Callable[[Any, Any], object]] | None = None,
     form: Form = "auto",
 ) -> Reward:
-    """Score the tool calls of a trajectory against the gold calls: 1.0 only for all of them and no other (F1).
+    """Score the tool calls in a trajectory against the gold calls (F1): 1.0 only for exactly the gold calls.
 
     ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is ``[{"name": "open",
-    "arguments": {"color": "red"}}]``, and 0.4 with four other calls.
+    "arguments": {"color": "red"}}]``, and 0.4 if there are four other calls.
 
-    The score is ``2 * S / (gold + made)``, where ``S`` is the worth of the best pairing of made and gold calls. A call
-    can be paired once, so repeating it does not raise the score. Every made call counts, even if it failed, is unknown,
-    has no result, or comes after the answer. Arguments are compared by JSON value: 1 equals 1.0, True is not 1, strings
-    are compared as they are. See docs/agents.md and docs/laws.md.
+    The score is ``2 * S / (gold + made)``, where ``made`` is the number of calls in the trajectory and ``S`` is the
+    value of the best pairing of these calls with gold calls. Each call can be paired once, so repeating a call does not
+    raise the score. Every call counts, even if it failed, has an unknown tool, has no result, or comes after the
+    answer. Arguments are compared by JSON value: 1 equals 1.0, True is not 1, and strings must match exactly. See
+    docs/agents.md and docs/laws.md.
 
     Args:
-        column: the column of the gold calls: JSON text of a list of ``{"name", "arguments"}``, ``[]`` if no call is
+        column: the column with the gold calls: a JSON list, as text, of ``{"name", "arguments"}``, ``[]`` if no call is
             needed. An argument may be ``{"any_of": [...]}`` or ``{"optional": value}``. A list of lists has one list
-            per round, that is, for the turns between one message of the user and the next. Keep it as text: Arrow
-            gives all dicts of a column the same keys and fills the gaps with None, so outside a text an argument that
-            is None may be missing.
-        order: ``"any"``, or ``"kept"``: gold calls must be made in their order. The calls of one turn have no order.
-        arguments: ``"exact"``: a call is right or not; ``"partial"``: it is worth the share of equal top-level
-            arguments among all that either side names; ``"names"``: only names are compared.
-        extra: ``"cost"``: extra calls lower the score; ``"allow"``: the score is ``S / gold``, so they do not.
+            per round, that is, for the turns between one user message and the next. Keep the cell as text: Arrow gives
+            all dicts in a column the same keys and fills the gaps with None. Therefore, in a cell that is not text, an
+            argument that is None is treated as possibly missing.
+        order: ``"any"``, or ``"kept"``: calls must be made in the gold order. Calls within one turn have no order.
+        arguments: ``"exact"``: a call is either right or wrong; ``"partial"``: a call counts as the fraction of
+            top-level arguments that are equal, out of all arguments that either side has; ``"names"``: only tool names
+            are compared.
+        extra: ``"cost"``: extra calls lower the score; ``"allow"``: the score is ``S / gold``, so extra calls do not
+            lower it.
         free: the number of extra calls that do not lower the score, such as a retry after an error.
-        same: argument -> a function of the made and the gold value that returns whether they are equal.
-        form: the notation of calls. ``"auto"``: in messages, and if no message has one, in the text, in any form of the
-            usual chat templates. A trainer that is known to run calls reads them itself, and its completions have none.
-            ``"messages"``: in messages alone. ``"hermes"``, ``"llama"``, ``"mistral"``, ``"deepseek"``, ``"kimi"``,
-            ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``, ``"json"`` or ``"react"``: a call that is written in
-            another form counts and matches nothing. docs/agents.md shows all forms.
+        same: argument -> a function that receives the call's value and the gold value, and returns whether they are
+            equal.
+        form: where calls are read, and in which notation. ``"auto"``: from messages or, if no message has a call, from
+            the text, in any form used by common chat templates. If the trainer is known to run calls, it parses them
+            itself, so calls in the text do not count. ``"messages"``: from messages only. ``"hermes"``, ``"llama"``,
+            ``"mistral"``, ``"deepseek"``, ``"kimi"``, ``"harmony"``, ``"gemma"``, ``"xml"``, ``"pythonic"``, ``"json"``
+            or ``"react"``: a call written in another form counts, but matches nothing. docs/agents.md lists all forms.
 
     Returns:
-        A reward in [0, 1]. More than 400 calls score 0.0.
+        A reward in [0, 1]. A trajectory with more than 400 calls scores 0.0.
 
     Raises:
         RewardDefinitionError: an invalid option.
@@ -492,7 +496,9 @@ def tool_calls(
         CoercionError: while scoring: a gold cell is not a list of calls.
     """
     if not isinstance(column, str):
-        raise RewardDefinitionError(f"tool_calls: pass the name of the column of gold calls, got {shorten(column)}")
+        raise RewardDefinitionError(
+            f"tool_calls: pass the name of the column with the gold calls, got {shorten(column)}"
+        )
     for option, value, choices in (
         ("order", order, get_args(Order)),
         ("arguments", arguments, get_args(Credit)),
@@ -508,8 +514,7 @@ def tool_calls(
     for name, function in (same or {}).items():
         if not isinstance(name, str) or not callable(function) or not hashable(function):
             raise RewardDefinitionError(
-                f"tool_calls: same= maps the name of an argument to a function, got {shorten(name)}: "
-                f"{shorten(function)}"
+                f"tool_calls: same= must map an argument's name to a function, got {shorten(name)}: {shorten(function)}"
             )
     json_parser("rk.tool_calls")
     compared = Rules(arguments, order == "kept", tuple((same or {}).items()))

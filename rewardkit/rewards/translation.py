@@ -82,13 +82,13 @@ def bleu(
     ``rk.bleu("reference")`` gives 0.54 to ``The cat sat on a mat`` if the column "reference" is
     ``The cat sat on the mat``.
 
-    BLEU is the geometric mean of the precisions of runs of 1 to 4 words, times a brevity penalty (Papineni et al. 2002,
-    https://aclanthology.org/P02-1040), with exponential smoothing, over the run lengths that a short text has (Post
-    2018, https://aclanthology.org/W18-6319). Several references count together, as in the paper. BLEU was designed for
-    whole corpora and is coarse for one sentence. ``rk.chrf`` agrees better with human judgment.
+    BLEU is the geometric mean of the precisions for runs of 1 to 4 words, multiplied by a brevity penalty (Papineni et
+    al. 2002, https://aclanthology.org/P02-1040), with exponential smoothing, over the run lengths that a short text has
+    (Post 2018, https://aclanthology.org/W18-6319). Several references count together, as in the paper. BLEU was
+    designed for whole corpora and is coarse for one sentence. ``rk.chrf`` agrees better with human judgment.
 
     Args:
-        column: the column of the reference: text, or a list of references.
+        column: the column with the reference: text, or a list of references.
         extract: finds the translation, ``rk.extract.answer()`` by default.
         gold: finds the reference in its cell (in each item of a list).
         tokenize: ``"13a"`` for languages with spaces, ``"intl"`` for Unicode punctuation, ``"zh"`` for Chinese,
@@ -96,13 +96,13 @@ def bleu(
         ignore_case: ignore case.
 
     Returns:
-        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0. With more than 100 references, one
-        longer than 2,000,000 characters divided by their number.
+        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0. With more than 100 references, the
+        limit is 2,000,000 characters divided by their number.
 
     Raises:
         MissingExtraError: the extra ``bleu`` is not installed.
-        RewardDefinitionError: an unknown tokenizer.
-        CoercionError: while scoring: a reference that is not text, or is longer than 20,000 characters.
+        RewardDefinitionError: the tokenizer is unknown.
+        CoercionError: while scoring: a reference is not text, or is longer than 20,000 characters.
     """
     _check_sacrebleu("rk.bleu")
     if tokenize not in get_args(Tokenizer):
@@ -139,25 +139,25 @@ def chrf(
 
     chrF is the F-measure over runs of 1 to 6 characters (Popovic 2015, https://aclanthology.org/W15-3049), computed by
     sacrebleu. The best of several references counts. Other forms of a word get partial credit, and no tokenizer is
-    needed. With beta = 2 recall counts four times as much as precision: a correct translation followed by the same
+    needed. With beta = 2, recall counts four times as much as precision, so a correct translation followed by the same
     amount of other text still gets about 0.8. If the policy exploits that, pass beta=1.
 
     Args:
-        column: the column of the reference: text, or a list of references.
+        column: the column with the reference: text, or a list of references.
         extract: finds the translation, ``rk.extract.answer()`` by default.
         gold: finds the reference in its cell (in each item of a list).
-        word_order: 2 also counts words and pairs of words: chrF++ (Popovic 2017).
+        word_order: 2 also counts single words and word pairs: chrF++ (Popovic 2017).
         beta: the weight of recall relative to precision, 1 to 10.
         ignore_case: ignore case.
 
     Returns:
-        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0. With more than 100 references, one
-        longer than 2,000,000 characters divided by their number.
+        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0. With more than 100 references, the
+        limit is 2,000,000 characters divided by their number.
 
     Raises:
         MissingExtraError: the extra ``bleu`` is not installed.
-        RewardDefinitionError: an invalid word order or beta.
-        CoercionError: while scoring: a reference that is not text, or is longer than 20,000 characters.
+        RewardDefinitionError: `word_order` or `beta` is invalid.
+        CoercionError: while scoring: a reference is not text, or is longer than 20,000 characters.
     """
     _check_sacrebleu("rk.chrf")
     # sacrebleu's usual values are 0 or 2 words and a beta of 2; these bounds around them are arbitrary.

@@ -141,17 +141,17 @@ def when_reached(
         accuracy * rk.schedules.when_reached("tags", level=0.9, window=20)
 
     Use it as a weight, a threshold, or the ``until`` of a stage. In evaluation, it is 1. The schedule needs a trainer
-    that passes its state (not asynchronous GRPO).
+    that passes its state to rewards, so asynchronous GRPO does not work.
 
     Args:
-        component: the name of a component of the tree, or the reward itself. It is scored on all completions, even
+        component: the name of a component in the tree, or the reward itself. It is scored for all completions, even
             behind a closed gate or at weight zero.
-        level: the level that the mean over the last `window` generation batches of all ranks must reach, within 1e-9.
-        window: the number of batches, at least 1. The level cannot be reached in fewer batches.
-        patience: the number of batches in a row in which the mean must be at the level, at least 1.
-        fall_back: a mean below this value returns the schedule to 0; by default, it never returns. Must be below
-            `level`; the distance between them prevents switching back and forth (hysteresis).
-        over: the number of batches in which the schedule moves from 0 to 1, or back, at least 1.
+        level: the level that the mean over the last `window` generation batches, on all ranks, must reach, within 1e-9.
+        window: the number of batches to average, at least 1. The level cannot be reached in fewer batches.
+        patience: the number of consecutive batches in which the mean must be at the level, at least 1.
+        fall_back: if the mean falls below this value, the schedule returns to 0; by default, it never returns. The
+            value must be below `level`; the gap prevents switching back and forth (hysteresis).
+        over: the number of batches over which the schedule moves from 0 to 1, or back, at least 1.
 
     Raises:
         RewardDefinitionError: a number is out of range, or `component` is a reward with a generated name.
@@ -170,7 +170,7 @@ def when_reached(
 
 # The default half-life of ten batches is arbitrary: steadier than single batches, and it follows within an epoch.
 def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: float = 10.0) -> Schedule:
-    """Return a schedule that follows a component: 0 up to an average of `low`, 1 from `high`, linear in between.
+    """Return a schedule that follows a component: 0 at averages up to `low`, 1 from `high`, linear in between.
 
     ``1.0 - 0.9 * rk.schedules.track("tags", 0.5, 1.0)`` fades a weight from 1.0 to 0.1 as the policy learns the tags.
     Before the first batch, it is 0. In evaluation, it is 1.
@@ -179,12 +179,12 @@ def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: flo
         component: the component, as in `when_reached`.
         low: the average up to which the value is 0.
         high: the average from which the value is 1.
-        half_life: the half-life of the exponential average, in generation batches: a batch of that age counts half.
-            Above 0.
+        half_life: the half-life of the exponential average, in generation batches, greater than 0. A batch of that age
+            counts half.
 
     Raises:
-        RewardDefinitionError: `low` is not below `high`, `half_life` is not above 0, or `component` is a reward with a
-            generated name.
+        RewardDefinitionError: `low` is not below `high`, `half_life` is not greater than 0, or `component` is a reward
+            with a generated name.
         RewardTypeError: `component` is neither a name nor a reward.
     """
     lowest, highest, life = (
@@ -195,7 +195,7 @@ def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: flo
     if lowest >= highest:
         raise RewardDefinitionError(f"track: low={lowest:g} must be below high={highest:g}")
     if life <= 0.0:
-        raise RewardDefinitionError(f"track: half_life must be a number of batches above 0, got {life:g}")
+        raise RewardDefinitionError(f"track: half_life must be a number of batches greater than 0, got {life:g}")
     return Tracking(_name(component, "track"), lowest, highest, life, _source(component))
 
 

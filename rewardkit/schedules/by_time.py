@@ -34,8 +34,8 @@ def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: st
         pairs = [(position, value) for position, value in (points.items() if isinstance(points, Mapping) else points)]
     except (TypeError, ValueError):
         raise RewardTypeError(
-            f"{where} takes a mapping of positions, {where}({{0.0: 0.1, 0.5: 1.0}}), or (position, value) pairs, "
-            f"got {shorten(points)}"
+            f"{where} expects a mapping of positions, {where}({{0.0: 0.1, 0.5: 1.0}}), or (position, value) pairs, got "
+            f"{shorten(points)}"
         ) from None
     checked = [(checked_position(position, f"{where}: a position"), value) for position, value in pairs]
     if len({type(position) for position, _ in checked if position != 0}) > 1:
@@ -44,7 +44,9 @@ def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: st
         )
     for (first, _), (second, _) in pairwise(checked):
         if not first < second:
-            raise RewardDefinitionError(f"{where}: positions must ascend, but {second} comes after {first}. Sort them")
+            raise RewardDefinitionError(
+                f"{where}: positions must be in ascending order, but {second} comes after {first}. Sort them"
+            )
     return checked
 
 
@@ -172,13 +174,13 @@ def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule
     """Return several schedules in sequence: ``join({0.0: 1.0, 0.3: linear(1.0, 0.2), 0.8: 0.2})``.
 
     Args:
-        pieces: position -> schedule or number, in ascending order from 0, only fractions or only steps. Positions
-            inside each schedule are relative to its own part: 0.0 is its start, 1.0 its end, and steps count from its
-            start.
+        pieces: position -> schedule or number, in ascending order from 0. All positions must be fractions, or all must
+            be steps. Positions inside each schedule are relative to its own part of training: 0.0 is the start of that
+            part, 1.0 is its end, and steps count from its start.
 
     Raises:
-        RewardDefinitionError: there are no pieces, the first one is not at 0, or positions are out of order or of both
-            kinds.
+        RewardDefinitionError: there are no pieces, the first one is not at 0, or positions are out of order or of mixed
+            types.
         RewardTypeError: `pieces` are not (position, schedule) pairs.
     """
     pairs = placed(pieces, "join")
@@ -190,18 +192,20 @@ def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule
 def cycle(schedule: Schedule, period: Position) -> Schedule:
     """Return `schedule` repeated: ``cycle(cosine(1.0, 0.1), period=0.25)`` falls four times.
 
-    At the end of training, and in evaluation, the schedule has the value at the end of a period.
+    At the end of training, and in evaluation, the schedule has its end-of-period value.
 
     Args:
-        schedule: its positions are relative to a period: 0.0 is its start, 1.0 its end.
-        period: a fraction of training (float) or a number of steps (int), above 0.
+        schedule: the schedule to repeat. Its positions are relative to a period: 0.0 is the start, 1.0 is the end.
+        period: a fraction of training (float) or a number of steps (int), greater than 0.
 
     Raises:
-        RewardDefinitionError: `period` is invalid, or zero.
+        RewardDefinitionError: `period` is invalid or zero.
     """
     checked = checked_position(period, "cycle: period")
     if checked == 0:
-        raise RewardDefinitionError("cycle: period must be above 0. Pass period=0.25 for four periods in a training")
+        raise RewardDefinitionError(
+            "cycle: period must be greater than 0. Pass period=0.25 for four periods in a training run"
+        )
     return Cycled(_schedule(schedule, "cycle: the repeated value"), checked)
 
 
@@ -209,12 +213,12 @@ def delay(schedule: Schedule, until: Position, *, before: float | None = None) -
     """Return `schedule` for the part of training after `until`: ``delay(linear(0.0, 1.0), 0.2)``.
 
     Args:
-        schedule: its positions are relative to the part from `until` to the end of training.
-        until: the start of `schedule`: a fraction of training (float) or a step (int), above 0.
-        before: the value until then, by default the first value of `schedule`.
+        schedule: the schedule to delay. Its positions are relative to the period from `until` to the end of training.
+        until: the start of `schedule`: a fraction of training (float) or a step (int), greater than 0.
+        before: the value before `until`, by default the first value of `schedule`.
 
     Raises:
-        RewardDefinitionError: `until` is invalid, or 0.
+        RewardDefinitionError: `until` is invalid or 0.
     """
     later, start = _schedule(schedule, "delay: the delayed value"), checked_position(until, "delay: until")
     if start == 0:
@@ -241,8 +245,8 @@ def after(position: Position, *, over: Position = 0) -> Schedule:
 def maximum(*schedules: float | Schedule) -> Schedule:
     """Return the highest of several schedules or numbers.
 
-    ``maximum(when_reached("tags"), after(0.7))`` becomes 1 when the level is reached, or at 70% of training at the
-    latest.
+    ``maximum(when_reached("tags"), after(0.7))`` becomes 1 when the level is reached, but no later than at 70% of
+    training.
 
     Raises:
         RewardDefinitionError: there are no schedules.
@@ -459,7 +463,7 @@ def linear(initial: float, final: float, *, start: Position = 0.0, end: Position
 def cosine(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
     """Return half a cosine from `initial` to `final`: slow, fast, slow (Loshchilov & Hutter 2017, without restarts).
 
-    Arguments and errors are those of `linear`.
+    The arguments and errors are the same as for `linear`.
     """
     return _ramp("cosine", HalfCosine(), initial, final, start, end)
 
@@ -469,35 +473,36 @@ def polynomial(
 ) -> Schedule:
     """Return ``(initial - final) * (1 - way)**power + final``: fast at first, then slower.
 
-    ``polynomial(1.0, 0.0)`` is 0.25 halfway. ``way`` is the share of the change that is done. This is the polynomial
-    decay of learning rates. The other arguments are those of `linear`.
+    ``polynomial(1.0, 0.0)`` is 0.25 halfway. ``way`` is the fraction of the change that is complete. This is the
+    polynomial decay known from learning rates. The other arguments are the same as for `linear`.
 
     Args:
-        power: a number above 0. With 1 it is a straight line, below 1 it starts slowly and ends fast.
+        power: a number greater than 0. With 1, the schedule is a straight line. Below 1, it starts slowly and ends
+            fast.
 
     Raises:
-        RewardDefinitionError: as in `linear`, or `power` is not above 0.
+        RewardDefinitionError: as in `linear`, or `power` is not greater than 0.
     """
     checked = number(power, "polynomial: power")
     if checked <= 0.0:
-        raise RewardDefinitionError(f"polynomial: power must be above 0, got {checked:g}")
+        raise RewardDefinitionError(f"polynomial: power must be greater than 0, got {checked:g}")
     return _ramp("polynomial", Power(checked), initial, final, start, end, power=(checked, 2.0))
 
 
 def exponential(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
     """Return a geometric change from `initial` to `final`: ``exponential(1.0, 0.01)`` is 0.1 halfway.
 
-    The value changes by equal factors in equal times.
+    The value changes by equal factors over equal periods.
 
-    Arguments are those of `linear`.
+    The arguments are the same as for `linear`.
 
     Raises:
-        RewardDefinitionError: as in `linear`, or one end is zero, or the signs of the ends differ.
+        RewardDefinitionError: as in `linear`, or `initial` or `final` is zero, or their signs differ.
     """
     first, last = number(initial, "initial"), number(final, "final")
     if not (first > 0.0 and last > 0.0) and not (first < 0.0 and last < 0.0):
         raise RewardDefinitionError(
-            f"exponential: cannot go from {first:g} to {last:g}. Both must be above zero, or both below. Use a small "
+            f"exponential: cannot go from {first:g} to {last:g}. Both must be positive, or both negative. Use a small "
             "number such as 0.01 instead of zero"
         )
     return _ramp("exponential", Geometric(), first, last, start, end)
@@ -509,11 +514,11 @@ def sigmoid(
 ) -> Schedule:
     """Return a logistic curve from `initial` to `final`: slow at both ends, fast between them.
 
-    ``sigmoid(0.0, 1.0)`` is 0.07 after a quarter of the way and 0.5 halfway. The curve is stretched to meet both ends.
-    The other arguments are those of `linear`.
+    ``sigmoid(0.0, 1.0)`` is 0.07 after a quarter of the way and 0.5 halfway. The curve is scaled to meet both ends
+    exactly. The other arguments are the same as for `linear`.
 
     Args:
-        steepness: the steepness of the logistic function, at least 1e-6. A small value is almost a straight line.
+        steepness: the steepness of the logistic function, at least 1e-6. A small value gives almost a straight line.
 
     Raises:
         RewardDefinitionError: as in `linear`, or `steepness` is below 1e-6.
@@ -521,7 +526,7 @@ def sigmoid(
     checked = number(steepness, "sigmoid: steepness")
     # Below 1e-6, the curve is a straight line to the last digit; at 0, it would be 0 / 0.
     if checked < 1e-6:
-        raise RewardDefinitionError(f"sigmoid: steepness must be above 0 (at least 1e-6), got {checked:g}")
+        raise RewardDefinitionError(f"sigmoid: steepness must be greater than 0 (at least 1e-6), got {checked:g}")
     return _ramp("sigmoid", Logistic(checked), initial, final, start, end, steepness=(checked, 10.0))
 
 
@@ -565,11 +570,12 @@ def piecewise(
     """Return a schedule through `points`: ``piecewise({0.0: 0.1, 0.5: 1.0, 1.0: 0.3})``.
 
     Args:
-        points: position -> value, in ascending order, only fractions or only steps.
+        points: position -> value, in ascending order. All positions must be fractions, or all must be steps.
         interpolation: ``"linear"`` connects the points, ``"constant"`` holds each value until the next.
 
     Raises:
-        RewardDefinitionError: there are no points, positions are out of order or of both kinds, or a value is infinite.
+        RewardDefinitionError: there are no points, positions are out of order or of mixed types, or a value is
+            infinite.
         RewardTypeError: `points` are not (position, value) pairs.
     """
     pairs = placed(points, "piecewise")

@@ -46,8 +46,8 @@ def weights_over_training(
     if missing:
         entries = ", ".join(f"{name!r}: [...]" for name in dict.fromkeys(follower.component for follower in missing))
         raise BindingError(
-            f"{missing[0]!r} follows {missing[0].component!r}, so it depends on the training. Pass the mean in each "
-            f"batch: means={{{entries}}}"
+            f"{missing[0]!r} follows {missing[0].component!r}, so it depends on training. Pass the mean in each batch: "
+            f"means={{{entries}}}"
         )
     return _course(scorer, count, _states(followers, count, component_means)).weights
 

@@ -107,32 +107,33 @@ _ABSENT = object()
 
 
 def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) -> list[dict[str, Any]]:
-    """Return questions of the Berkeley Function Calling Leaderboard as rows for ``rk.tool_calls("calls")``.
+    """Return questions from the Berkeley Function Calling Leaderboard as rows for ``rk.tool_calls("calls")``.
 
     The columns:
 
     - ``id``: the question's id in the file.
     - ``prompt``: the chat messages of the first turn.
     - ``tools``: the functions as JSON text, in OpenAI's schema. Types are renamed to their JSON Schema names. Functions
-      keep their names (some contain dots, which some endpoints refuse).
+      keep their names (some contain dots, which some endpoints reject).
     - ``calls``: the correct calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. Several allowed values
-      of an argument are ``{"any_of": [...]}``, and an optional argument is ``{"optional": value}``. The
+      for an argument are written as ``{"any_of": [...]}``, and an optional argument as ``{"optional": value}``. The
       cell is ``[]`` if no call is correct, and None if BFCL has no answers because every call is correct
       (``live_relevance``).
-    - ``turns``, only with several turns: JSON text, a list of ``{"messages": [...]}`` for each turn, with ``"tools"``
-      if the turn adds functions. Then ``calls`` is a list of lists, one for each turn.
+    - ``turns``, only for questions with several turns: JSON text, a list of ``{"messages": [...]}`` for each turn, with
+      ``"tools"`` if the turn adds functions. Then ``calls`` is a list of lists, one for each turn.
 
     Values are unchanged. BFCL ignores case, spaces and ``,./-_*^`` when it compares strings, so that "1.5" equals "15".
-    This is not copied. An empty string among the allowed values means that the argument is optional. For an
-    argument that the schema requires, it is a value.
+    ``rk.tool_calls`` does not do this. An empty string among the allowed values means that the argument is optional. If
+    the schema requires the argument, the empty string is a normal value.
 
     Args:
-        question_path: such as ``BFCL_v4_parallel.json``, one JSON object per line. Questions with several turns need
-            the folder ``multi_turn_func_doc`` next to it.
-        answer_path: the possible answers, by default the file of the same name in ``possible_answer`` next to it.
+        question_path: the file with the questions, such as ``BFCL_v4_parallel.json``, with one JSON object per line.
+            Questions with several turns need the folder ``multi_turn_func_doc`` next to it.
+        answer_path: the file with the possible answers, by default the file with the same name in the folder
+            ``possible_answer`` next to it.
 
     Raises:
-        DataError: a line cannot be read, a question has no answer, or the answers are text and not calls.
+        DataError: a line cannot be read, a question has no answer, or the answers are text instead of calls.
         OSError: there is no such file.
     """
     path = Path(question_path)

@@ -188,8 +188,8 @@ class Columns:
         self.scorer.check(Batch([], prompts=prompts, completion_ids=[] if has_ids else None, columns=nothing))
         if self.compares and not self.common:
             raise DataError(
-                f"the reward compares the completions of a prompt, but {self.data} has no column 'prompt'. "
-                "Name the column with --columns prompt=COLUMN"
+                f"the reward compares the completions for each prompt, but {self.data} has no column 'prompt'. Name "
+                "the column with --columns prompt=COLUMN"
             )
 
     def _sizes(self, chunk: Chunk) -> tuple[int, ...]:
@@ -209,9 +209,9 @@ class Columns:
         alone[-1:] = False  # the last group may continue
         if alone.any():
             raise DataError(
-                f"the reward compares the completions of a prompt, but in {self.data} they are not next to each "
+                f"the reward compares the completions for each prompt, but in {self.data} they are not next to each "
                 f"other ({int(alone.sum())} of {len(sizes)} groups in the first rows have one completion, and their "
-                "prompt comes again later). Sort the rows by prompt"
+                "prompts appear again later). Sort the rows by prompt"
             )
 
     def _missing(self, name: str, purpose: str) -> DataError:

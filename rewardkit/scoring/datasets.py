@@ -73,7 +73,7 @@ class TableScorer:
         """Return the table with our columns added; a column with a conflicting name becomes ``input/<name>``.
 
         Conversations are split into the columns ``prompt`` and ``completion``, as JSON. If the reward compares the
-        completions of a prompt, the rows of each group must be adjacent, and all in this table.
+        completions for each prompt, the rows of each group must be adjacent, and all in this table.
 
         Raises:
             DataError: two columns have the same name, the completions of a prompt are not adjacent, or as in `columns`.
@@ -129,7 +129,7 @@ is small."""
 def score_dataset(
     dataset: Any, reward: RewardLike | Sequence[Any], *, columns: Mapping[str, str] | None = None, **options: Any
 ) -> Any:
-    """Return `dataset` with the scores of its completions in new columns, the same as those of ``rewardkit score``.
+    """Return `dataset` with its completions' scores in new columns, the same columns as from ``rewardkit score``.
 
     ::
 
@@ -137,36 +137,37 @@ def score_dataset(
         rk.score_dataset(table, rk.number("answer"))["total"]      # 1.0, 0.0
 
     The new columns are ``total``, ``components/<name>``, ``outcomes`` (of components that were not scored, as JSON),
-    ``notes`` (as JSON) and ``error``. A row that cannot be scored has only an ``error`` and does not affect other rows.
-    A column of yours with one of these names becomes ``input/<name>``.
+    ``notes`` (as JSON) and ``error``. A row that cannot be scored has only an ``error``, and does not affect other
+    rows. If one of your columns has one of these names, it becomes ``input/<name>``.
 
     A Ray dataset is scored when it is consumed, by a pool of actors that use one core each. If the reward compares the
-    completions of a prompt, the rows are first grouped by prompt, which changes their order. In all other tables, the
-    completions of a prompt must be adjacent.
+    completions for a prompt, the rows are first grouped by prompt, which changes their order. In all other tables, the
+    completions for a prompt must be adjacent.
 
     Args:
         dataset: a `Dataset`, `DatasetDict` or `IterableDataset` from Hugging Face, a ``ray.data.Dataset``, a pandas or
             polars data frame, or an Arrow table.
-        reward: the reward, as for ``rk.score``.
-        columns: our name -> your name, if they differ: ``{"completion": "text", "answer": "solution"}``.
+        reward: the reward, as in ``rk.score``.
+        columns: rewardkit's column name -> your column name, if they differ:
+            ``{"completion": "text", "answer": "solution"}``.
         options: for a Ray dataset, arguments for ``map_batches``, such as ``num_cpus=0.5`` or ``compute=`` with the
             size of the pool.
 
     Raises:
-        DataError: there is no column of completions, two columns have the same name, or the completions of a prompt are
-            not adjacent.
+        DataError: there is no column of completions, two columns have the same name, or the completions for a prompt
+            are not adjacent.
         BindingError: the reward reads a column that the dataset does not have.
-        RunStopped: every row would fail: a wrong key, a quota that is used up.
+        RunStopped: every row would fail, for example because of an invalid key or an exhausted quota.
     """
     scorer = TableScorer(tree_of(reward, "a reward to score with"), dict(columns or {}))
     kind = _kind(dataset)
     if options and kind != "ray":
-        raise TypeError(f"score_dataset takes {', '.join(options)} only for a Ray dataset")
+        raise TypeError(f"score_dataset accepts {', '.join(options)} only for a Ray dataset")
     scored = _WAYS.get(kind)
     if scored is None:
         raise DataError(
-            "score_dataset takes a dataset of Hugging Face or Ray, a data frame of pandas or polars, or a table of "
-            f"Arrow, got {shorten(dataset)} ({type(dataset).__name__}). For lists, use rk.score(reward, completions)"
+            "score_dataset expects a Hugging Face or Ray dataset, a pandas or polars data frame, or an Arrow table, "
+            f"got {shorten(dataset)} ({type(dataset).__name__}). For lists, use rk.score(reward, completions)"
         )
     return scored(dataset, scorer, **options)
 
@@ -205,7 +206,7 @@ def _of_pandas(frame: Any, scorer: TableScorer) -> Any:
     try:
         table = pa.Table.from_pandas(needed, preserve_index=False)
     except pa.ArrowException as error:
-        raise DataError(f"a column of the data frame has values of several types: {error}. Convert it") from None
+        raise DataError(f"a column in the data frame has values of several types: {error}. Convert it") from None
     scores = scorer.scores(table).to_pandas()
     named = frame.rename(columns=renamed(columns, scorer.components))
     return pandas.concat([named, scores.set_index(frame.index)], axis=1)
@@ -235,8 +236,8 @@ def _needed(names: Sequence[str], scorer: TableScorer) -> Sequence[str]:
     if not {*COLUMNS, "output"} & {*names}:
         available = ", ".join(names)
         raise DataError(
-            f"there is no column {completion!r} of completions. Pass columns={{'completion': '<your column>'}}. "
-            f"Columns: {available}.{near_miss(completion, names)}"
+            f"there is no completion column {completion!r}. Pass columns={{'completion': '<your column>'}}. Columns: "
+            f"{available}.{near_miss(completion, names)}"
         )
     return names
 
@@ -258,8 +259,8 @@ def _of_splits(splits: Any, scorer: TableScorer) -> Any:
 def _of_stream(stream: Any, scorer: TableScorer) -> Any:
     if scorer.scorer.together == "group":
         raise DataError(
-            "the reward compares the completions of a prompt, and an IterableDataset is scored in pieces. Load it as a "
-            "Dataset: datasets.Dataset.from_generator(lambda: iter(dataset))"
+            "the reward compares the completions for each prompt, but an IterableDataset is scored in pieces. Load it "
+            "as a Dataset: datasets.Dataset.from_generator(lambda: iter(dataset))"
         )
     return stream.with_format("arrow").map(lambda table: _of_arrow(table, scorer), batched=True).with_format(None)
 

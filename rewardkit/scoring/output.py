@@ -141,7 +141,7 @@ class Output:
                 f"{name} (was {shorten(before.get(name))}, is {shorten(self._about.get(name))})" for name in other
             )
             raise DataError(
-                f"{self._path} cannot be resumed, since this has changed: {changes}. Start again without --resume"
+                f"{self._path} cannot be resumed, because this has changed: {changes}. Start again without --resume"
             )
 
     def _save(self) -> None:

@@ -98,7 +98,9 @@ class Workers:
                 result = call.result()
             except WorkerDied:
                 if rescue is None:
-                    raise DataError("a process died: out of memory, or killed from outside. Run it again") from None
+                    raise DataError(
+                        "a process crashed: it ran out of memory, or another program killed it. Run the command again"
+                    ) from None
                 result = rescue(item)
             yield result
 

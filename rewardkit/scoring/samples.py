@@ -137,7 +137,7 @@ def arranged(
         reward: the reward that will score the records.
         records: the records.
         completion: the column of the completions.
-        prompt: the column of the prompts.
+        prompt: the column with the prompts.
         group_by: the columns that identify a group. By default, the prompt and the columns that `reward` names; without
             prompts, each completion is its own group.
         label: a column that `reward` gets only if it names the column.

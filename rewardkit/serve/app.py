@@ -204,7 +204,7 @@ def serve(
             uvicorn.Server(config).run(sockets=[listening])
         except SystemExit:
             refusal = getattr(app.state, "refusal", None)
-            raise refusal or RewardKitError("the server did not start. See the log") from None
+            raise refusal or RewardKitError("the server did not start. Read its log") from None
     if (refusal := getattr(app.state, "refusal", None)) is not None:
         raise refusal
 
@@ -416,8 +416,8 @@ class _RequestHandler:
         assert described is not None
         if described.together == "group" and generations is None:
             raise BadRequest(
-                "this reward compares the completions of a prompt, so rows must come as whole groups: POST /score with "
-                "num_generations"
+                "this reward compares the completions for each prompt, so rows must come as whole groups: POST /score "
+                "with num_generations"
             )
         if len(rows) > self.options.queue:
             raise BadRequest(

@@ -186,13 +186,13 @@ class Worker:
             hello = pickle.loads(await asyncio.wait_for(_message(reader), _START_SECONDS))
         except asyncio.TimeoutError:
             raise RewardDefinitionError(
-                f"{self.setup.target} was not loaded within {_START_SECONDS:g} s. Load large models at the first call"
+                f"{self.setup.target} was not loaded within {_START_SECONDS:g} s. Load large models on the first call"
             ) from None
         if isinstance(hello, str):
             raise RewardDefinitionError(hello)
         if self.expected is not None and hello != self.expected:
             raise RewardDefinitionError(
-                f"{self.setup.target} has changed since the server was started, from {self.expected.fingerprint} to "
+                f"{self.setup.target} has changed since the server started, from {self.expected.fingerprint} to "
                 f"{hello.fingerprint}. Restart the server, or undo the change"
             )
         self.described, self.refusal = hello, ""

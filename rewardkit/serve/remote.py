@@ -72,7 +72,7 @@ class Server:
 
     Attributes:
         url: the address without a path, such as ``http://host:8000``.
-        deadline: seconds for a row, all tries together.
+        deadline: seconds per row, for all attempts together.
     """
 
     url: str
@@ -87,7 +87,7 @@ class Server:
         """
         token = os.environ.get(TOKEN, "").strip()
         if not (token.isascii() and token.isprintable()):
-            raise RunStopped(f"{TOKEN} may have only printable ASCII characters. Set it to the token of the server")
+            raise RunStopped(f"{TOKEN} may contain only printable ASCII characters. Set it to the token of the server")
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def describe(self) -> str:
@@ -138,14 +138,14 @@ async def _part_scored(
         half_scores = await asyncio.gather(*[_part_scored(server, reward, half, more, size, until) for half in halves])
         return [score for half in half_scores for score in half]
     except (KeyError, TypeError):
-        return [RewardFailure(f"{server.url} answers something else than scores")] * len(rows)
+        return [RewardFailure(f"{server.url} returned something other than scores")] * len(rows)
     if served != reward:
         raise RunStopped(
-            f"{server.url} serves another reward than when rk.remote was called: {served}, not {reward}. Serve the old "
-            "one again, or call rk.remote again and start a new training"
+            f"{server.url} serves a different reward than when rk.remote was called: {served}, not {reward}. Serve the "
+            "previous reward again, or call rk.remote again and start a new training run"
         )
     if len(scores) != len(rows):
-        return [RewardFailure(f"{server.url} answers {len(scores)} scores for {len(rows)} rows")] * len(rows)
+        return [RewardFailure(f"{server.url} returned {len(scores)} scores for {len(rows)} rows")] * len(rows)
     return scores
 
 
@@ -180,12 +180,12 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
                 return _json(server, response)
             last = f"status {response.status_code}: {shorten_line(response.text, 300)}"
             if response.status_code in _STOPS:
-                raise RunStopped(f"{server.url}{path} refuses the request with {last}{_advice(response.status_code)}")
+                raise RunStopped(f"{server.url}{path} rejects the request with {last}{_advice(response.status_code)}")
             if response.status_code not in _AGAIN:
-                raise Refused(f"{server.url}{path} refuses the request with {last}")
+                raise Refused(f"{server.url}{path} rejects the request with {last}")
             retry_after = _seconds(response.headers.get("retry-after", ""))
         await asyncio.sleep(backoff.pause(retry_after))
-    raise RewardFailure(f"{server.url} did not answer within {server.deadline:g} s; the last try: {last}")
+    raise RewardFailure(f"{server.url} did not answer within {server.deadline:g} s. The last attempt: {last}")
 
 
 def _body(content: Mapping[str, Any]) -> bytes:
@@ -199,7 +199,7 @@ def _json(server: Server, response: httpx.Response) -> Any:
     try:
         return response.json()
     except (ValueError, RecursionError):
-        raise RewardFailure(f"{server.url} answers no JSON: {shorten_line(response.text, 300)}") from None
+        raise RewardFailure(f"{server.url} did not return JSON: {shorten_line(response.text, 300)}") from None
 
 
 def _advice(status: int) -> str:
@@ -376,7 +376,7 @@ class Remote(Reward):
                     part[row] = value
         errored = [name for name, outcome in score["outcomes"].items() if outcome == Outcome.ERRORED]
         if errored and evaluation.strict:
-            raise RewardBug(f"the served reward has a bug, on row {row} of the batch: {reasons}")
+            raise RewardBug(f"the served reward has a bug: it failed on row {row} of the batch: {reasons}")
         # A bug in a component without a term, such as the condition of a gate, counts for all terms.
         terms = [name for name in errored if name in self.terms] or (list(self.terms) if errored else [])
         self._mark(column, row, terms, _ERRORED)
@@ -456,28 +456,28 @@ class RemoteTerm(Reward):
 # Arbitrary defaults: twice the server's own deadline for a row, and enough time for a server that starts together
 # with the trainer.
 def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
-    """Return the reward that `rewardkit serve` serves at an address: ``rk.to_trl(rk.remote("http://host:8000"))``.
+    """Return the reward that `rewardkit serve` serves at a URL: ``rk.to_trl(rk.remote("http://host:8000"))``.
 
     The remote reward has the served reward's terms, with the same names and values, so totals are the same as if the
-    served reward ran here. The raw value of a component is the part ``raw`` of its term. Components that are only
+    served reward ran locally. The raw value of a component is the part ``raw`` of its term. Components that are only
     monitored stay on the server. Rows are sent in requests of up to 64, several at a time. After a lost connection, a
-    restart or a full queue, a request is retried until the deadline. Then its rows have failed and get no learning
+    restart, or a full queue, a request is retried until the deadline. After that, its rows fail and provide no learning
     signal. The token is read from the environment variable REWARDKIT_TOKEN.
 
     Args:
         url: the address, without a path.
-        deadline: seconds for a row, all tries together.
-        wait: seconds to wait for the server during this call, which asks it for the terms.
+        deadline: seconds per row, for all attempts together.
+        wait: seconds to wait for the server during this call, which requests the terms from it.
 
     Raises:
-        RewardDefinitionError: no reward server answers at `url`.
-        RunStopped: the server refuses the token.
+        RewardDefinitionError: no reward server responds at `url`.
+        RunStopped: the server rejects the token.
         MissingExtraError: the extra ``remote`` is not installed.
     """
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        raise RewardDefinitionError(f"remote takes an address such as 'http://host:8000', got {shorten(url)}")
+        raise RewardDefinitionError(f"remote expects an address such as 'http://host:8000', got {shorten(url)}")
     if not deadline > 0:
-        raise RewardDefinitionError(f"deadline= is a number of seconds above 0, got {shorten(deadline)}")
+        raise RewardDefinitionError(f"deadline= must be a number of seconds greater than 0, got {shorten(deadline)}")
     check_installed()
     server = Server(url.rstrip("/"), float(deadline))
     try:
@@ -500,7 +500,7 @@ def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
         )
     except (KeyError, TypeError, ValueError):
         raise RewardDefinitionError(
-            f"remote: {server.url} is not a reward server: it answers {shorten(description)}"
+            f"remote: {server.url} is not a reward server: it returned {shorten(description)}"
         ) from None
     return weighted_sum_of([(1.0, RemoteTerm(served, term)) for term in served.terms])
 

@@ -94,28 +94,28 @@ def _named(name: str, subject: str) -> str:
 
 
 def answer(*, thinking: Thoughts = None) -> Extractor:
-    """Find the final answer: the ``<answer>`` tag, else the last box, else after ``####``, else the visible text.
+    """Find the final answer: the ``<answer>`` tag, else the last box, else text after ``####``, else the visible text.
 
     Args:
-        thinking: the tags of the thinking, as described for the module. Answers inside the thinking are not read.
+        thinking: the tags around the thinking, as described for the module. Answers inside the thinking are ignored.
     """
     return Answer(thinking=Thinking.of(thinking))
 
 
 def tag(name: Tag, *, thinking: Thoughts = None) -> Extractor:
-    """Find the body of the only ``<name>...</name>``, None if it is missing or there are two.
+    """Find the body of the only ``<name>...</name>``, None if it is missing or there are several.
 
     Args:
         name: one word, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or any two marks:
-            ``("<start_answer>", "<end_answer>")``. The name of a thinking tag finds the thinking.
-        thinking: the tags of the thinking.
+            ``("<start_answer>", "<end_answer>")``. Pass the name of a thinking tag to find the thinking.
+        thinking: the tags around the thinking.
     """
     marks = Marks.of(name, "tag: name")
     return Tagged(marks, thinking=Thinking.of(thinking).without(marks))
 
 
 def boxed(*, thinking: Thoughts = None) -> Extractor:
-    r"""Find the content of the last ``\boxed{...}``, braces balanced."""
+    r"""Find the content of the last ``\boxed{...}`` with balanced braces."""
     return Boxed(thinking=Thinking.of(thinking))
 
 
@@ -137,7 +137,7 @@ def whole(*, thinking: Thoughts = None) -> Extractor:
 
 
 def raw() -> Extractor:
-    """Return the whole completion with its thinking: for rewards that check form, never for the answer."""
+    """Return the whole completion, including thinking: for rewards that check form, never to find the answer."""
     return Raw()
 
 
@@ -169,10 +169,10 @@ def json(*path: str | int, where: Extractor | None = None) -> Extractor:
 
     Args:
         path: keys of objects and positions of arrays, from the outside in.
-        where: finds the JSON, `document` by default. It is parsed once per batch for all rewards.
+        where: finds the JSON, by default `document`. The JSON is parsed once per batch for all rewards.
 
     Raises:
-        RewardDefinitionError: a step of `path` is neither a key nor a position.
+        RewardDefinitionError: a step in `path` is neither a key nor a position.
         MissingExtraError: the extra ``json`` is not installed.
     """
     for step in path:

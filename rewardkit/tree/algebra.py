@@ -128,7 +128,7 @@ class Clipped(Reward):
     def __post_init__(self) -> None:
         if self.low > self.high:
             raise RewardDefinitionError(
-                f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one. Swap them"
+                f"clip({self.low:g}, {self.high:g}): the lower bound is greater than the upper bound. Swap them"
             )
 
     @cached_property
@@ -272,7 +272,8 @@ def with_columns(reward: Reward, columns: Mapping[str, str]) -> Reward:
             takes_all = True
             if facts.with_columns is None:
                 raise RewardDefinitionError(
-                    f"with_columns: {node!r} gets all columns from another library. Rename the columns of the dataset"
+                    f"with_columns: {node!r} comes from another library and receives all columns. Rename the columns "
+                    "in the dataset"
                 )
     for name, column in columns.items():
         if not isinstance(column, str) or not column or column in RESERVED:

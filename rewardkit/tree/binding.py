@@ -146,7 +146,7 @@ class Binding:
             with whose opening the prompt ends.
         parameters: the function's parameters.
         scope: whether a call takes one completion, all completions of a prompt, or the whole batch.
-        deterministic: equal arguments give equal scores, so duplicates are scored once.
+        deterministic: whether equal arguments give equal scores. If so, duplicates are scored only once.
         expensive: the function is not called while its weight is zero.
         timeout: seconds for one call; None for no limit.
         trusted: the function does not change its arguments (primitives), so they are not copied.
@@ -298,8 +298,8 @@ def gather(
             for position, value in enumerate(values):
                 if value is None:
                     cell = batch.columns[parameter.source][rows[position]]
-                    shown = cell if is_missing(cell) else None
-                    arguments.set_aside[position] = Abstention(f"the column {parameter.source!r} is {shown} here")
+                    cell_text = cell if is_missing(cell) else None
+                    arguments.set_aside[position] = Abstention(f"the column {parameter.source!r} is {cell_text} here")
         elif ViewFault in kinds:
             for position, value in enumerate(values):
                 if type(value) is ViewFault:

@@ -223,7 +223,8 @@ _READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.ab
 def coerce(value: object, type_: Any) -> Any:
     """Return `value` converted to `type_`: ``coerce("yes", bool)`` is True.
 
-    Raises CoercionError if the value does not fit, RewardDefinitionError if `type_` cannot be used as an annotation.
+    Raises CoercionError if the value does not fit, and RewardDefinitionError if `type_` cannot be used as an
+    annotation.
     """
     return Coercer.of(type_)(value)
 

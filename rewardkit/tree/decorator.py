@@ -61,42 +61,44 @@ def reward(
         def polite(completion: str) -> float:
             return 1.0 if "please" in completion else -1.0
 
-    Each argument is ``completion`` (its text), ``messages`` (the chat messages), ``prompt`` (text), ``completion_ids``,
-    ``progress``, ``example`` (all columns as a mapping; as texts if annotated ``dict[str, str]``), an argument of TRL
-    (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column, value)``), or a dataset column, converted to
-    its annotation. The function may be async. It returns a number, an ``rk.Score``, or None to abstain if it is
-    annotated ``-> float | None``. It raises ``rk.RewardFailure`` if the score cannot be computed and the completion is
-    not the reason.
+    Each argument is ``completion`` (the completion's text), ``messages`` (the chat messages), ``prompt`` (text),
+    ``completion_ids``, ``progress``, ``example`` (all columns as a mapping; as texts if annotated ``dict[str, str]``),
+    a TRL argument (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column, value)``), or a dataset column,
+    converted to its annotation. The function can be async. It returns a number or an ``rk.Score``. If it is annotated
+    ``-> float | None``, it can return None to abstain. If the score cannot be computed for a reason other than the
+    completion, the function should raise ``rk.RewardFailure``.
 
     Args:
-        name: the name of the component; the function's name by default.
-        scope: ``"sample"`` calls the function once per completion; ``"group"`` passes lists with all generations of
-            one prompt, ``"batch"`` lists with the whole batch, and the function returns a list of scores.
-        bounds: lowest and highest score. A score outside is an error; it is never clipped.
+        name: the component's name, by default the function's name.
+        scope: ``"sample"`` calls the function once per completion. ``"group"`` passes lists with all generations for
+            one prompt, and ``"batch"`` passes lists with the whole batch; in both cases, the function returns a list of
+            scores.
+        bounds: the lowest and the highest score. A score outside these bounds is an error; scores are never clipped.
         on_failure: the behavior if a score cannot be computed: ``"unscorable"`` (no learning signal), ``"raise"``, or a
-            number to score instead.
-        on_error: the behavior if the function has a bug: None (raise in the first batch, later score the lowest bound),
-            ``"raise"``, or a number to score instead.
-        deterministic: equal arguments give equal scores, so duplicates are scored once.
-        expensive: skip it while its scheduled weight is zero.
-        timeout: seconds for one call; a sample that takes longer fails. An async function is canceled, so it must await
-            and not block. Any other function runs in a separate process, which is killed. That process imports your
-            script again, so put the code that starts the training under ``if __name__ == "__main__":``. From a
-            notebook, the function is sent to the process with everything it refers to.
+            number to use as the score.
+        on_error: the behavior if the function has a bug: None (raise an exception in the first batch, and later score
+            the lowest bound), ``"raise"``, or a number to use as the score.
+        deterministic: whether equal arguments give equal scores. If so, duplicates are scored only once.
+        expensive: whether to skip the function while its scheduled weight is zero.
+        timeout: seconds for one call; a sample that takes longer fails. An async function is canceled at the limit, so
+            it must await and not block. Any other function runs in a separate process, which is killed at the limit.
+            That process imports your script again, so put the code that starts training under
+            ``if __name__ == "__main__":``. In a notebook, the function is sent to the process with everything that it
+            refers to.
 
     Raises:
-        RewardDefinitionError: an option, the signature or an annotation is not valid.
+        RewardDefinitionError: an option, the signature, or an annotation is invalid.
     """
     names = caller_locals(1)
 
     def decorate(function: Callable[..., Any]) -> Reward:
         if isinstance(function, (Reward, type)) or not callable(function):
             raise RewardTypeError(
-                f"@rk.reward decorates a function, got {shorten(function)} ({type(function).__name__})"
+                f"@rk.reward must decorate a function, got {shorten(function)} ({type(function).__name__})"
             )
         if not hashable(function):
             raise RewardDefinitionError(
-                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, which a reward must be. "
+                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, but a reward must be. "
                 "Make its class a @dataclass(frozen=True)"
             )
         label = checked_name(name if name is not None else name_of(function))
@@ -160,5 +162,7 @@ def checked_timeout(name: str, timeout: Any) -> float | None:
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-        raise RewardDefinitionError(f"reward {name!r}: timeout must be seconds above 0, got {shorten(timeout)}")
+        raise RewardDefinitionError(
+            f"reward {name!r}: timeout must be a number of seconds greater than 0, got {shorten(timeout)}"
+        )
     return float(timeout)

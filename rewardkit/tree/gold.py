@@ -302,7 +302,7 @@ class GoldText:
             raise ValueError(f"it is a {type(value).__name__}, not text. To compare numbers, use rk.number")
         gold = self.extract(value) if self.extract else value
         if gold is None or not gold.strip():
-            raise ValueError(f"no gold answer is found in {shorten(value)}")
+            raise ValueError(f"no gold answer found in {shorten(value)}")
         return gold
 
 

@@ -86,8 +86,8 @@ class UntypedGoldWarning:
                 text = arguments.columns[index][0]
                 kind = "int" if isinstance(_number(text), int) else "float"
                 warn(
-                    f"reward {name!r}: the column {parameter.source!r} holds text such as {shorten(text, 40)}, and the "
-                    f"function compares it with a number, so it never scores. Annotate the argument: "
+                    f"reward {name!r}: the column {parameter.source!r} contains text such as {shorten(text, 40)}, but "
+                    "the function compares it with a number, so no completion gets credit. Annotate the argument: "
                     f"`{parameter.name}: {kind}`"
                 )
                 return
@@ -319,8 +319,8 @@ class Leaf(Reward):
             if resolved is not function:
                 raise RewardTypeError(
                     f"reward {self.name!r} cannot be pickled: other processes import functions by name, but "
-                    f"{module}.{name} is not this one. Define the function at the top level of a module, not inside a "
-                    "function and not as a lambda"
+                    f"{module}.{name} is a different function. Define the function at the top level of a module, not "
+                    "inside a function or as a lambda"
                 )
         return Leaf, (self.binding, self.contract, self.expression)
 

@@ -119,7 +119,7 @@ class Parameter:
     def __post_init__(self) -> None:
         if self.on_unparsable_gold not in (None, *typing.get_args(OnUnparsableGold)):
             raise RewardDefinitionError(
-                f'on_unparsable_gold of the column {self.source!r} must be "raise", "fail" or None, got '
+                f'on_unparsable_gold of the column {self.source!r} must be "raise", "fail", or None, got '
                 f"{shorten(self.on_unparsable_gold)}"
             )
         object.__setattr__(self, "coercer", Coercer.of(self.annotation))
@@ -173,8 +173,9 @@ def parameters_of(
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             stars = "**" if parameter.kind is parameter.VAR_KEYWORD else "*"
             raise RewardDefinitionError(
-                f"reward {name!r} takes {stars}{parameter.name}, which is not supported. Name the columns it needs as "
-                "arguments, or `example` for all columns. Wrap a TRL reward function with rk.from_trl(function)"
+                f"reward {name!r} takes {stars}{parameter.name}, which is not supported. Name the columns that it "
+                "needs as arguments, or write `example` for all columns. Wrap a TRL reward function with "
+                "rk.from_trl(function)"
             )
         annotation = hints.get(parameter.name, MISSING)
         if scope != "sample" and parameter.name not in SINGLE and (scope, parameter.name) != ("group", "prompt"):
@@ -293,8 +294,8 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
             raise BindingError(
                 f"reward {name!r} reads the environment of each rollout, but there is none. Train with "
                 "GRPOTrainer(environment_factory=funcs.environments(Shop)). Asynchronous GRPO does not pass "
-                "environments to reward functions. Outside of training pass rk.score(..., environments=[...]), one "
-                "for each completion, as it is after its rollout, or check_reward(..., "
+                "environments to reward functions. Outside training, pass rk.score(..., environments=[...]) with one "
+                "environment per completion, as it is after its rollout, or check_reward(..., "
                 "declarations=Declarations(environment=Shop))"
             )
         elif parameter.is_column and parameter.source not in batch.columns and parameter.default is MISSING:

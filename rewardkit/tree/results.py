@@ -215,7 +215,7 @@ def _take(result: Any, position: int, contract: ReturnPolicy, results: Results, 
     if result is None:
         if not contract.may_abstain:
             raise InvalidReturn(
-                "returned None. Add the missing return. If it should abstain, annotate `-> float | None`"
+                "returned None. Add the missing return. If the function should abstain, annotate `-> float | None`"
             )
         results.codes[position] = ABSTAINED
         return
@@ -235,7 +235,9 @@ def _take(result: Any, position: int, contract: ReturnPolicy, results: Results, 
     if not math.isfinite(value):
         raise InvalidReturn(f"returned {value}, which is not a finite number")
     if abs(value) > LARGEST:
-        raise InvalidReturn(f"returned {value:g}, which is too large for the float32 of trainers. Scale it down")
+        raise InvalidReturn(
+            f"returned {value:g}, which is too large for float32, the number type of trainers. Scale down the score"
+        )
     if not low - TOLERANCE <= value <= high + TOLERANCE:
         end, limit = ("lowest", "-math.inf") if value < low else ("highest", "math.inf")
         pasted = f"{limit}, {_code(high)}" if value < low else f"{_code(low)}, {limit}"
@@ -254,13 +256,13 @@ def _code(bound: float) -> str:
 def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
     """Return a score's shares per turn; raise InvalidReturn unless there is one per turn and they sum to the value."""
     if turns is not None and len(score.turns) != turns:
-        raise InvalidReturn(f"returned {len(score.turns)} shares for {turns} turns. Return one share per turn")
+        raise InvalidReturn(f"returned {len(score.turns)} shares for {turns} turns. Return one share for each turn")
     shares = tuple(map(as_number, score.turns))
     total, value = math.fsum(shares), as_number(score.value)
     if not all(map(math.isfinite, shares)) or abs(total - value) > TOLERANCE * max(1.0, abs(value), *map(abs, shares)):
         raise InvalidReturn(
-            f"returned the value {value:.6g} with turns={shorten(list(shares))}, whose sum is {total:.6g}. The shares "
-            "of the turns must sum to the value"
+            f"returned the value {value:.6g} with turns={shorten(list(shares))}, whose sum is {total:.6g}. The turns' "
+            "shares must sum to the value"
         )
     return shares
 

@@ -335,7 +335,7 @@ class Reward(ABC):
     def __truediv__(self, divisor: float) -> Reward:
         if number(divisor, "a divisor") == 0.0:
             raise RewardDefinitionError(
-                "a reward was divided by zero. Divide by another number, or multiply by a weight"
+                "a reward cannot be divided by zero. Divide by another number, or multiply by a weight"
             )
         return self * (1.0 / float(divisor))
 
@@ -360,9 +360,10 @@ class Reward(ABC):
     @final
     def __bool__(self) -> NoReturn:
         raise RewardTypeError(
-            f"{shorten(self)} has no truth value, so `and`, `or`, `not` and `if` cannot combine rewards. Write "
-            "rk.gate(a, b) to score b only if a passes, rk.minimum(a, b) for the lower of both, rk.maximum(a, b) for "
-            "the higher, 0.3 * a + 0.7 * b for weights. To test whether there is a reward, write `is not None`"
+            f"{shorten(self)} has no truth value, so `and`, `or`, `not`, and `if` cannot combine rewards. Write "
+            "rk.gate(a, b) to score b only if a passes, rk.minimum(a, b) for the lower score, rk.maximum(a, b) for the "
+            "higher score, or 0.3 * a + 0.7 * b for a weighted sum. To test whether a variable has a reward, write `is "
+            "not None`"
         )
 
     @final

@@ -54,26 +54,27 @@ def from_trl(
     """Turn a plain function into a Reward: ``0.5 * rk.from_trl(think_format_reward) + closeness``.
 
     Args:
-        function: a TRL reward function: takes ``completions`` and optionally ``prompts``, ``completion_ids``, columns
-            and ``**kwargs``. Returns a list of numbers, with None or NaN for rows to which it does not apply. Or a
-            function of one completion, which gets its arguments as with ``@rk.reward`` and returns its score. In
-            ``f(prompt, completion, example)``, `example` holds strings unless it is annotated otherwise. May be async.
-            It raises ``rk.RewardFailure`` if a service does not answer: its rows then get no learning signal.
-        name: the name of the component, by default the name that TRL uses.
+        function: a TRL reward function, which accepts ``completions`` and optionally ``prompts``, ``completion_ids``,
+            columns, and ``**kwargs``, and returns a list of numbers, with None or NaN for rows to which it does not
+            apply. Alternatively, a function for one completion, which receives its arguments as with ``@rk.reward`` and
+            returns the score. In ``f(prompt, completion, example)``, `example` holds strings unless it is annotated
+            otherwise. The function can be async. If a service does not respond, the function should raise
+            ``rk.RewardFailure``, so that its rows provide no learning signal.
+        name: the component's name, by default the name that TRL uses.
         on_error: the behavior if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
-            score instead.
-        timeout: seconds for one call, as in ``@rk.reward``. A TRL reward function is called once for the batch, so all
-            rows of the batch fail together. If it is not async, it runs in a separate process, in which it cannot log
-            or read ``environments``.
+            use as the score.
+        timeout: seconds for one call, as in ``@rk.reward``. A TRL reward function is called once per batch, so all rows
+            in the batch fail together. If it is not async, it runs in a separate process, in which it cannot log or
+            read ``environments``.
 
     Raises:
         RewardTypeError: `function` is not a function. For a reward model, write ``rk.to_trl(reward) + [model]``.
-        RewardDefinitionError: an option, or an argument of a function of one completion, is not valid.
+        RewardDefinitionError: an option is invalid, or an argument of a function for one completion is invalid.
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function) or is_model(function):
         raise RewardTypeError(
-            f"from_trl takes a TRL reward function, got {shorten(function)} ({type(function).__name__}). "
-            "Add a reward model to the list instead: rk.to_trl(reward) + [model]"
+            f"from_trl expects a TRL reward function, got {shorten(function)} ({type(function).__name__}). Add a "
+            "reward model to the list instead: rk.to_trl(reward) + [model]"
         )
     label = checked_name(name if name is not None else name_of(function))
     seconds = checked_timeout(label, timeout)

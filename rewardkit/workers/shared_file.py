@@ -114,7 +114,7 @@ def _application(connection: Any) -> int:
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     [(application,)] = connection.execute("PRAGMA application_id")
     if application != _APPLICATION and (application or tables):
-        raise OSError(f"it belongs to another program, with the tables {shorten(', '.join(tables), 80)}")
+        raise OSError(f"it belongs to another program, whose tables are {shorten(', '.join(tables), 80)}")
     return int(application)
 
 

@@ -252,7 +252,7 @@ class _Child:
         try:
             answer = receive(parent_end, job.timeout, process.poll) if started == token else b""
         except TimeoutError:
-            raise TimeoutError(f"no result within {job.timeout:g} s. Its worker was killed") from None
+            raise TimeoutError(f"no result within {job.timeout:g} s. The worker was killed") from None
         if not answer.startswith(token):  # such as from a process that the function left behind
             raise EOFError
         unpacked: tuple[bool, bool, Any] = pickle.loads(answer[len(token) :])

@@ -443,7 +443,9 @@ def test_a_reset_that_does_not_take_the_row() -> None:
         def reset(self, itm: str, **row: Any) -> None:  # type: ignore[override]
             pass
 
-    with pytest.raises(rk.errors.BindingError, match=r"Bare\.reset does not take a row .*Columns: item\. Add \*\*row"):
+    with pytest.raises(
+        rk.errors.BindingError, match=r"Bare\.reset does not accept a row .*Columns: item\. Add \*\*row"
+    ):
         recording_class(Bare, PLAIN)().reset(item="tea")
     with pytest.raises(rk.errors.BindingError, match=r"Misspelled\.reset .*Columns: item\. Did you mean 'item'\?"):
         recording_class(Misspelled, PLAIN)().reset(item="tea")
@@ -623,7 +625,7 @@ def test_a_broken_row_fails_in_every_component() -> None:
 def test_one_environment_per_completion() -> None:
     with pytest.raises(rk.errors.BindingError, match="environments has 1 values for 2 completions"):
         rk.score(rk.agents.finished(), ["a", "b"], environments=[made()])
-    with pytest.raises(rk.errors.BindingError, match="takes a list, one for each completion"):
+    with pytest.raises(rk.errors.BindingError, match="must be a list with one environment per completion"):
         rk.score(rk.agents.finished(), ["a"], environments=made())
     with pytest.raises(rk.errors.BindingError, match="got the class 'Shop'"):
         rk.score(rk.agents.finished(), ["a"], environments=[Shop])

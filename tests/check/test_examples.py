@@ -105,7 +105,7 @@ def test_rows_with_arrays_stay_apart() -> None:
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ({"call": []}, "a completion is a text, messages, or"),
+        ({"call": []}, "a completion must be text, messages, or"),
         ({"calls": ["open"]}, r"the calls are \['open'\]"),
         ({"calls": [("open", {})], "anwser": "18"}, "it also has 'anwser'"),
     ],

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.check.findings import Finding, LawResult
+from rewardkit.check.laws.base import OVER
 from rewardkit.check.reports import Report
 from rewardkit.errors import shorten_line
 
@@ -158,3 +159,12 @@ def test_the_middle_of_long_lines_is_cut(text: str) -> None:
     short = shorten_line(text, 90)
     assert len(short) <= 90
     assert short == text or (short.startswith(text[:60]) and short.endswith(text[-22:]))
+
+
+def test_the_budget_that_would_do_is_not_far_above_what_the_laws_took() -> None:
+    quick = [LawResult(f"quick_{number}", "held", 5, seconds=0.05) for number in range(20)]
+    late = [LawResult(f"late_{number}", "unfinished", reason=OVER) for number in range(40)]
+    assert Report("r", (*quick, *late), budget=10.0).needs == 40
+    slow = [LawResult("slow", "held", 5, seconds=4.0)]
+    assert Report("r", (*slow, *late[:2]), budget=10.0).needs == 30
+    assert Report("r", tuple(quick), budget=10.0).needs == 0

@@ -7,6 +7,7 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -57,12 +58,13 @@ def test_a_check_in_python_prints_nothing_elsewhere() -> None:
 def test_without_a_terminal_a_line_is_printed_after_a_while(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    now = 0.0
-    monkeypatch.setattr(status.time, "monotonic", lambda: now)
+    clock = [0.0]
+    monkeypatch.setattr(status, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     with status.shown_status() as show:
         on_progress = status.law_progress(show, "laws", budget=40.0)
-        for now, number in ((0.0, 0), (10.0, 10), (16.0, 16), (30.0, 30), (32.0, 32)):
-            on_progress("total", number, 71)
+        for seconds in (0, 10, 16, 30, 32):
+            clock[0] = seconds
+            on_progress("total", seconds, 71)
     assert capsys.readouterr().err == (
         "checking laws: 17 of 71, about 24 s left\nchecking laws: 33 of 71, about 8 s left\n"
     )

@@ -124,7 +124,7 @@ def test_several_files_and_patterns_are_scored_in_order(data: str, tmp_path: Pat
     assert capsys.readouterr().out.startswith(f"3 completions of {other} and 1 more scored by")
     assert [row["total"] for _, row in rows_of(out)] == [1.0, 1.0, 0.0]
     assert main(["score", *given, "--reward", f"{replayed.TARGET}number", "--out", str(other)]) == 2
-    assert "is the file with the data" in capsys.readouterr().err
+    assert "is the data file" in capsys.readouterr().err
 
 
 def test_an_interrupted_command_says_how_to_continue(
@@ -151,7 +151,7 @@ def test_without_a_terminal_each_tenth_is_printed(data: str, capsys: Captured) -
     ("arguments", "message"),
     [
         (["nowhere.jsonl"], "nowhere.jsonl cannot be read: No such file"),
-        (["{data}", "--out", "{data}"], "is the file with the data"),
+        (["{data}", "--out", "{data}"], "is the data file"),
         (["{data}", "--out", "scored.txt"], ".jsonl, .csv or .parquet"),
         (["{data}", "--columns", "answer=gold"], "no column 'gold'"),
     ],

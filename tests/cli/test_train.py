@@ -19,11 +19,17 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "orders"
 
 
-def test_init_prints_the_next_commands(tmp_path: Path, capsys: Captured) -> None:
+def test_init_prints_the_next_commands(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["init", str(tmp_path / "my orders")]) == 0
     said = capsys.readouterr().out
     assert f"cd '{tmp_path}/my orders'" in said
     assert "rewardkit train run.yaml" in said
+    assert "pip install" not in said  # everything is installed
+    monkeypatch.setattr("rewardkit.cli.init.find_spec", lambda module: None)
+    assert main(["init", str(tmp_path / "other")]) == 0
+    first, *_ = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert first.startswith("  pip install ")
+    assert first.endswith("[train,view]' pytest") or first.endswith("[train,view] pytest")
     assert main(["init", str(tmp_path / "my orders")]) == 2
     assert "is not empty (README.md, data.jsonl, reward.py, run.yaml, test_reward.py)" in capsys.readouterr().err
 

@@ -113,7 +113,7 @@ def test_without_an_answer_the_request_stays(run: Path, capsys: Any) -> None:
     assert [line.split()[3] for line in out.splitlines()[1:] if line.split()[:1] in (["1"], ["2"])] == ["pending"] * 2
     code, out, _ = update(capsys, str(run), "--cancel")
     assert code == 0
-    assert out == "canceled update 1: rollback\ncanceled update 2: rollback to 0\n"
+    assert out == "canceled update 1: rollback\ncanceled update 2: rollback to version 0\n"
     assert update(capsys, str(run), "--cancel")[1] == "no update is waiting\n"
 
 
@@ -137,6 +137,8 @@ def test_a_run_without_a_training_is_reported(run: Path, capsys: Any) -> None:
     code, out, err = update(capsys, str(run), "--rollback")
     assert (code, out) == (2, "")
     assert "has finished" in err
+    assert f"(rewardkit update {run} reward.py:reward --dry-run)" in err
+    assert f"(rewardkit score {run} --reward reward.py:reward)" in err
     assert Mailbox(run).requests() == []
 
 

@@ -259,12 +259,12 @@ Build = Callable[[], object]
     ("build", "message"),
     [
         (lambda: rk.curriculum([]), "needs at least one stage"),
-        (lambda: wrong(TWO[0]), "the last stage, 'form', cannot end"),
-        (lambda: wrong([form, right]), r"curriculum takes a list of rk.Stage\(name, reward, until=...\), got form"),
-        (lambda: wrong({"form": form}), "curriculum takes a list of rk.Stage"),
+        (lambda: wrong(TWO[0]), "the last stage, 'form', cannot have until="),
+        (lambda: wrong([form, right]), r"curriculum expects a list of rk.Stage\(name, reward, until=...\), got form"),
+        (lambda: wrong({"form": form}), "curriculum expects a list of rk.Stage"),
         (lambda: rk.curriculum([TWO[1], TWO[0]]), "stage 'right' has no until="),
-        (lambda: rk.curriculum([TWO[0]]), "the last stage, 'form', cannot end"),
-        (lambda: rk.curriculum([TWO[0], rk.Stage("form", right)]), "two stages are called 'form'"),
+        (lambda: rk.curriculum([TWO[0]]), "the last stage, 'form', cannot have until="),
+        (lambda: rk.curriculum([TWO[0], rk.Stage("form", right)]), "two stages are named 'form'"),
         (
             lambda: rk.curriculum([TWO[0], rk.Stage("b", short, until=0.3), TWO[1]]),
             r"stage 'b' ends at 0.3, .* 'form', ends at 0.5",
@@ -274,8 +274,8 @@ Build = Callable[[], object]
         (lambda: wrong_stage(form, "form"), "the name of a stage must be a string, got form"),
         (lambda: rk.Stage("a", wrong), r"stage 'a': reward must be a reward.*Call it.*curriculum\(\.\.\.\)"),
         (lambda: rk.Stage("a", form, until=1), r"stage 'a': until=1 .*did you mean 1\.0"),
-        (lambda: rk.Stage("a", form, until=0.0), "stage 'a': until=0, so it never counts"),
-        (lambda: rk.Stage("a", form, until=linear(1.0, 0.0)), "ends at 0, so the stages after it never count in full"),
+        (lambda: rk.Stage("a", form, until=0.0), "stage 'a': until=0, so the stage never counts"),
+        (lambda: rk.Stage("a", form, until=linear(1.0, 0.0)), "ends at 0, so later stages never count in full"),
         (lambda: rk.Stage("a", form, until=30.0), "write an int: 30"),
         (
             lambda: rk.Stage("a", form, until="half"),

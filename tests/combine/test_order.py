@@ -99,13 +99,13 @@ def test_a_reward_that_never_differs_decides_nothing() -> None:
         (lambda: rk.lexicographic(A), "lexicographic needs at least two rewards"),
         (lambda: rk.lexicographic(), "lexicographic needs at least two rewards"),
         (lambda: rk.lexicographic(A, 0.5), "lexicographic: an item must be a reward"),
-        (lambda: rk.lexicographic({A: 1.0, B: 2.0}), "lexicographic takes rewards without weights"),
+        (lambda: rk.lexicographic({A: 1.0, B: 2.0}), "lexicographic expects rewards without weights"),
         (lambda: rk.lexicographic(A, B, levels=0), r"levels must be .* got 0"),
         (lambda: rk.lexicographic(A, B, levels=2.0), "levels must be"),  # type: ignore[arg-type]
         (lambda: rk.lexicographic(A, B, levels=True), "levels must be"),
         (lambda: rk.lexicographic(A, told(1, bounds=(0.0, math.inf))), r"finite bounds.*\.clip\(low, high\)"),
         (lambda: rk.lexicographic(A, told(1, bounds=(-1e308, 1e308))), "finite bounds"),
-        (lambda: rk.lexicographic(*[A] * 12), "12 rewards of 10 levels are more than the trainer.s float32"),
+        (lambda: rk.lexicographic(*[A] * 12), "12 rewards with 10 levels need more values than the trainer.s float32"),
     ],
 )
 def test_invalid_orders_are_refused(build: Any, message: str) -> None:

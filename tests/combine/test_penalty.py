@@ -75,8 +75,8 @@ def test_its_repr_is_its_expression() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: rk.penalty(told(), 0.0), "size must be above 0, got 0"),
-        (lambda: rk.penalty(told(), -0.5), "size must be above 0, got -0.5"),
+        (lambda: rk.penalty(told(), 0.0), "size must be greater than 0, got 0"),
+        (lambda: rk.penalty(told(), -0.5), "size must be greater than 0, got -0.5"),
         (lambda: rk.penalty(told(), math.nan), "penalty: size must be finite"),
         (lambda: rk.penalty(told(), "big"), "penalty: size must be a number"),  # type: ignore[arg-type]
         (lambda: rk.penalty(told(0.0, math.inf)), r"finite bounds.*\.clip\(low, high\)"),

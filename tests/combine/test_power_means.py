@@ -137,11 +137,11 @@ def test_they_are_one_term_with_components_within_the_bounds_of_their_parts() ->
     ("items", "message"),
     [
         ([], "needs at least one reward"),
-        ([told(0, bounds=(-1.0, 1.0))], r"can go down to -1, .*Use \.clip\(0, 1\), or an arithmetic mean"),
+        ([told(0, bounds=(-1.0, 1.0))], r"can score as low as -1, .*Use \.clip\(0, 1\), or an arithmetic mean"),
         ([A - B], "becomes negative|can go down"),
         ([{A: -1.0}], "becomes negative"),
         ([{A: linear(1.0, -0.5)}], "becomes negative"),
-        ([3], "takes rewards"),
+        ([3], "expects rewards"),
         ([A, "b"], "must be a reward"),
     ],
 )

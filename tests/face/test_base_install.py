@@ -69,9 +69,9 @@ EXTRAS = {
     'rewardkit.testing.strategies': "rewardkit.testing.strategies needs",
 }  # fmt: skip
 TRAINERS = {
-    "rk.to_nemo_gym(exact)": "rk.to_nemo_gym makes a class of NeMo Gym",
-    'rk.to_openenv(exact, text="text")': "rk.to_openenv makes a rubric of OpenEnv",
-    "rk.to_verl(exact, manager=True)": "rk.to_verl(reward, manager=True) makes a class of verl",
+    "rk.to_nemo_gym(exact)": "rk.to_nemo_gym creates a NeMo Gym class",
+    'rk.to_openenv(exact, text="text")': "rk.to_openenv creates an OpenEnv rubric",
+    "rk.to_verl(exact, manager=True)": "rk.to_verl(reward, manager=True) creates a verl class",
 }
 WORKS = (
     'rk.set_match("answer", separator=";")',

@@ -293,5 +293,5 @@ def test_a_copy_scores_on_its_own() -> None:
 
 @pytest.mark.parametrize("deadline", [0, -1.0, float("nan")])
 def test_a_deadline_is_a_number_of_seconds(deadline: float) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="deadline= is a number of seconds above 0, got"):
+    with pytest.raises(rk.RewardDefinitionError, match="deadline= must be a number of seconds greater than 0, got"):
         requests(rk.exact("answer"), deadline=deadline)

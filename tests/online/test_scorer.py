@@ -306,7 +306,7 @@ def test_it_is_pickled_without_what_it_has_seen(dumps: Any, tmp_path: Any) -> No
 def test_examples_are_tried_at_once() -> None:
     own = online()
     own.probe([{"answer": 3}, {"answer": "4", "unit": "m"}, {"answer": 3, "prompt": "?"}])
-    with pytest.raises(RewardDefinitionError, match=r"examples= is empty: pass rows of the dataset, such as \[\{"):
+    with pytest.raises(RewardDefinitionError, match=r"examples= is empty: pass rows from the dataset, such as \[\{"):
         own.probe([])
     with pytest.raises(BindingError, match="asks for the column 'answer'"):
         own.probe([{"answer": 3}, {"solution": 3}])
@@ -326,7 +326,7 @@ def test_what_is_no_reward_is_refused() -> None:
         online(0.5)
     with pytest.raises(RewardDefinitionError, match=r"max_failure_rate must be a share from 0\.0 to 1\.0, got 5"):
         online(limits=rk.Limits(max_failure_rate=5, max_error_rate=1.0))
-    with pytest.raises(RewardTypeError, match="record= is the folder of the run"):
+    with pytest.raises(RewardTypeError, match="record= must be the folder of the run"):
         online(record=5)
 
 

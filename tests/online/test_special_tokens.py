@@ -112,6 +112,6 @@ def test_a_token_that_ends_a_text_is_noticed(text: Any, token: str) -> None:
 
 def test_a_scorer_says_so_once() -> None:
     own = RowScorer(rk.length.between(1, 3, unit="characters"), TrainerInputs("any"))
-    with pytest.warns(rk.errors.RewardKitWarning, match=re.escape("any hands over completions with special tokens")):
+    with pytest.warns(rk.errors.RewardKitWarning, match=re.escape("any passes completions with special tokens")):
         own.score([Row("4<|im_end|>")])
     own.score([Row("4<|im_end|>")])

@@ -133,7 +133,7 @@ def test_a_missing_folder_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_file_and_an_invalid_port_are_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "run.json").write_text("{}")
     assert main(["view", str(tmp_path / "run.json"), "--no-browser"]) == 2
-    assert f"is a file: pass the folder that it is in, rewardkit view {tmp_path}" in capsys.readouterr().err
+    assert f"is a file: pass the folder that contains it, as in rewardkit view {tmp_path}" in capsys.readouterr().err
     assert main(["view", str(tmp_path), "--port", "99999", "--no-browser"]) == 2
     assert "from 0 (any free port) to 65535, got 99999" in capsys.readouterr().err
 

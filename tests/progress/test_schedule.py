@@ -110,7 +110,7 @@ def test_clip_limits_values_and_bounds(
 def test_clip_prints_around_its_schedule_and_refuses_swapped_bounds() -> None:
     for clipped in ((1 - RISE).clip(0.2), (2 * RISE).clip(), RISE.clip(0.25, 0.5), (RISE * FALL).clip(0.1, 0.2)):
         assert eval(repr(clipped), vars(rk.schedules)) == clipped
-    for low, high, message in ((1.0, 0.0, "lower bound is above"), (float("nan"), 1.0, "must be finite")):
+    for low, high, message in ((1.0, 0.0, "lower bound is greater than"), (float("nan"), 1.0, "must be finite")):
         with pytest.raises(rk.RewardDefinitionError, match=message):
             RISE.clip(low, high)
     with pytest.raises(TypeError, match="clip's lower bound must be a number"):

@@ -92,7 +92,7 @@ def test_mistakes_raise_errors(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"no reward 'rihgt' .* Did you mean 'right'"):
         import_run(tmp_path, into=tmp_path / "run", weights={"rihgt": 1.0})
     import_run(tmp_path, into=tmp_path / "run")
-    with pytest.raises(RunError, match="already has a run"):
+    with pytest.raises(RunError, match="already contains a run"):
         import_run(tmp_path, into=tmp_path / "run")
     broken = tmp_path / "completions" / "completions_00002.parquet"
     broken.write_bytes(b"PAR1")

@@ -99,7 +99,7 @@ def test_a_batch_without_completions_is_not_recorded(tmp_path: Path) -> None:
 def test_mistakes_of_the_caller_raise_errors(tmp_path: Path) -> None:
     with pytest.raises(RewardKitError, match="a record of 4 completions has 3 prompts"):
         batch(prompts=["a"] * 3)
-    with pytest.raises(RewardKitError, match="the fingerprint names a file"):
+    with pytest.raises(RewardKitError, match="the fingerprint becomes a file name"):
         Version("../../etc")
     with Recorder(tmp_path / "run") as recorder, pytest.raises(RewardTypeError, match="expected a Record"):
         recorder.record({"total": 1.0})  # type: ignore[arg-type]

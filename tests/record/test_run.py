@@ -49,7 +49,7 @@ def test_completions_of_a_prompt_and_of_a_step(tmp_path: Path) -> None:
         run.completions("it's not there")
     with pytest.raises(RunError, match=f"Did you mean '{prompt}'"):
         run.completions(prompt[:-1])
-    with pytest.raises(RunError, match=f"the text of a prompt, .* its id: pass '{prompt}'"):
+    with pytest.raises(RunError, match=f"the text of a prompt, .* id: pass '{prompt}'"):
         run.completions("prompt 0")
     with pytest.raises(RunError, match=r"one step, got \[1, 2\]"):
         run.completions(step=[1, 2])  # type: ignore[arg-type]

@@ -133,7 +133,7 @@ def test_without_environments_the_error_says_what_to_do(reward: rk.Reward) -> No
 
 def test_a_check_must_be_a_function_with_an_argument_for_the_environment() -> None:
     for wrong in (Shop, rk.agents.finished(), "sold", None):
-        with pytest.raises(rk.errors.RewardTypeError, match="takes a function of the environment"):
+        with pytest.raises(rk.errors.RewardTypeError, match="expects a function of the environment"):
             rk.agents.final_state(wrong)  # type: ignore[arg-type]
     with pytest.raises(rk.RewardDefinitionError, match="takes no argument for the environment"):
         rk.agents.final_state(lambda: True)

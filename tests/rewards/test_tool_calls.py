@@ -306,8 +306,8 @@ def test_a_missing_gold_cell_abstains() -> None:
         ({"free": True}, "free must be a number of calls"),
         ({"form": "hermess"}, r'tool_calls: form must be one of "auto", "messages", .* Did you mean'),
         ({"form": None}, "form must be one of"),
-        ({"same": {"a": "near"}}, "same= maps the name"),
-        ({"same": {1: abs}}, "same= maps the name"),
+        ({"same": {"a": "near"}}, "same= must map"),
+        ({"same": {1: abs}}, "same= must map"),
     ],
 )
 def test_options_are_checked(options: Any, problem: str) -> None:

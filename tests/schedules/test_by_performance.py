@@ -212,7 +212,7 @@ def test_the_reward_itself_names_the_component() -> None:
         (lambda: when_reached("a", over=-1), "when_reached: over must be a number of batches"),
         (lambda: when_reached("a", 0.5, fall_back=0.5), "fall_back=0.5 must be below level=0.5"),
         (lambda: track("a", 0.5, 0.5), "low=0.5 must be below high=0.5"),
-        (lambda: track("a", half_life=0), "half_life must be a number of batches above 0"),
+        (lambda: track("a", half_life=0), "half_life must be a number of batches greater than 0"),
         (lambda: track("a", half_life=math.inf), "half_life must be finite"),
     ],
 )

@@ -318,7 +318,7 @@ def test_40_ten_thousand_rows_with_some_bad_golds_do_not_stop_a_run(caplog: pyte
     assert sum(score.scored for score in scores) == 200
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 2  # each value once
-    assert all("cannot read the gold answer of row" in one for one in said)
+    assert all("cannot read the gold answer in row" in one for one in said)
 
 
 def test_40_a_wrong_column_stops_after_64_rows_and_ever_after() -> None:

@@ -60,7 +60,7 @@ def test_any_texts(remote: rk.Reward, texts: list[str], answers: str) -> None:
 
 
 def test_a_bug_raises_as_it_does_here(remote: rk.Reward) -> None:
-    with pytest.raises(rk.errors.RewardBug, match="the served reward has a bug, on row 1"):
+    with pytest.raises(rk.errors.RewardBug, match="the served reward has a bug: it failed on row 1"):
         rk.score(remote, ["42", "raise"], answer=["42"] * 2)
 
 
@@ -146,7 +146,7 @@ def test_another_reward_at_the_same_address_stops() -> None:
         remote = pickle.loads(pickle.dumps(rk.remote(first.url)))
     with (
         serving("acts", port=port),
-        pytest.raises(rk.RunStopped, match="serves another reward"),
+        pytest.raises(rk.RunStopped, match="serves a different reward"),
     ):
         rk.score(remote, ["42"], answer=["42"])
 
@@ -202,13 +202,13 @@ def test_a_server_that_is_gone_fails_the_rows() -> None:
 def test_what_cannot_be_reached_or_is_no_reward_server_is_an_error() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="Start the server first"):
         rk.remote("http://127.0.0.1:9", wait=0.3)
-    with pytest.raises(rk.RewardDefinitionError, match="takes an address"):
+    with pytest.raises(rk.RewardDefinitionError, match="expects an address"):
         rk.remote("host:8000")
-    with pytest.raises(rk.RewardDefinitionError, match="above 0"):
+    with pytest.raises(rk.RewardDefinitionError, match="greater than 0"):
         rk.remote("http://127.0.0.1:9", deadline=0)
     with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()
-        with pytest.raises(rk.RewardKitError, match=r"answers no JSON|refuses"):
+        with pytest.raises(rk.RewardKitError, match=r"did not return JSON|rejects"):
             rk.remote(f"http://127.0.0.1:{other.server_port}", wait=2)
         other.shutdown()
 

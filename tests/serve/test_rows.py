@@ -19,7 +19,7 @@ GOOD = {"completion": "42", "columns": {"answer": "42"}}
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ({"completion": "42"}, "must have the same columns: one has none, another one answer"),
+        ({"completion": "42"}, "must have the same columns: one row has none, another one answer"),
         ({"completion": "die", "columns": {"answer": "42"}}, "its worker process died 3 times"),
     ],
 )

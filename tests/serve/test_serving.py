@@ -178,7 +178,7 @@ def test_rewards_that_cannot_be_served_are_refused(name: str, said: str) -> None
 
 @pytest.mark.slow
 def test_other_machines_need_a_token() -> None:
-    with pytest.raises(RuntimeError, match="requests need a token"), serving("reward", "--host", "0.0.0.0"):
+    with pytest.raises(RuntimeError, match="requests must have a token"), serving("reward", "--host", "0.0.0.0"):
         pass
     with serving("reward", REWARDKIT_TOKEN="secret") as running:
         assert running.post("/score", {"rows": []})[0] == 401

@@ -102,7 +102,7 @@ def test_a_file_that_changes_meanwhile_is_not_scored_with(tmp_path: Path) -> Non
         fatal = {"rows": [{"completion": "die"}], "deadline": 2}
         until(lambda: running.post("/score", fatal)[0] != 200)  # each worker has died and found the other file
         status, said = running.post("/score", fatal)
-        assert (status, "has changed since the server was started" in json.dumps(said)) == (503, True)
+        assert (status, "has changed since the server started" in json.dumps(said)) == (503, True)
         assert running.get("/readyz")[0] == 503
         file.write_text(SCORES.format(value=0.5), encoding="utf-8")
         assert scored_again(running)

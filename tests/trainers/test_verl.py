@@ -256,7 +256,7 @@ def test_a_manager_that_a_reward_model_would_replace_is_refused(tmp_path: Path) 
     async def made() -> Any:
         return worker_of(config)
 
-    with pytest.raises(RewardDefinitionError, match="never asks this reward manager"):
+    with pytest.raises(RewardDefinitionError, match="never calls this reward manager"):
         asyncio.run(made())
 
 

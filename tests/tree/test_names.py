@@ -157,7 +157,7 @@ def test_all_primitives_have_a_name_that_only_those_before_them_decide(rewards: 
 def test_derived_names_are_those_of_notes_faults_errors_and_schedules() -> None:
     tree = ANSWER + rk.schedules.when_reached("number_price", 0.5) * A + PRICE
     table = rk.score(tree, ["42", "dunno"], answer=[42, 42], price=[42, 42])
-    with pytest.raises(rk.RewardDefinitionError, match="Pass the name to the schedule, 'number_price'"):
+    with pytest.raises(rk.RewardDefinitionError, match="Pass the name 'number_price'"):
         Scorer(ANSWER + rk.schedules.when_reached(PRICE, 0.5) * A + PRICE)
     assert table.notes["number_price"] == ["", "no number found"]
     assert table.components["number_price"].values.tolist() == [1.0, 0.0]

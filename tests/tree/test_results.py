@@ -116,7 +116,10 @@ def test_wide_bounds_still_refuse_what_is_not_finite_in_float32(bounds: tuple[fl
     reward = rk.reward(name="r", bounds=bounds, on_error=0.0)(lambda completion: values[completion])
     table = rk.score(reward, list(values))
     assert table.outcomes["r"].tolist() == ["scored", "scored", *["errored"] * 4]
-    assert "returned 1e+39, which is too large for the float32 of trainers" in table.notes["r"][4]
+    assert (
+        "returned 1e+39, which is too large for float32, the number type of trainers. Scale down the score"
+        in table.notes["r"][4]
+    )
     alone = rk.score(reward, ["huge"])
     assert alone.outcomes["r"].tolist() == ["errored"]
 

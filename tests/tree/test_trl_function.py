@@ -384,7 +384,7 @@ def test_decimals_pass() -> None:
 
 def test_from_trl_refuses_everything_except_functions() -> None:
     for value in (short, "org/model", 3, Length, torch.nn.Linear(1, 1)):
-        with pytest.raises(RewardTypeError, match="from_trl takes a TRL reward function"):
+        with pytest.raises(RewardTypeError, match="from_trl expects a TRL reward function"):
             rk.from_trl(value)  # type: ignore[arg-type]
 
 
@@ -465,7 +465,7 @@ def test_a_function_in_another_process_cannot_take_the_trainers_objects(argument
     function = eval(f"lambda completions, {argument}=None: []")
     with pytest.raises(rk.RewardDefinitionError, match=rf"reward 'f' takes '{argument}'.*make the function async"):
         rk.from_trl(function, "f", timeout=1.0)
-    with pytest.raises(rk.RewardDefinitionError, match="timeout must be seconds above 0"):
+    with pytest.raises(rk.RewardDefinitionError, match="timeout must be a number of seconds greater than 0"):
         rk.from_trl(integers, timeout=0.0)
     with pytest.raises(rk.errors.RewardBug, match="logs 'own', but with timeout= it runs in another process"):
         rk.score(rk.from_trl(trl_functions.logging_function, timeout=60.0), ["a"])

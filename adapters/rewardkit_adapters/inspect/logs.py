@@ -50,7 +50,7 @@ def _zstandard(path: Path, info: zipfile.ZipInfo) -> bytes:
         import zstandard
     except ImportError as error:
         raise MissingExtraError(
-            f"{path} is compressed with Zstandard, which zipfile reads only from Python 3.14 on. Install it: "
+            f"{path} is compressed with Zstandard, which zipfile reads only in Python 3.14 and later. Install it: "
             f"{install_command('inspect')}, or convert the log: inspect log convert --to json --output-dir logs {path}"
         ) from error
     with path.open("rb") as file:
@@ -168,17 +168,17 @@ _SAMPLE = re.compile(r"samples/(?P<id>.*)_epoch_(?P<epoch>\d+)\.json", re.DOTALL
 
 
 def from_inspect_log(path: str | Path) -> list[dict[str, Any]]:
-    """Return the samples of an inspect_ai log as rows, for ``rk.score``, ``rk.Trajectory`` or a data file.
+    """Return the samples in an inspect_ai log as rows, for ``rk.score``, ``rk.Trajectory``, or a data file.
 
     ``rewardkit score run.eval --reward reward.py:reward`` reads a log the same way. The columns:
 
-    - ``id``, ``epoch``, ``target``, ``choices`` and ``metadata``: as in the log.
+    - ``id``, ``epoch``, ``target``, ``choices``, and ``metadata``: as in the log.
     - ``prompt`` and ``completion``: chat messages in OpenAI's format. The completion starts with the first message that
-      the model generated. Examples in the prompt stay there.
+      the model generated. Examples in the prompt stay in the prompt.
     - ``stop_reason``: the stop reason of the last output, such as ``"stop"`` or ``"max_tokens"``; ``limit``: the limit
       that ended the sample, such as ``"message"``, or None.
     - ``scores``: a mapping from each scorer's name to its value.
-    - ``error``: why the sample failed in inspect_ai, or None. Its completion ends at the failure.
+    - ``error``: why the sample failed in inspect_ai, or None. The sample's completion ends at the failure.
 
     Args:
         path: a ``.eval`` or ``.json`` log.
@@ -221,7 +221,7 @@ def _read_archive(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        raise DataError(f"{path}: not a log of inspect_ai ({error})") from None
+        raise DataError(f"{path}: not an inspect_ai log ({error})") from None
     with archive:
         names = archive.namelist()
         header = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
@@ -244,7 +244,7 @@ def _parse_object(path: Path, name: str, data: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: {name} is not JSON ({error}): {shorten(data[:200])}") from None
     if not isinstance(value, Mapping):
-        raise DataError(f"{path}: {name} is not an object but {shorten(value)}: this is not a log of inspect_ai")
+        raise DataError(f"{path}: {name} is not an object but {shorten(value)}: this is not an inspect_ai log")
     return value
 
 

@@ -168,7 +168,7 @@ def number(value: Any) -> float:
     converted = _number(value)
     if converted is None:
         raise InvalidReturn(
-            f"returned the value {shorten(value)}, which inspect_ai's metrics cannot turn into a number either",
+            f"returned the value {shorten(value)}, which inspect_ai's metrics cannot convert to a number either",
             "Pass value=, a function that does: rk.from_inspect(scorer, value={'A': 1.0, 'B': 0.0}.get)",
         )
     return converted
@@ -200,7 +200,7 @@ def _pick_value(value: Any, pick: Pick) -> Any:
         return value
     else:
         raise InvalidReturn(
-            f"returned the value {shorten(value)}, of which value={pick!r} picks nothing", "Drop value="
+            f"returned the value {shorten(value)}, but value={pick!r} selects nothing from it", "Drop value="
         )
     if pick is None and len(keys) == 1:
         pick = keys[0]
@@ -405,8 +405,8 @@ class Call:
                 raise _classify_error(error) from error
         if sandboxes.asked:
             raise RunStopped(
-                "the scorer asks for the sandbox of a sample, which a completion lacks. Score it in inspect_ai, or "
-                "test code with rk.code_tests"
+                "the scorer needs the sandbox of a sample, which a completion does not have. Score it in inspect_ai, "
+                "or test code with rk.code_tests"
             )
         try:
             return convert_score(score, self.value, state.output.completion)
@@ -447,22 +447,22 @@ def from_inspect(
 
     ``rk.from_inspect(includes())`` gives 1.0 to ``It is 4.`` if the column "target" is ``4``.
 
-    The scorer gets a TaskState: the prompt as input, prompt and completion as messages, the last assistant message as
-    output, the columns as metadata (and the entries of a column "metadata"), "id", "epoch" and "choices". Choices are
-    marked as the solver ``multiple_choice`` marks them. "C", "P", "I" and "N" count 1.0, 0.5, 0.0 and 0.0, as in
+    The scorer receives a TaskState: the prompt as input, prompt and completion as messages, the last assistant message
+    as output, the columns as metadata (and the entries of a column "metadata"), "id", "epoch" and "choices". Choices
+    are marked as the solver ``multiple_choice`` marks them. "C", "P", "I" and "N" count 1.0, 0.5, 0.0 and 0.0, as in
     inspect_ai's metrics. The numbers of a dict or list are parts. Answer and explanation are the note.
 
-    An unscored (NaN) or missing score abstains. With the reason "grader_failed" or "scoring_failed", or if a model's
-    service is down, the completion has no score. The outcome is ``failed``.
+    If the score is NaN (unscored) or missing, the reward abstains. If the reason is "grader_failed" or
+    "scoring_failed", or if a model's service is down, the completion has no score, and the outcome is ``failed``.
 
     Args:
         scorer: an async function ``score(state, target)``, the result of calling a ``@scorer`` function.
-        name: the name of the component, by default the scorer's name.
-        target: the column of the target, a string or a list of strings. If the cell is None, the reward abstains. Pass
-            None for a scorer that reads no target.
-        value: for scores that are a dict or a list: the key or the index of the number to use. Or a function of the
+        name: the component's name, by default the scorer's name.
+        target: the column with the target, a string or a list of strings. If the cell is None, the reward abstains.
+            Pass None for a scorer that reads no target.
+        value: for scores that are a dict or a list: the key or the index of the number to use, or a function of the
             value that returns a number, a letter, or None to abstain.
-        on_error: the score if the scorer raises. By default, an exception stops the run.
+        on_error: the score if the scorer raises an exception. By default, an exception stops the run.
 
     Raises:
         RewardTypeError: `scorer` is not an inspect_ai scorer.
@@ -471,7 +471,7 @@ def from_inspect(
     """
     if isinstance(scorer, (Reward, Schedule, type, str)) or not callable(scorer):
         raise RewardTypeError(
-            f"from_inspect: expected a scorer of inspect_ai, got {shorten(scorer)} ({type(scorer).__name__})"
+            f"from_inspect: expected a scorer from inspect_ai, got {shorten(scorer)} ({type(scorer).__name__})"
         )
     label = _unqualified(scorer)
     if not is_async(scorer):
@@ -481,7 +481,7 @@ def from_inspect(
             f"{hint or 'A scorer is async def score(state, target)'}"
         )
     if not hashable(scorer):
-        raise RewardTypeError(f"from_inspect: {label} is not hashable, which a reward must be. Pass a function")
+        raise RewardTypeError(f"from_inspect: {label} is not hashable, but a reward must be. Pass a function")
     fixed = None if on_error is None else policy_number(label, "on_error", on_error)
     options = [f"{key}={option!r}" for key, option in (("name", name), ("value", value)) if option is not None]
     options += [f"target={target!r}"] if target != "target" else []

@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -58,14 +58,14 @@ class Request:
         if self.kind == "reward":
             return self.target
         if self.kind == "rollback":
-            return "rollback" if self.to is None else f"rollback to {self.to}"
+            return "rollback" if self.to is None else f"rollback to version {self.to}"
         pairs = [f"{kind}.{name}={value}" for kind, values in self.numbers.items() for name, value in values.items()]
         return ", ".join(pairs)
 
-    def change(self, replaced: Mapping[str, Mapping[str, Any]]) -> str:
-        """Describe the applied request; new numbers are described with the values that they `replaced`."""
+    def change(self, replaced: Mapping[str, Mapping[str, Any]], to: int | None = None) -> str:
+        """Describe the applied request: the values that new numbers `replaced`, the version `to` of a rollback."""
         if not replaced:
-            return str(self)
+            return str(self if to is None else replace(self, to=to))
         return ", ".join(
             f"{kind}.{name}: {self.numbers[kind][name]} replaces {value}"
             for kind, values in replaced.items()

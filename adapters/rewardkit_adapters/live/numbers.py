@@ -46,7 +46,7 @@ def parse_weight(text: object) -> Weight:
     if not isinstance(text, str):
         return as_weight(text)
     if len(text) > LONGEST:
-        raise RewardDefinitionError(f"a schedule has at most {LONGEST:,} characters, got {len(text):,}")
+        raise RewardDefinitionError(f"a schedule can have at most {LONGEST:,} characters, got {len(text):,}")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -94,7 +94,7 @@ def _evaluate_call(node: ast.Call, depth: int) -> Any:
     options: dict[str, Any] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise RewardDefinitionError(f"{_shown_expression(node)}: ** is not allowed. Write the options out")
+            raise RewardDefinitionError(f"{_shown_expression(node)}: ** is not allowed. Write out the options")
         options[keyword.arg] = _value(keyword.value, depth + 1)
     function = node.func
     if isinstance(function, ast.Attribute) and function.attr == "clip":

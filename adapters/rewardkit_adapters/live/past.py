@@ -73,7 +73,7 @@ def _load_version(mailbox: Mailbox, update: int) -> Reward:
     if request is None or answer is None or answer.status != "applied":
         applied = [candidate.update for candidate in mailbox.requests() if _is_applied(mailbox, candidate.update)]
         raise RewardKitError(
-            f"{run} has no version {update}. Versions that were active: {', '.join(map(str, [0, *applied]))}"
+            f"{run} has no version {update}. Versions that have been active: {', '.join(map(str, [0, *applied]))}"
         )
     if request.kind == "rollback":
         return _load_version(mailbox, answer.to or 0)

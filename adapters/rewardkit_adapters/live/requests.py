@@ -14,23 +14,23 @@ from rewardkit_adapters.live.mailbox import Mailbox, Request
 
 
 def get_config(run: Any) -> dict[str, Any]:
-    """Return the active reward of a training that records to `run`.
+    """Return the active reward of a training run that records to `run`.
 
     ::
 
         rk.get_config("runs/x")["weights"]  # {"exact": 0.7, "style": "linear(0.0, 0.3, start=0.0, end=0.5)"}
 
     Args:
-        run: the folder of the record, or the result of ``rk.open_run``.
+        run: the run's folder, or the result of ``rk.open_run``.
 
     Returns:
         ``version`` (the number of the update, 0 for the script's own reward), ``fingerprint``, ``reward`` (as text),
         ``said`` (the request), ``since`` (the first step to which it applies), ``components``, and the numbers that can
-        be changed, each as name -> number, or schedule as text: ``weights``, ``thresholds``, ``schedules`` (the ends of
-        the stages of a curriculum).
+        be changed, each as a mapping from name to number, or to a schedule as text: ``weights``, ``thresholds``, and
+        ``schedules`` (the ends of curriculum stages).
 
     Raises:
-        RewardKitError: no training that takes updates has recorded there.
+        RewardKitError: the folder has no training run that accepts updates.
     """
     mailbox = mailbox_of(run)
     current = mailbox.current()
@@ -57,23 +57,23 @@ def update_config(
     rollback: bool | int = False,
     wait: float | None = None,
 ) -> dict[str, Any]:
-    """Ask a training to use another reward, other numbers, or the previous version.
+    """Ask a training run to use another reward, other numbers, or the previous version.
 
     ::
 
         rk.update_config("runs/x", weights={"exact": 0.5, "style": "linear(0.0, 0.3, end=0.5)"}, wait=60)
 
-    The training tries the change on its last batch and applies it at the next step, or refuses it and continues
-    unchanged.
+    The training run tries the change on its last batch. It then applies the change at the next step, or rejects it and
+    continues unchanged.
 
     Args:
-        run: the folder of the record, or the result of ``rk.open_run``.
+        run: the run's folder, or the result of ``rk.open_run``.
         reward: ``path.py:name`` or ``module:name``; its current code is copied.
         weights: component -> number, or a schedule as text.
         thresholds: gate -> number, or a schedule as text.
-        schedules: stage of a curriculum -> its end: a position or a schedule.
-        rollback: True for the previous version; or the number of a version, 0 for the script's own reward.
-        wait: seconds to wait for the answer; None to return at once.
+        schedules: curriculum stage -> the stage's end: a position or a schedule.
+        rollback: True for the previous version, or the number of a version; 0 is the script's own reward.
+        wait: seconds to wait for the reply; None to return at once.
 
     Returns:
         ``update`` (the number), ``status`` (applied, refused, or pending), ``reason``, ``step``, ``before``,
@@ -84,7 +84,7 @@ def update_config(
     Raises:
         RewardDefinitionError: there is no change, or several that cannot be combined; a name is unknown; the code
             cannot be read, or has the name of an installed module.
-        RewardKitError: no training that takes updates has recorded there, or it has finished.
+        RewardKitError: the folder has no training run that accepts updates, or the run has finished.
     """
     mailbox = mailbox_of(run)
     request = send_request(
@@ -117,7 +117,7 @@ def send_request(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any
     if state_of(mailbox) == "finished":
         folder, target = shlex.quote(str(mailbox.folder.parent)), shlex.quote(reward or "reward.py:reward")
         raise RewardKitError(
-            f"the training of {folder} has finished, so its reward cannot change. Try a reward on its last batch "
+            f"the training run in {folder} has finished, so its reward cannot change. Try a reward on its last batch "
             f"(rewardkit update {folder} {target} --dry-run) or on the whole record (rewardkit score {folder} "
             f"--reward {target})"
         )

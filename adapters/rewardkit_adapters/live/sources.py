@@ -69,8 +69,8 @@ def _check_names(files: Iterable[str]) -> None:
         origin = getattr(sys.modules.get(top), "__file__", None)
         if top in sys.stdlib_module_names or (origin is not None and is_installed(Path(origin).resolve())):
             raise RewardDefinitionError(
-                f"{file} has the name of the installed module {top!r}, which it would replace in the whole training. "
-                "Rename it"
+                f"{file} has the name of the installed module {top!r}, which it would replace in the whole training "
+                "run. Rename the file"
             )
 
 
@@ -147,7 +147,7 @@ def write_sources(files: Sources, folder: Path) -> None:
     for name, text in files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise RewardDefinitionError(f"{shorten(name)} leads out of the folder of the update")
+            raise RewardDefinitionError(f"{shorten(name)} is outside the folder of the update")
         if _holds(path, text):
             continue
         path.parent.mkdir(parents=True, exist_ok=True)

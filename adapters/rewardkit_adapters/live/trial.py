@@ -145,7 +145,7 @@ def _check_failures(scorer: Scorer, table: ScoreTable) -> None:
     ):
         reasons = [reason for component, reason in golds if component == name]
         if reasons and not readable and name not in tolerant(scorer):
-            raise CoercionError(f"reward {name!r} reads no gold answer of the last batch: {reasons[0]}")
+            raise CoercionError(f"reward {name!r} reads no gold answer in the last batch: {reasons[0]}")
         failures = int(((column.codes == FAILED) | (column.codes == ERRORED)).sum() - unparsable)
         if 2 * failures > evaluated - unparsable:
             reasons = [fault.reason for fault in table.faults if fault.component == name and not fault.unparsable]
@@ -182,7 +182,7 @@ def run_trial_in_child(code: Code, folder: Path, layout: RewardColumns, sample: 
     try:
         answer: TrialScores | str = call.result()
     except TimeoutError:
-        raise RewardKitError(f"it did not finish the last batch within {seconds:g} s and was killed") from None
+        raise RewardKitError(f"the reward did not finish the last batch within {seconds:g} s and was killed") from None
     except WorkerDied as error:
         raise RewardKitError(f"its process {error}") from None
     except Exception as error:

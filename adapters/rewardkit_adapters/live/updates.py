@@ -91,7 +91,7 @@ class Versions:
             return request.to
         origin = self._origin(now.update)
         if origin == 0:
-            raise RewardKitError("the active reward is the script's own, so there is nothing to go back to")
+            raise RewardKitError("the active reward is the script's original reward, so there is nothing to go back to")
         answer = self._mailbox.answer(origin)
         return self._origin(answer.before if answer is not None else 0)
 
@@ -232,8 +232,8 @@ class Updates:
             names = version.layout(evaluator.layout.columns).names
             if scoring and names != evaluator.layout.names:
                 raise RewardFailure(
-                    f"this run resumes with version {saved} of its reward, which has other columns. Pass "
-                    "callbacks=[funcs.callback()] to the trainer, so that they exist before the first batch"
+                    f"this run resumes with version {saved} of its reward, which has different columns. Pass "
+                    "callbacks=[funcs.callback()] to the trainer, so that the columns exist before the first batch"
                 )
             self._adopt(evaluator, version, trainer, state)
         if trainer.is_main:
@@ -338,7 +338,7 @@ class Updates:
         if trainer.is_main:
             step = state.global_step
             replaced = replaced_values(before.reward, request.numbers)
-            change = request.change(replaced)
+            change = request.change(replaced, verdict.to)
             message = f"reward version {version.update} is active from step {step}: {change}"
             _LOG.info("%s", message)
             if evaluator.recording is not None:
@@ -393,7 +393,9 @@ class Updates:
         self, evaluator: Evaluator, trainer: Trainer, request: Request, to: int | None, records: Records
     ) -> Look:
         if self._last is None:
-            raise RewardKitError("there is no batch yet to try it on. Send it again after the first step")
+            raise RewardKitError(
+                "there is no batch yet to try the update on. Send the update again after the first step"
+            )
         batch, scored, normalization, schedule_states = self._last
         before = self._after or TrialScores(tuple(scored.table.terms), means_of(scored.table), scored.totals)
         sample = Sample(

@@ -295,32 +295,34 @@ def from_openenv(
 
         reward = rk.gate(when=rk.tags("code"), then=rk.from_openenv(rubric, step))
 
-    A ``WeightedSum`` becomes the weighted sum of its rubrics, each a component with the name of its class, and a
-    ``Sequential`` that begins with Gates becomes a gate. Any other rubric is one component that OpenEnv computes, with
-    the scores of the inner rubrics as parts. A rubric that returns None abstains. If a service is down (connection
+    A ``WeightedSum`` becomes the weighted sum of its rubrics, each of which becomes a component named after its class.
+    A ``Sequential`` that begins with Gates becomes a gate. Any other rubric is one component that OpenEnv computes,
+    with the scores of the inner rubrics as parts. A rubric that returns None abstains. If a service is down (connection
     errors, rate limits), the completion has no score.
 
     Args:
         rubric: an instance, sync or async.
-        step: returns the action and the observation of a completion, or a list of such pairs for an episode, whose last
-            score counts. Its arguments are bound by name, as with ``@rk.reward``. By default, the action is the text,
-            and the observation has ``done=True`` and the columns as attributes and in ``metadata``.
-        reset: called with the rubric before each completion, after the rubric and all rubrics inside it were reset.
-            Further arguments are bound by name: ``lambda rubric, answer: rubric.set_expected(answer)``.
-        name: the name of the component; a sum becomes one term with that name.
+        step: a function that returns the action and the observation for a completion, or a list of such pairs for an
+            episode, in which the last score counts. Its arguments are bound by name, as with ``@rk.reward``. By
+            default, the action is the text, and the observation has ``done=True`` and the columns as attributes and in
+            ``metadata``.
+        reset: a function that is called with the rubric before each completion, after the rubric and all rubrics inside
+            it were reset. Additional arguments are bound by name: ``lambda rubric, answer:
+            rubric.set_expected(answer)``.
+        name: the component's name; a sum becomes one term with this name.
         bounds: the lowest and the highest score; rubrics declare none.
 
     Raises:
         RewardTypeError: `rubric` is not a rubric, or cannot be hashed.
-        RewardDefinitionError: an argument of `step` or `reset`, or `bounds`, is not valid.
+        RewardDefinitionError: an argument of `step` or `reset` is invalid, or `bounds` are invalid.
     """
     if not is_rubric(rubric):
         hint = f" Pass an instance: from_openenv({rubric.__name__}(...))" if isinstance(rubric, type) else ""
         raise RewardTypeError(
-            f"from_openenv: expected a rubric of OpenEnv, got {shorten(rubric)} ({type(rubric).__name__}).{hint}"
+            f"from_openenv: expected an OpenEnv rubric, got {shorten(rubric)} ({type(rubric).__name__}).{hint}"
         )
     if not all(map(hashable, (rubric, step, reset))):
-        raise RewardTypeError("from_openenv: the rubric, step= and reset= must be hashable, as every part of a reward")
+        raise RewardTypeError("from_openenv: the rubric, step=, and reset= must be hashable, as every part of a reward")
     for ignored in ignored_forwards(rubric):
         warn(
             f"{ignored} overrides forward, which OpenEnv never calls: the container's own __call__ computes the score. "
@@ -330,7 +332,7 @@ def from_openenv(
     if uncalled:
         method = uncalled[0].partition(".")[2]
         warn(
-            f"from_openenv: an environment calls {', '.join(uncalled)} at its reset, and nothing does so here: the "
+            f"from_openenv: an environment calls {', '.join(uncalled)} at its reset, but nothing does so here: the "
             "rubric is reset before each completion. Pass reset=, such as lambda rubric, answer: "
             f"rubric.{method}(answer)"
         )

@@ -42,30 +42,30 @@ def to_openenv(
             def __init__(self):
                 super().__init__(rubric=rk.to_openenv(reward, text="message"))
 
-    The rubric's children are the terms and the components, ``components/<name>``: ``named_rubrics()`` lists them, each
-    with its ``last_score`` and hooks. A completion that cannot be scored gets None, which is ``"reward": null`` for the
-    client.
+    The rubric's children are the terms and the components (``components/<name>``). ``named_rubrics()`` lists them, each
+    with its own ``last_score`` and hooks. A completion that cannot be scored gets None, which is ``"reward": null`` for
+    the client.
 
     Call `to_openenv` in ``__init__``, so that each session has its own ``last_score``. Rubrics with equal rewards and
     options share everything else.
 
     Args:
         reward: a reward, a plain function, or a list of them.
-        text: the field of the action that holds the completion, or a function of action and observation that returns
-            the completion: a text, or a list of messages.
-        columns: a function of action and observation that returns the columns; "prompt" is the prompt. By default, they
-            are the fields of the observation and the entries of its ``metadata``, which OpenEnv does not send to the
-            client.
-        numbers: the field of the observation that gets the numbers of all terms and components,
-            ``dict[str, float | None]``, so that the client receives them.
-        asynchronous: True if the environment scores in ``step_async``, so that the rubric has to be awaited.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
-        deadline: seconds after which a completion counts as unscorable; None waits as long as the reward takes.
-        special_tokens: a tokenizer or a list of texts to remove from completions.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored completions above which every further completion
-            raises an error, because training on such scores teaches nothing.
+        text: the field of the action that holds the completion, or a function of the action and the observation that
+            returns the completion: a text, or a list of messages.
+        columns: a function of the action and the observation that returns the columns; "prompt" is the prompt. By
+            default, the columns are the observation's fields and the entries in its ``metadata``, which OpenEnv does
+            not send to the client.
+        numbers: the observation field that receives the numbers for all terms and components, ``dict[str, float |
+            None]``, so that the client receives them.
+        asynchronous: True if the environment scores in ``step_async``, so that the rubric must be awaited.
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
+        deadline: seconds after which a completion counts as unscorable; with None, there is no limit.
+        special_tokens: a tokenizer, or a list of texts, to remove from completions.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored completions above which every further completion
+            raises an error, because training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -78,7 +78,7 @@ def to_openenv(
         from rewardkit_adapters.openenv.rubrics import AsyncRewardRubric, RewardRubric
     except ImportError as error:
         raise MissingExtraError(
-            f"rk.to_openenv makes a rubric of OpenEnv, but OpenEnv cannot be imported ({error}). Install it: pip "
+            f"rk.to_openenv creates an OpenEnv rubric, but OpenEnv cannot be imported ({error}). Install it: pip "
             "install openenv-core"
         ) from error
 

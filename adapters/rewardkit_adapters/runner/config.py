@@ -168,9 +168,9 @@ class Rows(Part):
     @model_validator(mode="after")
     def _one_template(self) -> Rows:
         if self.prompt is not None and self.messages is not None:
-            raise ValueError("prompt and messages exclude each other: delete one of them")
+            raise ValueError("prompt and messages cannot be combined: delete one of them")
         if self.path is not None and self.reasoning_gym is not None:
-            raise ValueError("path and reasoning_gym exclude each other: delete one of them")
+            raise ValueError("path and reasoning_gym cannot be combined: delete one of them")
         return self
 
 
@@ -181,7 +181,7 @@ class DatasetConfig(Rows):
     def _one_source(self) -> DatasetConfig:
         if self.path is None and self.reasoning_gym is None:
             raise ValueError(
-                "no path: write a file, a folder or a hub id (path: data.jsonl), or a task (reasoning_gym: gcd)"
+                "no path: write a file, a folder, or a hub id (path: data.jsonl), or a task (reasoning_gym: gcd)"
             )
         of_others = ("name", "split", "revision") if self.path is None else ("size", "seed", "options")
         misplaced = [name for name in of_others if getattr(self, name) not in (None, {})]
@@ -237,7 +237,7 @@ def _parse_requirement(package: str) -> Requirement:
         return Requirement(package)
     except InvalidRequirement as error:
         reason = str(error).partition("\n")[0]
-        raise ValueError(f"{package!r} is not a package as pip takes it, such as sympy>=1.12: {reason}") from None
+        raise ValueError(f"{package!r} is not a package requirement for pip, such as sympy>=1.12: {reason}") from None
 
 
 def _missing(requirement: Requirement) -> str:
@@ -348,7 +348,7 @@ class EvalConfig(Part):
         if len(sources) != 1:
             raise ValueError(
                 f"the held-out prompts have {' and '.join(sources) or 'no source'}: write exactly one of dataset, "
-                "split and hold_out"
+                "split, and hold_out"
             )
         return self
 

@@ -107,7 +107,9 @@ def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
         ConfigError: the text is not YAML, has a duplicate key, or is too large once its aliases are expanded.
     """
     if len(text) > MOST_CHARACTERS:
-        raise ConfigError(f"{source} has {len(text):,} characters: a configuration has at most {MOST_CHARACTERS:,}")
+        raise ConfigError(
+            f"{source} has {len(text):,} characters, but a configuration can have at most {MOST_CHARACTERS:,}"
+        )
     if _DIRECTIVE.search(text):
         raise ConfigError(
             f"{source}: a line starts with %. Remove it: the file is read as YAML 1.2, without directives"
@@ -316,7 +318,7 @@ def _entry(container: Any, part: str | int, key_path: Place, text: str) -> Any:
     if isinstance(container, list) and isinstance(part, int) and part < len(container):
         return container[part]
     size = f"a list of {len(container)}" if isinstance(container, list) else shown(container)
-    raise ConfigError(f"--set {text}: there is no {path_text(key_path)}; {path_text(key_path[:-1])} is {size}")
+    raise ConfigError(f"--set {text}: there is no {path_text(key_path)}, because {path_text(key_path[:-1])} is {size}")
 
 
 def _build_config(data: dict[str, Any], base: Path, source: str, position_texts: Mapping[Place, str]) -> RunConfig:

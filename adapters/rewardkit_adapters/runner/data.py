@@ -222,7 +222,7 @@ def _make_dataset(columns: dict[str, list[Any]], locations: Sequence[str] = ()) 
             if (row := _first_unlike(values)) is not None:
                 raise ConfigError(
                     f"column {name!r}, {_location(row, locations)}: {shorten(values[row])} is invalid Unicode, or has "
-                    f"another type than {_location(0, locations)} ({error}). Fix the cell"
+                    f"a different type from {_location(0, locations)} ({error}). Fix the cell"
                 ) from None
         raise
 
@@ -524,7 +524,7 @@ def _hold_out_rows(rows: Rows, count: int, seed: int) -> tuple[Rows, Rows]:
     if not groups:
         raise ConfigError(
             f"eval.hold_out: {count} held-out rows leave none to train on, because there are {len(rows.dataset)} with "
-            f"{len(by_prompt)} different prompts. Lower it"
+            f"{len(by_prompt)} different prompts. Lower hold_out"
         )
     return rows.select(sorted(number for group in groups for number in group)), rows.select(sorted(held_out))
 

@@ -123,7 +123,7 @@ def folder_of(config: RunConfig, name: str) -> Path | None:
             return complete[-1].path
         if (output / MODEL).is_dir():
             return output / MODEL
-        raise ConfigError(f"{output} has no complete checkpoint. Train first, or pass --checkpoint start")
+        raise ConfigError(f"{output} has no complete checkpoint. Train first, or pass --evaluate start")
     folder = Path(name).expanduser()
     if (folder / "config.json").exists() or (folder / "adapter_config.json").exists():
         return folder
@@ -165,7 +165,9 @@ def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> Run
 
     eval_config = config.eval
     if config.environment is not None:
-        raise ConfigError("a run with an environment is not evaluated: the answers would be generated without tools")
+        raise ConfigError(
+            "a run with an environment cannot be evaluated, because the answers would be generated without tools"
+        )
     if split is None and eval_config is None:
         raise ConfigError("there are no held-out prompts: pass --split, or write eval: {...}")
     if split is not None:

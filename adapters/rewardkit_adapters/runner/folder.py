@@ -43,7 +43,7 @@ def lock_folder(output: Path) -> Iterator[None]:
     """Create the folder if needed, and lock it inside the `with` block. The lock ends with the process.
 
     Raises:
-        ConfigError: another process trains in the folder, or it cannot be written to.
+        ConfigError: another process is training in the folder, or it cannot be written to.
     """
     from filelock import FileLock, Timeout
 
@@ -53,7 +53,8 @@ def lock_folder(output: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         raise ConfigError(
-            f"another process trains in {output}. Wait until it ends, or choose another folder with --output DIR"
+            f"another process is training in {output}. Wait until it finishes, or choose another folder with --output "
+            "DIR"
         ) from None
     except NotImplementedError:  # the file system does not support locks
         pass

@@ -89,7 +89,7 @@ def _check_installed(config: RunConfig) -> None:
     }
     for package, (key, is_needed) in requirements.items():
         if is_needed and find_spec(package) is None:
-            alternative = "; or write vllm: null to generate with transformers" if package == "vllm" else ""
+            alternative = ", or write vllm: null to generate with transformers" if package == "vllm" else ""
             raise MissingExtraError(
                 f"{key} needs {package}, which is not installed: pip install {package}{alternative}"
             )

@@ -270,7 +270,7 @@ class Attempt:
                     environment_factory=None if environment is None else functions.environments(environment),
                 )
         except (ValueError, TypeError, OSError, ImportError) as error:
-            raise ConfigError(f"TRL cannot make the trainer: {_readable(error)}") from error
+            raise ConfigError(f"TRL cannot create the trainer: {_readable(error)}") from error
         for callback in (PrinterCallback, ProgressCallback):
             trainer.remove_callback(callback)
         return trainer, functions
@@ -338,7 +338,8 @@ def _refuse_a_run(output: Path) -> None:
 
     if folder.holds_a_run(output):
         raise ConfigError(
-            f"{short(output)} holds a run already. Pass --resume to continue it, or --output DIR to start another one"
+            f"{short(output)} already contains a run. Pass --resume to continue it, or --output DIR to start another "
+            "one"
         )
 
 

@@ -111,7 +111,7 @@ class Episodes:
             return call
         if name not in call.columns:
             raise BindingError(
-                f"transcripts={name!r} names no field of rollout_func. Fields and columns: "
+                f"transcripts={name!r} is not a field that rollout_func returns. Fields and columns: "
                 f"{', '.join(call.columns) or 'none'}.{near_miss(name, call.columns)} Return it from rollout_func: one "
                 "list of chat messages per completion"
             )
@@ -161,8 +161,8 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
     asks = any(getattr(binding.function, "reads_cut", False) for _, binding in bindings(reward))
     if asks and trainer.known and not trainer.end_tokens:
         warn(
-            "rk.agents.finished() cannot see which completions ran into the token limit, because this trainer does not "
-            "show the token that ends a turn: a completion that was cut counts as an answer"
+            "rk.agents.finished() cannot detect which completions reached the token limit, because this trainer does "
+            "not expose the end-of-turn token: a truncated completion counts as an answer"
         )
 
 
@@ -176,7 +176,7 @@ def warn_of_environments(call: TrainerCall) -> None:
     if plain:
         name = type(plain[0]).__name__
         warn(
-            f"the environments ({name}) do not record their tool calls: a tool that cannot reach its service counts "
+            f"the environments ({name}) do not record their tool calls, so a tool that cannot reach its service counts "
             f"as the policy's error. Pass environment_factory=funcs.environments({name}) of rk.to_trl(reward)"
         )
 
@@ -189,8 +189,8 @@ def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
         return False
     if trainer.known:
         warn(
-            "a reward of this tree counts tokens, and the token ids of these completions also hold the results of "
-            "tools: they count as the policy's. Count the policy's own words instead, such as "
+            "a reward in this tree counts tokens, but the token ids of these completions also include tool results, "
+            "which count as the policy's. Count the policy's own words instead, such as "
             'rk.length.between(1, 200, unit="words", count="answer")'
         )
     return True

@@ -172,7 +172,7 @@ def check_plain_sum(layout: RewardColumns) -> None:
     needed = dict(zip(layout.names, layout.weights, strict=True))
     if set(layout.weights) != {1.0}:
         raise RewardFailure(
-            f"the reward needs the weights {needed}, but this process cannot see the weights of the trainer, and "
+            f"the reward needs the weights {needed}, but this process cannot see the trainer's weights, and "
             "asynchronous GRPO has none. Write them into the reward: rk.to_trl("
             f'{weighted_expression(layout, needed)}, outputs="terms")'
         )

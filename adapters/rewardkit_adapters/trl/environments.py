@@ -52,10 +52,12 @@ def environments(
 ) -> Any:
     """Return the environment factory, or a dictionary of factories, for `RewardFunctions.environments`; see there."""
     if timeout is not None and number(timeout, "environments: timeout") <= 0.0:
-        raise RewardDefinitionError(f"environments: timeout must be seconds above 0, got {timeout:g}")
+        raise RewardDefinitionError(
+            f"environments: timeout must be a number of seconds greater than 0, got {timeout:g}"
+        )
     kinds = (outages,) if isinstance(outages, type) else tuple(outages)
     if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
-        raise RewardTypeError(f"environments: outages= are exception classes, got {shorten(outages)}")
+        raise RewardTypeError(f"environments: outages= must be exception classes, got {shorten(outages)}")
     uses_environment_reward = any(isinstance(binding.function, EnvironmentReward) for _, binding in bindings(reward))
     is_mapping = isinstance(environment, Mapping)
     watch = Watch(
@@ -80,7 +82,7 @@ def _check_rewards(factories: Sequence[Made]) -> None:
 def _checked(make: Made, watch: Watch) -> Environments:
     if not callable(make):
         raise RewardTypeError(
-            f"environments: expected the class of an environment, a function that makes one, or a dictionary of them, "
+            "environments: expected the class of an environment, a function that creates one, or a dictionary of them, "
             f"got {shorten(make)} ({type(make).__name__})"
         )
     if isinstance(make, Environments):

@@ -448,7 +448,9 @@ class Evaluator:
             )
         if self.layout.scheduled and not trainer.known and not self._warned:
             self._warned = True
-            warn("this call comes from no known trainer: it counts as training, so schedules use the current step")
+            warn(
+                "this call does not come from a known trainer. It counts as training, so schedules use the current step"
+            )
         return progress
 
     def _search(self, radar: Radar, prepared: Prepared, scored: Scored, batch: Batch | None, *, split: bool) -> Scored:

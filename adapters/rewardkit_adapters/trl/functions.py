@@ -67,7 +67,7 @@ class RewardFunctions(list[Any]):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise RewardTypeError, because the trainer took a list inside another list for a function."""
         raise RewardTypeError(
-            "rk.to_trl returns a list, and here it is inside another list. Pass it as it is: "
+            "rk.to_trl returns a list, but here it is inside another list. Pass it unchanged: "
             "reward_funcs=rk.to_trl(reward)"
         )
 
@@ -159,7 +159,7 @@ def _join_functions(functions: list[Any]) -> RewardFunctions:
     for path, count in paths.items():
         if count > 1:
             raise RewardDefinitionError(
-                f"{count} lists record into {path!r}, so their rows would be mixed. Give each list its own folder, or "
+                f"{count} lists record to {path!r}, so their rows would be mixed. Give each list its own folder, or "
                 "pass all rewards to one to_trl([...], record=...)"
             )
     return joined
@@ -185,44 +185,44 @@ def to_trl(
         trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
 
     Args:
-        reward: a reward, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
-            one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights them as in TRL.
-        weights: one number for each item of the list; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
-        outputs: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
-            with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
-        record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
-            reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
-        logs: whether to log raw means, weights, gate pass rates and faults through ``log_metric``, and the scores and
-            notes of each completion through ``log_extra``. ``components/<name>`` is the mean over the scored
-            completions. In TRL's ``rewards/<name>/mean``, a skipped completion counts as 0, and one whose function
-            raised as the lowest bound.
-        limits: an ``rk.Limits``: the shares of failed and errored rows above which the run stops.
-        updates: whether to accept ``rewardkit update`` and ``rk.update_config`` during the training, if `record` is a
-            local folder.
-        transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
-            They take the place of the completions, so that the environment's words are never read as the answer.
-        is_error: a function that decides whether the text of a tool result is an error: it returns True, or the error's
-            message. By default, a result is an error if it is an object with the single key ``error``, as TRL writes
-            it.
-        radar: whether to look for signs that the reward is gamed, in at most 1% of the training's time: some
-            completions are scored again with the gold answers of other prompts (never by judges, tested programs, or
+        reward: a reward, or a list of rewards and plain TRL functions, which are summed. If each item in the list
+            produces one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights the items as in TRL.
+        weights: one number for each item in the list. Also pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
+        outputs: ``"terms"``: one function per term, whose plain sum is the total. ``"components"``: one function per
+            component, with raw scores. In this case, pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO
+            needs this form).
+        record: the folder (or fsspec URL) for the record: completions, scores, terms, advantages, and the output of
+            reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during training.
+        logs: whether to log raw means, weights, gate pass rates, and faults through ``log_metric``, and each
+            completion's scores and notes through ``log_extra``. ``components/<name>`` is the mean over the scored
+            completions. In TRL's ``rewards/<name>/mean``, a skipped completion counts as 0, and a completion whose
+            function raised an exception counts as the lowest bound.
+        limits: an ``rk.Limits``: the fractions of failed and errored rows above which the run stops.
+        updates: whether to accept ``rewardkit update`` and ``rk.update_config`` during training, if `record` is a local
+            folder.
+        transcripts: for a trainer with ``rollout_func``: the returned field that holds each episode's messages. These
+            messages replace the completions, so that the environment's text is never read as the answer.
+        is_error: a function that decides whether the text of a tool result is an error: it returns True, or the error
+            message. By default, a result is an error if it is an object whose only key is ``error``, as TRL writes it.
+        radar: whether to look for signs that the policy games the reward, using at most 1% of the training time. Some
+            completions are scored again with the gold answers for other prompts (never by judges, tested programs, or
             functions that wait or were not written for rewardkit). The radar logs ``radar/foreign`` and
-            ``radar/strength``, and does not affect the training.
+            ``radar/strength``, and does not affect training.
 
     Returns:
-        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. They share
+        A list of uniquely named, picklable functions, with ``.reward_weights`` and ``.callback()``. The functions share
         one evaluation per batch.
 
     Raises:
-        RewardDefinitionError: names clash, no term of the tree trains, or a limit or a weight is invalid.
+        RewardDefinitionError: names clash, no term in the tree affects training, or a limit or a weight is invalid.
         RewardTypeError: an item is neither a reward nor a function.
         MissingExtraError: `record` is given, but the extra ``store`` is not installed.
     """
     layout = layout_of(reward, outputs, weights)
     if transcripts is not None and (not isinstance(transcripts, str) or not transcripts):
-        raise RewardDefinitionError(f"to_trl: transcripts= is the name of a field, got {shorten(transcripts)}")
+        raise RewardDefinitionError(f"to_trl: transcripts= must be the name of a field, got {shorten(transcripts)}")
     if is_error is not None and not callable(is_error):
-        raise RewardDefinitionError(f"to_trl: is_error= is a function of a result's text, got {shorten(is_error)}")
+        raise RewardDefinitionError(f"to_trl: is_error= must be a function of a result's text, got {shorten(is_error)}")
     make_updates = None
     if updates and record is not None:
         from rewardkit_adapters.live.updates import Updates

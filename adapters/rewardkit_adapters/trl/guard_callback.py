@@ -132,7 +132,7 @@ _SAVED = "guards"
 
 
 class GuardCallback(TrainerCallback):
-    """A callback with the guard rails of a training.
+    """A callback with the guard rails for a training run.
 
     ::
 
@@ -142,9 +142,10 @@ class GuardCallback(TrainerCallback):
 
     Args:
         guards: the limits.
-        funcs: the list that ``rk.to_trl`` returned. Messages are written to its record, and guards start again when the
-            reward changes.
-        tell: called with every message on the main process, for example to print it above a progress bar.
+        funcs: the list that ``rk.to_trl`` returned. Messages are written to the run's record, and guards start again
+            when the reward changes.
+        tell: a function that is called with every message on the main process, for example to print it above a progress
+            bar.
 
     Raises:
         RewardDefinitionError: at the start of training or at the first log: a guard can never act.
@@ -290,7 +291,7 @@ class GuardCallback(TrainerCallback):
             if guard.watch == "kl" and getattr(args, "beta", None) == 0.0:
                 raise RewardDefinitionError(
                     f"a guard watches {guard}, but with beta=0.0 the trainer does not compute the KL divergence. "
-                    "Remove the guard: only a run with GRPOConfig(beta=...) above 0 has a KL"
+                    "Remove the guard, or set beta above 0 in GRPOConfig: without it, a run has no KL divergence"
                 )
             if (
                 RADAR in watch.keys
@@ -308,7 +309,7 @@ class GuardCallback(TrainerCallback):
                 )
             if guard.action == "freeze" and getattr(args, "deepspeed_plugin", None) is not None:
                 raise RewardDefinitionError(
-                    f"the guard of {guard} cannot freeze the policy: DeepSpeed does not let go of its gradients. Use "
+                    f"the guard on {guard} cannot freeze the policy: DeepSpeed does not release its gradients. Use "
                     "action: stop or action: warn"
                 )
 

@@ -18,7 +18,7 @@ Action = Literal["stop", "warn", "freeze"]
 
 
 class GuardConfig(BaseModel):
-    """A limit for a value that the trainer logs, and the action if the value crosses the limit.
+    """A limit for a value logged by the trainer, and the action if the value crosses the limit.
 
     ``GuardConfig(watch="length", above=2.0, action="stop")`` stops a run when completions become twice as long.
     """
@@ -55,7 +55,7 @@ class GuardConfig(BaseModel):
     @model_validator(mode="after")
     def _one_line(self) -> GuardConfig:
         if (self.above is None) == (self.below is None):
-            raise ValueError(f"the guard of {self.watch!r} needs exactly one limit: set above or below")
+            raise ValueError(f"the guard on {self.watch!r} needs exactly one limit: set above or below")
         if self.component is not None and self.watch != "failure_rate":
             raise ValueError(
                 f"component is only for watch: failure_rate. To watch the mean of a component, write its name: "

@@ -308,8 +308,8 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
     for weight, item in zip(item_weights, rewards, strict=True):
         if isinstance(weight, Schedule):
             raise RewardTypeError(
-                f"to_trl: weights= are numbers, got the schedule {weight!r}. Multiply the reward by it instead, and "
-                f"give {shorten(item)} the weight 1"
+                f"to_trl: weights= must be numbers, got the schedule {weight!r}. Multiply the reward by it instead, "
+                f"and give {shorten(item)} the weight 1"
             )
     return RewardColumns.listed(items, columns, [number(weight, "to_trl: a weight") for weight in item_weights])
 
@@ -349,6 +349,7 @@ def checked_tree(reward: Any) -> Reward:
             raise RewardTypeError("rk.to_trl already returned this function. Join its list with others with +")
         if isinstance(item, str) or is_model(item):
             raise RewardTypeError(
-                f"to_trl does not take reward models. Add it to the list: rk.to_trl(reward) + [{shorten(item)}]"
+                "to_trl does not accept reward models. Add the model to the list: rk.to_trl(reward) + "
+                f"[{shorten(item)}]"
             )
     return tree_of(reward, "to_trl")

@@ -151,8 +151,8 @@ def score(scorer: Scorer, layout: RewardColumns, prepared: Prepared, *, recorded
         return Result(scored, batches[0] if batches else None, slice(start, start + size))
     if split:
         raise BindingError(
-            f"this reward compares the {generations} completions of a prompt, but this process got {size}, which is "
-            "a part of a group: make per_device_train_batch_size a multiple of num_generations"
+            f"this reward compares the {generations} completions for each prompt, but this process received {size}, "
+            "which is only part of a group: make per_device_train_batch_size a multiple of num_generations"
         )
     scored, batch = _score_call(scorer, layout, prepared, recorded, processes=trainer.processes)
     if trainer.processes == 1:

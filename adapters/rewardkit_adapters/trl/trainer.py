@@ -161,8 +161,8 @@ class Trainer:
         reward_weights = getattr(self._trainer, "reward_weights", None)
         if reward_weights is None or not self.own:
             raise RewardFailure(
-                'outputs="components" with scheduled weights must set the reward_weights of the trainer, but this '
-                'trainer does not show them: use outputs="terms"'
+                'outputs="components" with scheduled weights sets reward_weights on the trainer, but this trainer '
+                'does not expose them: use outputs="terms"'
             )
         for index, name in self.own:
             reward_weights[index] = weights[name]

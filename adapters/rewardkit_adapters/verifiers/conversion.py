@@ -579,8 +579,8 @@ def signals(task: Any) -> list[Signal]:
         runtime = inspect.signature(signal.function).parameters.get("runtime")
         if runtime is not None and runtime.default is runtime.empty:
             raise RewardDefinitionError(
-                f"{type(task).__name__}.{signal.name} needs the runtime of a rollout, which a completion lacks. "
-                "Score it in verifiers"
+                f"{type(task).__name__}.{signal.name} needs the runtime of a rollout, which a completion does not "
+                "have. Score it in verifiers"
             )
     return task_signals
 
@@ -638,15 +638,15 @@ Weighted = Iterator[tuple[float, VerifiersReward]]
 
 
 def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
-    """Turn a rubric, a task or a reward function of verifiers into a Reward.
+    """Turn a verifiers rubric, task, or reward function into a Reward.
 
     ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` gives 1.2 to a completion to which
     both functions give 1.0.
 
     A rubric becomes the weighted sum of its functions, each a component with the function's name. Functions with weight
     0 are monitored. The functions get the same arguments as in verifiers: prompt, completion (as messages), answer,
-    info, state, task, parser, and columns by name. An exception in a function is an error, while verifiers would score
-    0.0.
+    info, state, task, parser, and columns by name. An exception in a function is an error, whereas verifiers would
+    score 0.0.
 
     ::
 
@@ -655,14 +655,14 @@ def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
     Args:
         rubric_or_function: a ``vf.Rubric``, a ``vf.RubricGroup`` or an environment with a rubric (verifiers up to 0.3);
             a ``verifiers.v1.Task`` or a task class (0.4), whose data model is filled from the columns; or a single
-            function, sync or async. A function with plural arguments (completions, answers) scores the group of a
-            prompt.
-        name: the name of the component of a function; for a rubric or a task, the name of the single component that it
+            function, sync or async. A function with plural arguments (completions, answers) scores a prompt's whole
+            group.
+        name: for a function, the component's name; for a rubric or a task, the name of the single component that it
             becomes.
 
     Raises:
         RewardTypeError: `rubric_or_function` is none of these.
-        RewardDefinitionError: there is no function, or a function needs more than a finished completion.
+        RewardDefinitionError: there are no functions, or a function needs more than a finished completion.
     """
     wrapped = rubric_or_function
     if is_task(wrapped):
@@ -707,8 +707,8 @@ def _convert_function(function: Callable[..., Any], name: str | None) -> Reward:
         if isinstance(function, type):
             hint = f" Pass an instance: from_verifiers({function.__name__}(...))"
         raise RewardTypeError(
-            "from_verifiers: expected a rubric, a task or a reward function of verifiers, got "
-            f"{shorten(function)} ({type(function).__name__}).{hint}"
+            f"from_verifiers: expected a rubric, a task, or a reward function from verifiers, got {shorten(function)} "
+            f"({type(function).__name__}).{hint}"
         )
     label = checked_name(name if name is not None else name_of(function))
     try:

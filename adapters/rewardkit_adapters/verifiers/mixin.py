@@ -123,29 +123,29 @@ def to_verifiers(
     record: str | os.PathLike[str] | None = None,
     limits: Limits = LIMITS,
 ) -> type[Any]:
-    """Turn a reward into a base class for tasks of verifiers 0.4, with which prime-rl trains.
+    """Turn a reward into a base class for verifiers 0.4 tasks, with which prime-rl trains.
 
     ::
 
         class Math(rk.to_verifiers(reward), vf.Task[MathData]): ...     # before vf.Task
 
-    Every term of the reward is a reward of the trace with weight 1, and every component is a metric
-    ``components/<name>``; both come from one evaluation. A term or component that abstained is missing in the trace,
-    because verifiers does not accept None. A completion that cannot be scored raises: the trace has an error, and
-    prime-rl leaves it out of the group's mean and of the loss.
+    Every reward term becomes a reward of the trace with weight 1, and every component becomes a metric
+    ``components/<name>``; both come from one evaluation. A term or component that abstained is missing from the trace,
+    because verifiers does not accept None. If a completion cannot be scored, an exception is raised: the trace has an
+    error, and prime-rl leaves it out of the group's mean and the loss.
 
     Args:
-        reward: a reward, a plain function, or a list of them. The completion is the text of the policy, with tool calls
-            and results; the fields of the task's data are the columns.
-        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
-            missing column or a bug is found before the training starts.
-        deadline: seconds after which a trace counts as unscorable. It must be below ``timeout.scoring`` of the agent or
-            the task, after which verifiers scores 0. By default nine tenths of that limit, or 300 s if there is no
-            limit.
-        special_tokens: a tokenizer or a list of texts to remove from completions.
-        record: the folder of a run in which everything is recorded, for ``rewardkit view``.
-        limits: an ``rk.Limits``: the shares of failed and errored traces above which every further trace raises an
-            error, because training on such scores teaches nothing.
+        reward: a reward, a plain function, or a list of them. The completion is the policy's text, with tool calls and
+            results; the fields in the task's data are the columns.
+        examples: rows of columns, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that a
+            missing column or a bug is found before training starts.
+        deadline: seconds after which a trace counts as unscorable. It must be less than the agent's or the task's
+            ``timeout.scoring``, after which verifiers scores 0. By default, it is nine tenths of that limit, or 300 s
+            if there is no limit.
+        special_tokens: a tokenizer, or a list of texts, to remove from completions.
+        record: the folder in which the run is recorded, for ``rewardkit view``.
+        limits: an ``rk.Limits``: the fractions of failed and errored traces above which every further trace raises an
+            error, because training on such scores is useless.
 
     Raises:
         RewardTypeError: `reward` is not a reward.

@@ -106,7 +106,7 @@ def spraying_calls_costs(subject: RewardUnderTest) -> Iterator[Finding]:
     examples = {right.example: right for right in rights}
     calls = [repeatable_calls(Trajectory.of(right.completion).calls) for right in examples.values()]
     if not examples:
-        raise Skip("no column that the reward reads has the calls")
+        raise Skip("no column that the reward reads contains the calls")
     if len({_key(per_example) for per_example in calls}) < 2:
         raise Skip("fewer than two examples have different calls")
     every = list({_key(call): call for per_example in calls for call in per_example}.values())

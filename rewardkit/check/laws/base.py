@@ -53,16 +53,17 @@ class Unfinished(Exception):
 
 @dataclass(frozen=True)
 class Variant:
-    """A completion made from another one, and a condition on its score.
+    """A completion derived from another one, and a condition on its score.
 
     Attributes:
         trial: the completion.
-        why: the message of the finding. ``{score}`` is replaced by the score of `trial`, ``{base}`` by that of `base`.
-        must: the condition: `trial` must score ``"less"``, ``"more"``, ``"no more"``, ``"no less"`` or the ``"same"``,
-            compared with `base`.
-        base: the completion to compare with, by default, the correct completion from which the law starts.
-        slack: the tolerance of the comparison, by default, rounding errors.
-        twins: other completions under the same condition. The law is broken only if `trial` and all twins break it.
+        why: the message of the finding. ``{score}`` is replaced with the score of `trial`, ``{base}`` with the score of
+            `base`.
+        must: the condition: compared with `base`, `trial` must score ``"less"``, ``"more"``, ``"no more"``, ``"no
+            less"``, or the ``"same"``.
+        base: the completion to compare with, by default the correct completion from which the law starts.
+        slack: the tolerance for the comparison, by default rounding errors.
+        twins: other completions with the same condition. The law is broken only if `trial` and all twins break it.
     """
 
     trial: Trial
@@ -154,8 +155,8 @@ def law(
 
     The first argument is the reward, with ``examples``, ``see(trials)`` for their results and ``value(completion,
     example)`` for one total. A function with a second argument is called for each correct completion, a `Trial`. The
-    docstring says why a training run needs the law. The function yields variants, findings, or None if the law applies
-    but there is nothing to try; it raises `Skip` if the law does not apply.
+    docstring states why a training run needs the law. The function yields variants, findings, or None (the law applies,
+    but there is nothing to try). It raises `Skip` if the law does not apply.
 
     Args:
         advice: the next step after a finding, without a period at the end.
@@ -163,13 +164,13 @@ def law(
         applies: a function that raises `Skip` if the law does not apply.
         per: a function that returns the items for which the generator is called, instead of the correct completions.
         every: whether to report every fault, not only the first one.
-        advice_on_calls: the advice if the calls of completions really ran.
+        advice_on_calls: the advice if the completions' calls were really run.
         fast: whether ``rewardkit check --fast`` runs the law.
-        turn: the position of the law in the order of laws.
+        turn: the law's position in the order of laws.
         names_line: whether findings name the source line at which the reward decides.
 
     Raises:
-        RewardDefinitionError: the function takes neither one argument nor two; while checking: it yields anything else.
+        RewardDefinitionError: the function does not have one or two arguments; while checking: it yields anything else.
     """
 
     def entry(make: Make) -> Law:
@@ -264,17 +265,17 @@ def finding(
     matters: str = "",
     **more: Any,
 ) -> Finding:
-    """Return a `Finding` about one trial, as the report shows it.
+    """Return a `Finding` about one trial, in the form shown by the report.
 
     Args:
         subject: the reward under test.
         trial: the completion at fault.
-        score: the score of the completion, None if it has none.
+        score: the completion's score, None if there is none.
         why: the fault, with the numbers.
-        law: the broken law, by default, the law that is being checked.
+        law: the broken law, by default the law that is being checked.
         component: the component at fault.
-        advice: the next step, if it is more specific than the advice of the law and the family.
-        family: the family of the exploit.
+        advice: the next step, if it is more specific than the advice for the law and the family.
+        family: the exploit's family.
         matters: the reason why the fault matters, if it differs from the law's reason.
         more: other attributes of the finding.
     """

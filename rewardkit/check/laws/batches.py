@@ -80,7 +80,7 @@ def batch_equals_singles(subject: RewardUnderTest) -> Iterator[Finding]:
     if len(trials) < 2:
         raise Skip("the reward scores fewer than two completions")
     if subject.plain and _compares(subject, trials):
-        raise Skip("the reward compares the completions of a prompt")
+        raise Skip("the reward compares the completions for each prompt")
     alone = [subject.see([trial])[0] for trial in trials]
     fault = _differing(subject, trials, alone, "alone")
     if fault is not None:
@@ -147,7 +147,7 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
     """GRPO compares the completions of one prompt. A score that depends on other prompts is noise."""
     groups = groups_of(subject)
     if len(groups) < 2:
-        raise Skip("this law needs two examples whose completions are scored")
+        raise Skip("this law needs two examples with scored completions")
     if subject.scope == "batch":
         yield from _others_matter(subject, groups)
         return

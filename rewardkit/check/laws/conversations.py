@@ -34,7 +34,7 @@ def _is_for_agents(subject: RewardUnderTest) -> None:
     prompts = [example.prompt for example in subject.examples]
     about_agents = any(_AGENTS.search(text) for text in (*docs, *map(str, prompts)))
     if not about_agents or not (subject.conversational or any(map(_is_chat, prompts))):
-        raise Skip("no examples are chat, or no example shows that the task has tools or several turns")
+        raise Skip("no example is a chat, or no example shows that the task has tools or several turns")
 
 
 def _searched(search_result: str) -> list[dict[str, Any]]:

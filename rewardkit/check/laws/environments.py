@@ -192,7 +192,7 @@ def outage_is_failed(subject: RewardUnderTest) -> Iterator[Finding]:
     """
     kind = subject.stage.environment
     if not isinstance(kind, type):
-        raise Skip("environment= is not a class, so no outage can be put into it")
+        raise Skip("environment= is not a class, so no outage can be simulated in it")
     for right in judged_actions(subject)[:1]:
         calls = Trajectory.of(right.completion).calls
         names = [call.name for call in calls[:1] if call.name in dict(tools_of(kind))]

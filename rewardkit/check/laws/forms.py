@@ -28,7 +28,7 @@ from rewardkit.tree.coercion import Coercer
 def chat_equals_text(subject: RewardUnderTest) -> Iterator[Variant]:
     """Conversational data has messages where other data has text. The score must not depend on the format."""
     if subject.plain:
-        raise Skip("a trainer's function is written for only one of the two forms")
+        raise Skip("a trainer's function supports only one of the two forms")
     for trial, score in score_sweep(subject)[: subject.affordable(60)]:
         if not (isinstance(trial.completion, str) or len(trial.completion) == 1) or not score.scored:
             continue

@@ -364,7 +364,7 @@ def _own_code(subject: RewardUnderTest) -> None:
     """Raise `Skip` if the reward has no user-defined function."""
     needs_good(subject)
     if subject.bindings and all(binding.trusted for _, binding in subject.bindings):
-        raise Skip("the options of a ready reward set its behavior")
+        raise Skip("the behavior of a ready reward is set by its options")
 
 
 @law(

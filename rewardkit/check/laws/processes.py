@@ -314,7 +314,7 @@ def _is_local(function: Any) -> bool:
 def thread_safe(subject: RewardUnderTest) -> Iterator[Finding]:
     """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
     if subject.stage.real:
-        raise Skip("the calls of completions really run, and tools may need the main thread")
+        raise Skip("tool calls in completions are executed, and tools may need the main thread")
     pairs = [(trial, score) for trial, score in score_sweep(subject)[: subject.affordable(60, 0.1)] if score.scored]
     trials = [trial for trial, _ in pairs]
     if not trials:

@@ -27,7 +27,7 @@ def tests_reject_wrong_programs(subject: RewardUnderTest) -> Iterator[Finding]:
     scenes = {right.example: ExploitContext(right, subject) for right in reversed(judged(subject))}
     suites = [(scene, scene.suite) for _, scene in sorted(scenes.items()) if scene.suite is not None]
     if not suites:
-        raise Skip("no correct completion has a program whose tests a column has")
+        raise Skip("no correct completion has a program with tests in a column")
     finding_count = 0
     for scene, suite in suites:
         if subject.left <= 1.0:
@@ -35,7 +35,7 @@ def tests_reject_wrong_programs(subject: RewardUnderTest) -> Iterator[Finding]:
         try:
             outcome = survival(suite, scene.pays, seed=subject.seed, over=lambda: subject.left <= 1.0)
         except RewardFailure as failure:
-            raise Skip(f"programs cannot be run here: {shorten(str(failure), 80)}") from None
+            raise Skip(f"programs cannot run here: {shorten(str(failure), 80)}") from None
         if outcome is not None and outcome.survivors and finding_count < _MOST:
             finding_count += 1
             yield _weak(scene, outcome)

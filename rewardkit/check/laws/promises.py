@@ -77,7 +77,7 @@ def _range(subject: RewardUnderTest) -> tuple[float, float]:
     values = [score.value for score in subject.see(given(subject)) if score.scored]
     best = max((right.value for right in judged(subject)), default=low)
     if not values or min(values) < low - EQUAL or max(values) > high + EQUAL or best < low + (high - low) / 2:
-        raise Skip("the given completions do not keep to the range of its docstring")
+        raise Skip("the given completions score outside the range in its docstring")
     return low, high
 
 
@@ -100,7 +100,7 @@ def _length_counts(subject: RewardUnderTest) -> None:
     """Raise `Skip` if neither the code nor the names and docstrings of the reward mention length."""
     needs_good(subject)
     if not subject.smells.counts_messages and not _LENGTH.search(_documentation(subject)):
-        raise Skip("no name, docstring or declaration mentions the length")
+        raise Skip("no name, docstring, or declaration mentions the length")
 
 
 @law(advice='Measure the text of the message: len(completion[-1]["content"])', applies=_length_counts, per=judged)

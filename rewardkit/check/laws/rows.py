@@ -339,7 +339,7 @@ def reads_what_it_asks_for(subject: RewardUnderTest) -> Iterator[Finding]:
     share arguments.
     """
     if not subject.columns_forgotten:
-        raise Skip("its functions read all columns that they ask for")
+        raise Skip("its functions read all columns that they request")
     for column in sorted(subject.columns_forgotten):
         trial = next(iter(given(subject)), Trial(subject.formed("")))
         message = f"it asks for the column {column!r} and never reads it"

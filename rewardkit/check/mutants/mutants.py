@@ -81,10 +81,11 @@ def mutants(
 
     Args:
         reward: the source of a module, or a function, whose source is read from its file.
-        of: only mutate the function or variable with this name and the code it uses. By default, that is the given
-            function, or the whole module except imports, tests and examples.
-        operators: the kinds of bugs, by default all for reward functions. See `rewardkit.check.mutants.operators`.
-        path: the path of the module, for tracebacks.
+        of: mutate only the function or variable with this name, and the code that it uses. By default, the given
+            function is mutated, or the whole module except imports, tests, and examples.
+        operators: the kinds of bugs, by default all kinds for reward functions. See
+            `rewardkit.check.mutants.operators`.
+        path: the module's path, for tracebacks.
 
     Returns:
         The mutants in source order. Each can be compiled, and no two are equal.
@@ -101,7 +102,7 @@ def mutants(
     for name in chosen:
         if name not in ALL:
             raise RewardDefinitionError(
-                f"no operator is called {name!r}.{near_miss(name, ALL)} They are {', '.join(ALL)}"
+                f"no operator is called {name!r}.{near_miss(name, ALL)} Operators: {', '.join(ALL)}"
             )
     if not isinstance(reward, str):
         function = inspect.unwrap(reward)
@@ -110,7 +111,7 @@ def mutants(
     try:
         source = Source(reward)
     except SyntaxError as error:
-        raise RewardDefinitionError(f"the source is not Python: {error}") from None
+        raise RewardDefinitionError(f"the source is not valid Python: {error}") from None
     by_source: dict[str, Mutant] = {}
     for site in sites_of(source, of):
         for name in chosen:
@@ -129,7 +130,8 @@ def _source_of(function: Callable[..., Any]) -> tuple[str, str]:
         text = "".join(linecache.getlines(path)) or inspect.getsource(sys.modules[function.__module__])
     except (*NO_SOURCE, KeyError):
         raise RewardDefinitionError(
-            f"{shorten(function)} has no source. Pass the text of its module, or a function that is defined in a file"
+            f"{shorten(function)} has no source. Pass the source text of its module, or a function that is defined in "
+            "a file"
         ) from None
     return text, path
 

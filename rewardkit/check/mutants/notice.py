@@ -122,14 +122,14 @@ def noticed(
             cannot run mutants in separate processes.
     """
     if not can_isolate():
-        raise RewardDefinitionError("mutants run in forked processes, which this system does not have")
+        raise RewardDefinitionError("mutants run in forked processes, which this system does not support")
     options = {name: bound.options[name] for name in ("good", "bad", "seed") if name in bound.options}
     options["examples"] = bound.options["examples"]
     subject = subject_of(bound.reward, **options)
     given_trials = given(subject)
     if not any(example.good for example in subject.examples) or not any(example.bad for example in subject.examples):
         raise RewardDefinitionError(
-            f"{bound.name}: nothing can notice a bug without correct and incorrect completions, GOOD and BAD"
+            f"{bound.name}: no bug can be detected without correct and incorrect completions (GOOD and BAD)"
         )
     with redirect_stdout(StringIO()):  # the reward may print hundreds of times
         labeled = _labeled(subject)
@@ -188,7 +188,8 @@ def _original(
             break
         pool = [*pool[: len(scores)], *pool[len(scores) + _ROWS :]]
     raise RewardDefinitionError(
-        f"{name}: the original hangs or dies on completions. Run `rewardkit check` on it first and fix that"
+        f"{name}: the original reward hangs or crashes on completions. Run `rewardkit check` on it first, and fix the "
+        "fault"
     )
 
 

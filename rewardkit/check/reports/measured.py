@@ -57,24 +57,25 @@ def calibrate(
         reward: a reward, a plain function, or a list of them.
         data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a label,
             usually a prompt, and the columns that `reward` reads.
-        label: the column of the labels: true or false in any spelling (``"False"`` is False), or grades, where higher
-            is better.
-        threshold: also show the results for this threshold of the total.
-        completion: the column of the completions, texts or lists of messages.
-        prompt: the column of the prompts.
+        label: the column with the labels: true or false in any spelling (``"False"`` is False), or grades, for which
+            higher is better.
+        threshold: also show the results for this threshold on the total.
+        completion: the column with the completions, which are texts or lists of messages.
+        prompt: the column with the prompts.
         group_by: the columns that identify a group; the order of rows does not matter. By default, the prompt and the
             columns that `reward` names.
-        progress: the training progress; if None, schedules have their end values.
-        bins: number of bins in the reliability curve.
-        cases: number of misjudged completions of each kind to keep.
-        replicates: number of bootstrap samples for the confidence interval for the AUC; 0 for no interval.
-        seed: the seed of the bootstrap.
+        progress: the training progress. If it is None, schedules have their final values.
+        bins: the number of bins in the reliability curve.
+        cases: the number of misjudged completions to keep for each kind.
+        replicates: the number of bootstrap samples for the AUC's confidence interval; 0 for no interval.
+        seed: the random seed for the bootstrap.
 
     Raises:
         DataError: the data cannot be read; the message names the line.
         BindingError: `reward` reads a column that the data does not have.
         CoercionError: a column's value does not fit its annotation.
-        RewardBug: a function without a lower bound raised (others score their lowest bound and are reported).
+        RewardBug: a function without a lower bound raised an exception (other functions score their lowest bound and
+            are reported).
     """
     scorer = Scorer(reward)
     records = read(data)
@@ -128,13 +129,13 @@ def estimate_signal(
         reward: a reward, a plain function, or a list of them.
         data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a prompt, and
             the columns that `reward` reads; several samples per prompt, in any order.
-        num_generations: completions per prompt in the run; by default, the number of samples.
-        steps: optimizer steps of the run, to estimate calls and costs. Needs `completions_per_step`.
-        completions_per_step: completions scored per step over all processes. Needs `steps`.
+        num_generations: completions per prompt in the run; by default, the number of samples per prompt.
+        steps: the number of optimizer steps in the run, to estimate calls and costs. Needs `completions_per_step`.
+        completions_per_step: the number of completions scored per step, over all processes. Needs `steps`.
         price_per_call: the price of one call to an expensive component, in any currency, or a mapping from component to
             price.
-        completion: the column of the completions, texts or lists of messages.
-        prompt: the column of the prompts.
+        completion: the column with the completions, which are texts or lists of messages.
+        prompt: the column with the prompts.
         group_by: the columns that identify a group; by default, the prompt and the columns that `reward` names.
         progress: the training progress; by default, the first step, which fits samples of the untrained model.
 
@@ -143,11 +144,13 @@ def estimate_signal(
         BindingError: `reward` reads a column that the data does not have, or no prompt has two samples.
         CoercionError: a column's value does not fit its annotation.
         RewardDefinitionError: `num_generations` is below 2, or only one of `steps` and `completions_per_step` is given.
-        RewardBug: a function without a lower bound raised (others score their lowest bound and are reported).
+        RewardBug: a function without a lower bound raised an exception (other functions score their lowest bound and
+            are reported).
     """
     if (steps is None) != (completions_per_step is None):
         raise RewardDefinitionError(
-            "estimate_signal: pass both steps= and completions_per_step=, whose product is the number of completions"
+            "estimate_signal: pass both steps= and completions_per_step=, so that their product is the number of "
+            "completions"
         )
     scorer = Scorer(reward)
     records = read(data)

@@ -94,7 +94,7 @@ def bind_reward(
     for option in options:
         if option not in allowed:
             if option in NAMES:
-                raise RewardDefinitionError(f"{option}= is declared: pass declarations=Declarations({option}=...)")
+                raise RewardDefinitionError(f"{option}= is a declaration: pass declarations=Declarations({option}=...)")
             raise RewardDefinitionError(
                 f"check_reward has no option {option!r}.{near_miss(option, allowed)} Options: {', '.join(allowed)}"
             )

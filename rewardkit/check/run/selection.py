@@ -95,7 +95,7 @@ def selected(
     by_name: dict[str, Law] = {}
     for law in chosen:
         if by_name.setdefault(law.name, law).check is not law.check and law.name not in OF_EXPLOITS:
-            raise RewardDefinitionError(f"two laws are called {law.name!r}. Rename the function of one of them")
+            raise RewardDefinitionError(f"two laws are named {law.name!r}. Rename the function of one law")
     names = {*OF_EXPLOITS, *by_name}
     left_out = {law if law in names else _law(law, tricks).name for law in _listed(without, "without")}
     return tuple(law for law in by_name.values() if law.name not in left_out)
@@ -109,8 +109,8 @@ def _law(law: LawLike, tricks: dict[str, Law]) -> Law:
         return law_of(law)
     if not isinstance(law, str):
         raise RewardDefinitionError(
-            f"a law is a name, a law of rewardkit.testing.laws, or a function that yields variants, got {shorten(law)}."
-            " Write `def my_law(reward, right): yield Variant(...)`"
+            "a law must be a name, a law from rewardkit.testing.laws, or a function that yields variants, got "
+            f"{shorten(law)}. Write `def my_law(reward, right): yield Variant(...)`"
         )
     chosen = tricks.get(law) or find(law)
     if chosen is not None:

@@ -132,12 +132,12 @@ def _change_of_expression(old: str, new: str) -> str:
         for words in (before, after)
     ):
         end -= 1  # up to the end of a call
-    gone, added = ("".join(words[start : len(words) - end]).strip(" ,") for words in (before, after))
-    if max(len(gone), len(added)) > _LONGEST_CHANGE:
+    removed, added = ("".join(words[start : len(words) - end]).strip(" ,") for words in (before, after))
+    if max(len(removed), len(added)) > _LONGEST_CHANGE:
         return "expression"
-    if gone and added:
-        return f"{added} replaces {gone}"
-    return f"adds {added}" if added else f"removes {gone}"
+    if removed and added:
+        return f"{added} replaces {removed}"
+    return f"adds {added}" if added else f"removes {removed}"
 
 
 def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:

@@ -118,19 +118,19 @@ def choice(
     gold: Extractor | Any = None,
     on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
-    r"""Score 1.0 if the completion chooses exactly the gold option of a multiple-choice question, else 0.0.
+    r"""Score 1.0 if the completion chooses exactly the gold option in a multiple-choice question, else 0.0.
 
     ``rk.choice("answer")`` gives 1.0 to ``<answer>(B)</answer>``, ``\boxed{\text{B}}``, ``B. Paris`` and ``It cannot be
     A, so the answer is B.`` if "answer" is ``B``, and 0.0 to ``A, B, C or D`` and to ``B or C``.
 
-    The text is read as a teacher would read it. "The answer is B" and "B is correct" decide first, then a first or
-    last line with only the choice, then "I choose B" and "So B.", then "Mitochondria (B)" at the very end. The last
-    claim counts, and after a retraction ("No wait, C") nothing before it does. Denials, questions, suppositions and
-    reports about other people ("most students pick B") are not choices, and neither is a choice next to another
+    The text is read as a teacher would read it. "The answer is B" and "B is correct" decide first, then a first or last
+    line that contains only the choice, then "I choose B" and "So B.", then "Mitochondria (B)" at the very end. The last
+    claim counts. If there is a retraction ("No wait, C"), nothing before it counts. Denials, questions, suppositions,
+    and reports about other people ("most students pick B") are not choices, and neither is a choice next to another
     option ("B or C", "B, C"). Case is ignored.
 
     Args:
-        column: the column of the gold option: its name, its position from 0, or a list of accepted ones.
+        column: the column with the gold option: its name, its position starting at 0, or a list of accepted options.
         options: the letters, or names such as ``["yes", "no"]``, in the order of their positions.
         extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
             ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
@@ -140,9 +140,9 @@ def choice(
             and ``"raise"`` otherwise.
 
     Raises:
-        RewardDefinitionError: fewer than two options or more than 100, an option listed twice, or options without an
-            order.
-        CoercionError: while scoring: a gold cell that does not name an option.
+        RewardDefinitionError: there are fewer than two or more than 100 options, an option is listed twice, or the
+            options have no order.
+        CoercionError: while scoring: a gold cell does not name an option.
     """
     option_set = Options(_names(options))
     return against_gold(
@@ -172,8 +172,8 @@ def _names(options: object) -> tuple[str, ...]:
         )
     if len(names) > MOST_OPTIONS:
         raise RewardDefinitionError(
-            f"choice: got {len(names):,} options, the limit is {MOST_OPTIONS}. For free text, use rk.exact"
+            f"choice: got {len(names):,} options, but the limit is {MOST_OPTIONS}. For free text, use rk.exact"
         )
     if len({name.casefold() for name in names}) < len(names):
-        raise RewardDefinitionError(f"choice: each option must be different, got {shorten(list(names))}")
+        raise RewardDefinitionError(f"choice: the options must all be different, got {shorten(list(names))}")
     return names

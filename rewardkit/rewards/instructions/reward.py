@@ -230,32 +230,32 @@ def instructions(
     credit: Credit = "partial",
     extract: Extractor | Any = None,
 ) -> Reward:
-    """Score the share of a row's instructions that the visible text follows, as IFEval and IFBench check them.
+    """Score the fraction of a row's instructions that the visible text follows, as checked by IFEval and IFBench.
 
     With the columns ``instruction_id_list=["punctuation:no_comma", "startend:quotation"]`` and ``kwargs=[{}, {}]``,
     ``rk.instructions()`` gives 0.5 to ``"Well, no."`` in quotation marks. The note names the problem.
     ``rk.instructions(only="punctuation:no_comma")`` gives 0.0 to ``Well, no.`` and 1.0 to ``Well no.``
 
-    Supports the 25 instructions of IFEval, the 58 of IFBench and the 29 of its training set. A text without visible
-    characters scores 0.0.
+    Supports the 25 instructions in IFEval, the 58 in IFBench, and the 29 in IFBench's training set. A text without
+    visible characters scores 0.0.
 
     Args:
-        ids: the column with the ids of the instructions, a list or JSON of one.
-        arguments: the column with one mapping per instruction, a list or JSON of one. Arguments that are None are
-            ignored. None if the column `ids` has both, as ``{"instruction_id": [...], "kwargs": [...]}``.
+        ids: the column with the instruction ids, as a list or a JSON list.
+        arguments: the column with one mapping per instruction, as a list or a JSON list. Arguments that are None are
+            ignored. Pass None if the column `ids` has both, as in ``{"instruction_id": [...], "kwargs": [...]}``.
         only: instructions that are the same for all rows, instead of columns: an id, a list of ids, or id -> arguments,
-            as in ``{"length_constraints:number_words": {"num_words": 3, "relation": "at least"}}``. The component of a
-            single instruction has its name.
+            as in ``{"length_constraints:number_words": {"num_words": 3, "relation": "at least"}}``. For a single
+            instruction, the component has the instruction's name.
         reading: ``"loose"`` also accepts a text that follows an instruction without its first line, its last line,
             both, or its asterisks: IFEval's loose accuracy.
-        credit: ``"partial"``: the share of the instructions; ``"binary"``: 1.0 only for all of them.
+        credit: ``"partial"``: the fraction of instructions followed; ``"binary"``: 1.0 only for all of them.
         extract: finds the text to check, by default the visible text, with its indentation.
 
     Raises:
-        RewardDefinitionError: columns and `only` together. In `only`, an unknown id, or an argument that is missing,
-            unknown or of the incorrect type.
+        RewardDefinitionError: columns and `only` are combined, or `only` has an unknown id, or an argument that is
+            missing, unknown, or of the incorrect type.
         MissingExtraError: the extra ``instructions`` is not installed.
-        CoercionError: while scoring: an unknown id, or an argument that is missing or of the incorrect type.
+        CoercionError: while scoring: an id is unknown, or an argument is missing or of the incorrect type.
     """
     _checked("instructions", reading, Reading, "reading")
     _checked("instructions", credit, Credit, "credit")

@@ -383,27 +383,27 @@ def json_schema(
     formats: bool = True,
     extract: Extractor | Any = None,
 ) -> Reward:
-    """Score how far the completion's JSON satisfies a schema, 1.0 if and only if it is valid.
+    """Score how well the completion's JSON satisfies a schema: 1.0 if and only if it is valid.
 
-    ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``: one of two required fields is right.
+    ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``: one of two required fields is correct.
 
     Args:
-        schema: a JSON schema (dict or text, draft 2020-12 unless it names another), a pydantic model, dataclass or
-            TypedDict. A model is checked by its JSON schema, which includes neither its validator functions nor the
-            digits of a Decimal.
-        column: a column with a schema for each row, instead of `schema`: JSON text or a dict. None abstains. Prefer
-            text: Arrow gives all dicts of a column the same keys and fills the gaps with None, which are ignored here.
-            Each schema is compiled once. The last 256 are kept.
-        credit: ``"partial"``: credit by required property; ``"binary"``: 1.0 or 0.0. docs/json.md has the formula.
-        formats: also check ``format`` (dates and times by RFC 3339, with a time zone).
-        extract: finds the JSON, by default the ``<answer>``, else the last fenced block, else the whole visible text.
+        schema: a JSON schema (dict or text, draft 2020-12 unless it names another), or a pydantic model, dataclass, or
+            TypedDict. A model is checked against its JSON schema, which includes neither its validator functions nor a
+            Decimal's digits.
+        column: a column with a schema for each row, instead of `schema`: JSON text or a dict. If the cell is None, the
+            reward abstains. Text is preferable: Arrow gives all dicts in a column the same keys and fills the gaps with
+            None, which is ignored here. Each schema is compiled once. The last 256 are kept.
+        credit: ``"partial"``: credit per required property; ``"binary"``: 1.0 or 0.0. docs/json.md has the formula.
+        formats: if True, also check ``format`` (dates and times according to RFC 3339, with a time zone).
+        extract: finds the JSON: by default, the ``<answer>``, else the last fenced block, else the whole visible text.
             It is parsed strictly: no repair, no duplicate keys, no NaN.
 
     Raises:
-        RewardDefinitionError: both or neither of schema and column, or the schema is invalid, needs a remote reference,
-            or refers to itself endlessly.
+        RewardDefinitionError: both or neither of `schema` and `column` are given, or the schema is invalid, needs a
+            remote reference, or refers to itself endlessly.
         MissingExtraError: the extra ``json`` is not installed.
-        CoercionError: while scoring: a cell of the column is not a schema that can be used.
+        CoercionError: while scoring: a cell in the column is not a usable schema.
     """
     if (schema is None) == (column is None):
         raise refusal('pass either a schema, as in rk.json_schema(Invoice), or column="schema".')

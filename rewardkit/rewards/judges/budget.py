@@ -32,25 +32,25 @@ _MILLION = 1_000_000
 class Budget:
     """A limit on the total spending of all judges that share it: ``rk.Budget(calls=10_000, on_exhausted="skip")``.
 
-    A call is a request that may cost money: either it was answered, or it was sent and then lost to a timeout or a
-    connection reset. A request that got an error status (400, 429, 500) or no connection is not a call. Calls are
-    counted before they are sent, so the limit on calls is exact. Tokens and money are known only after the reply, so
-    calls in flight when the limit is reached can exceed it.
+    A call is a request that may cost money: either it was answered, or it was sent and then lost because of a timeout
+    or a connection reset. A request that received an error status (400, 429, 500), or that could not connect, is not a
+    call. Calls are counted before they are sent, so the limit on calls is exact. Tokens and money are known only after
+    the reply, so calls in flight when the limit is reached can exceed it.
 
     Attributes:
-        calls: the maximum number of calls, including retries and repairs, None for no limit.
-        tokens: the maximum number of prompt and verdict tokens together, as counted by the endpoint, None for no limit.
-        money: the maximum cost, in the currency of `prices`, None for no limit.
+        calls: the maximum number of calls, including retries and repairs, or None for no limit.
+        tokens: the maximum total of prompt and verdict tokens, as counted by the endpoint, or None for no limit.
+        money: the maximum cost, in the currency of `prices`, or None for no limit.
         prices: model -> (price per million prompt tokens, price per million completion tokens).
         on_exhausted: ``"stop"`` stops the run. ``"skip"`` fails the samples that could not be judged, so they are not
             trained on. ``"fall_back"`` also fails them, so that an ``rk.fallback`` around the judge takes over.
-        warn_at: the fraction of a limit, above 0 and up to 1, at which you get one warning.
+        warn_at: the fraction of a limit, greater than 0 and at most 1, at which you get one warning.
         store: an SQLite file with the amounts spent, shared by all ranks on a machine and by resumed runs. By default,
             each process counts separately, from 0.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
-        RewardDefinitionError: there is no limit, a limit is not above 0, or a price is invalid.
+        RewardDefinitionError: there is no limit, a limit is not greater than 0, or a price is invalid.
     """
 
     calls: int | None = None
@@ -68,16 +68,16 @@ class Budget:
         limits = {"calls": self.calls, "tokens": self.tokens, "money": self.money}
         for name, limit in limits.items():
             if limit is not None and not (_is_number(limit) and limit > 0):
-                raise RewardDefinitionError(f"rk.Budget: {name} must be a number above 0, got {shorten(limit)}")
+                raise RewardDefinitionError(f"rk.Budget: {name} must be a number greater than 0, got {shorten(limit)}")
         if all(limit is None for limit in limits.values()):
-            raise RewardDefinitionError("rk.Budget has no limit. Pass calls=, tokens= or money=")
+            raise RewardDefinitionError("rk.Budget has no limit. Pass calls=, tokens=, or money=")
         if self.on_exhausted not in ("stop", "skip", "fall_back"):
             raise RewardDefinitionError(
-                f"rk.Budget: on_exhausted must be 'stop', 'skip' or 'fall_back', got {shorten(self.on_exhausted)}"
+                f"rk.Budget: on_exhausted must be 'stop', 'skip', or 'fall_back', got {shorten(self.on_exhausted)}"
             )
         if not (_is_number(self.warn_at) and 0 < self.warn_at <= 1):
             raise RewardDefinitionError(
-                f"rk.Budget: warn_at must be above 0 and at most 1, got {shorten(self.warn_at)}"
+                f"rk.Budget: warn_at must be greater than 0 and at most 1, got {shorten(self.warn_at)}"
             )
         object.__setattr__(self, "prices", _price_list(self.prices))
         if self.money is not None and not self.prices:

@@ -24,7 +24,7 @@ _NAME = f"verdicts_{FORMAT}"
 @final
 @dataclass(frozen=True)
 class Cache:
-    """Verdicts by key, in an SQLite file: ``rk.Cache("judged.sqlite")``.
+    """A cache of verdicts in an SQLite file: ``rk.Cache("judged.sqlite")``.
 
     The file is created if it does not exist. Processes on one machine can share it, but it must not be on a network
     file system. If the file stays locked for 5 s, or the disk is full, you get a warning and the judge is called.

@@ -40,7 +40,9 @@ class Canary:
             raise RewardDefinitionError(f"rk.Canaries: score must be a finite number, got {shorten(self.score)}")
         object.__setattr__(self, "columns", tuple(sorted(dict(self.columns).items())))
         if not hashable(self.columns):
-            raise RewardDefinitionError(f"rk.Canaries: columns must hold text or numbers, got {shorten(self.columns)}")
+            raise RewardDefinitionError(
+                f"rk.Canaries: columns must contain text or numbers, got {shorten(self.columns)}"
+            )
 
 
 @final
@@ -65,7 +67,7 @@ class Drift:
 @final
 @dataclass(frozen=True)
 class Canaries:
-    """Completions with known scores that check a judge.
+    """Completions with known scores, used to check a judge.
 
     ``rk.Canaries([{"prompt": "2+2=?", "completion": "4", "score": 10}], interval=20, tolerance=1)``
 
@@ -92,7 +94,7 @@ class Canaries:
             raise RewardDefinitionError("rk.Canaries: cases must have at least one row with completion and score")
         if isinstance(self.interval, bool) or not isinstance(self.interval, int) or self.interval < 1:
             raise RewardDefinitionError(
-                f"rk.Canaries: interval must be a whole number, at least 1, got {shorten(self.interval)}"
+                f"rk.Canaries: interval must be a whole number of at least 1, got {shorten(self.interval)}"
             )
         if not 0 <= self.tolerance < math.inf:
             raise RewardDefinitionError(f"rk.Canaries: tolerance must be at least 0, got {shorten(self.tolerance)}")
@@ -107,7 +109,7 @@ class Canaries:
         return self.canaries if batch % self.interval == 0 else ()
 
     def drift(self, given: Sequence[float | None]) -> Drift:
-        """Return the drift, from the scores `given` to `canaries` in the same order; None for a missing verdict."""
+        """Return the drift, computed from the scores `given` to `canaries` in the same order; None for a missing verdict."""
         pairs = list(zip(self.canaries, given, strict=True))
         gaps = [score - canary.score for canary, score in pairs if score is not None]
         off_target = [

@@ -158,35 +158,37 @@ def judge(
     deterministic: bool = True,
     on_failure: Policy = "unscorable",
 ) -> Reward:
-    """Return a reward that a language model at an OpenAI-compatible endpoint gives, from 0 (worst) to 1 (best).
+    """Return a reward assigned by a language model at an OpenAI-compatible endpoint, from 0 (worst) to 1 (best).
 
     ::
 
         rk.judge("Does it answer {question} in a friendly way?", model="gpt-5-mini")
 
     ``Sure, it is 4.`` might get 7 on the scale from 0 to 10, which is a score of 0.7; the judge's reason is the note.
-    If the judge cannot be reached, or gives no valid verdict, the sample fails. By default, a failure is not scored 0.
+    If the judge cannot be reached or returns no valid verdict, the sample fails. By default, failed samples do not
+    score 0.
 
     Args:
-        rubric: a description of a good completion. ``{column}`` is replaced by the value of that column, ``{prompt}``
-            by the prompt, ``{completion}`` by the completion, and ``{transcript}`` by all turns with their calls and
+        rubric: a description of a good completion. ``{column}`` is replaced with that column's value, ``{prompt}`` with
+            the prompt, ``{completion}`` with the completion, and ``{transcript}`` with all turns, including calls and
             results.
         model: the name of a model at ``OPENAI_BASE_URL`` or OpenAI; or an ``rk.Endpoint``, which also sets the address,
-            limits and options.
+            limits, and options.
         scale: the worst and the best score that the judge can give.
         criteria: several questions in one request: a mapping name -> text, or a list of ``rk.Criterion``. The reward is
-            the weighted sum of the criteria, each a component; the component `name` is their unweighted mean.
-        checklist: yes-or-no questions in one request. The score is the fraction answered yes, with one part per item.
-        compare: ``"group"`` ranks all completions of a prompt in one request, from 1 (best) to 0 (worst).
+            the weighted sum of the criteria. Each criterion is a component, and the component `name` is their
+            unweighted mean.
+        checklist: yes-or-no questions in one request. The score is the fraction answered "yes", with one part per item.
+        compare: ``"group"`` ranks all completions for a prompt in one request, from 1 (best) to 0 (worst).
         reference: the name of a column with an answer to compare with.
         examples: (completion, score, reason) examples for the judge. With `criteria` or `checklist`, each score is a
             mapping from the criterion names or the checklist items.
         show_thinking: if True, show the judge the model's thinking before the answer.
-        max_characters: the maximum number of characters shown of one completion, or of all completions of a group
-            together. If a completion is longer, the judge sees its beginning and its end.
+        max_characters: the maximum number of characters shown from one completion, or from all completions in a group
+            together. If a completion is longer, the judge sees only its beginning and end.
         name: the name of the component.
         cache: an ``rk.Cache``, or the path of a cache file. With it, the judge is never asked the same question twice.
-        budget: an ``rk.Budget``: the spending limit, and the behavior when it is reached.
+        budget: an ``rk.Budget``: the spending limit, and the behavior when the limit is reached.
         canaries: an ``rk.Canaries``: completions with known scores, which reveal changes in the judge.
         deterministic: if True, judge equal samples only once.
         on_failure: the score of a sample that could not be judged, as in ``rk.reward``.
@@ -216,8 +218,8 @@ def judge(
         budget.check(endpoint.model)
     if cache is not None and not deterministic:
         raise RewardDefinitionError(
-            "judge: deterministic=False asks again for equal samples, but a cache returns the first verdict for all of "
-            "them. Drop cache= or deterministic=False"
+            "judge: deterministic=False requests a new verdict for equal samples, but a cache returns the first "
+            "verdict for all of them. Drop cache= or deterministic=False"
         )
     brief = Brief(
         service, parsed_rubric, names, reference, _count("max_characters", max_characters), bool(deterministic)
@@ -226,18 +228,18 @@ def judge(
         lacking = {*names} - {"prompt", *dict(canary.columns)}
         if lacking:
             raise RewardDefinitionError(
-                f"judge: the rubric needs the columns {', '.join(sorted(lacking))}, but this canary has none: "
+                f"judge: the rubric needs the columns {', '.join(sorted(lacking))}, but this canary lacks them: "
                 f"{shorten(canary)}. Add them to its row"
             )
     if canaries is not None and not isinstance(form, Scale):
         raise RewardDefinitionError(
-            "judge: canaries have one score each, so they do not work with criteria=, checklist= or compare=. Drop "
+            "judge: canaries have one score each, so they do not work with criteria=, checklist=, or compare=. Drop "
             "canaries="
         )
     examples = tuple(examples)
     if form is None and examples:
         raise RewardDefinitionError(
-            "judge: examples= show how to score one completion, but compare= ranks them. Drop examples="
+            "judge: examples= show how to score one completion, but compare= ranks completions. Drop examples="
         )
     binding = Binding(
         GroupJudge(brief)
@@ -272,7 +274,7 @@ def _form(
 ) -> tuple[Form | None, tuple[Criterion, ...]]:
     """Return the form of the verdict (None for a ranking), and the criteria (empty if there are none)."""
     if sum(option is not None for option in (criteria, checklist, compare)) > 1:
-        raise RewardDefinitionError("judge: criteria=, checklist= and compare= exclude each other. Pass only one")
+        raise RewardDefinitionError("judge: criteria=, checklist=, and compare= cannot be combined. Pass only one")
     if criteria is not None:
         listed = checked_criteria(criteria, scale)
         return Scales(tuple((item.name, item.text, item.scale or scale) for item in listed)), listed
@@ -308,7 +310,7 @@ def _example(example: Any, form: Form) -> Example:
 
 def _count(option: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise RewardDefinitionError(f"judge: {option} must be a whole number, at least 1, got {shorten(value)}")
+        raise RewardDefinitionError(f"judge: {option} must be a whole number of at least 1, got {shorten(value)}")
     return value
 
 
@@ -342,13 +344,13 @@ _SAMPLE = "The prompt:\n{prompt}\n\nThe rollout:\n{transcript}"
 
 
 def task_judge(model: str | Endpoint, *, task: str | None = None, **options: Any) -> Reward:
-    """Return a judge that scores a rollout 1 if it does its task, 0 if it does not, and 0.5 if neither is clear.
+    """Return a judge that scores a rollout 1 if it does its task, 0 if it does not, and 0.5 if this is unclear.
 
     ::
 
         rk.score(task_judge("gpt-5-mini"), ["1 2 3 4 5 6 7 8 9"], prompts=["2+2=?"]).total  # array([0.])
 
-    The judge sees the prompt and all turns with their calls, results and thinking.
+    The judge sees the prompt and all turns, including calls, results, and thinking.
 
     Args:
         model: the name of a model, or an ``rk.Endpoint``, as in `rk.judge`.

@@ -87,12 +87,13 @@ def judge_panel(judges: Sequence[Reward], *, combine: Combine = "mean", name: st
 
         rk.judge_panel([rk.judge(rubric, model="a", name="a"), rk.judge(rubric, model="b", name="b")])
 
-    The part ``disagreement`` of each score is the highest minus the lowest judge's score, and its mean is logged as
-    ``judge_disagreement/<name>``. If it grows, the policy has found something that only one of the judges likes.
+    The part ``disagreement`` of each score is the highest judge's score minus the lowest, and the mean of this part is
+    logged as ``judge_disagreement/<name>``. If the disagreement grows, the policy has found something that only one of
+    the judges likes.
 
     Args:
         judges: two or more rewards with different names.
-        combine: ``"mean"`` or ``"median"``. With three judges, a single one cannot move the median far.
+        combine: ``"mean"`` or ``"median"``. With three judges, a single judge cannot move the median far.
         name: the name of the component.
 
     Raises:

@@ -398,34 +398,34 @@ def reward_model(
 ) -> Reward:
     """Return a reward that scores completions with a sequence classifier, such as one trained on preferences.
 
-    ``rk.normalize(rk.reward_model("org/name"))`` makes the logits comparable to other rewards.
-    ``rk.gate(when=form, then=rk.reward_model("org/name", probability=True))`` skips completions of the wrong form.
+    ``rk.normalize(rk.reward_model("org/name"))`` makes the logits comparable to other rewards. ``rk.gate(when=form,
+    then=rk.reward_model("org/name", probability=True))`` skips completions in the wrong format.
 
-    The model reads the same tokens as in TRL's own list of reward functions: chat messages in the tokenizer's chat
-    template, and a prompt that is text directly followed by the completion, without a template or special tokens.
-    Three differences protect the training. Thinking is skipped, unless ``show_thinking=True``. Special tokens in
-    a completion are broken up, so that it cannot end its turn and praise itself in the next one. Long inputs are cut.
-    A completion whose score is not finite fails. The others are scored.
+    The model reads the same tokens as a reward model in TRL's own list of reward functions. Chat messages are formatted
+    with the tokenizer's chat template. A text prompt is directly followed by the completion, without a template or
+    special tokens. Three differences protect training. Thinking is skipped, unless ``show_thinking=True``. Special
+    tokens in a completion are broken up, so that it cannot end its turn and praise itself in the next one. Long inputs
+    are truncated. If a completion's score is not finite, only that completion fails.
 
-    Without prompts, the completion is the only message. If the tokenizer has no template, it adds its special tokens
-    to the completion, or to the pair of a chat prompt and the completion.
+    Without prompts, the completion is the only message. If the tokenizer has no template, it adds its special tokens to
+    the completion, or to the chat prompt and completion as a pair.
 
     Args:
-        model: a name or folder that transformers can load, which happens once per process, on first use, or a module
-            that takes ``input_ids`` and ``attention_mask`` and returns ``logits``.
-        tokenizer: a tokenizer or the name of one, by default the name in `model`. Required if `model` is a module.
+        model: a name or folder that transformers can load (once per process, on first use), or a module that accepts
+            ``input_ids`` and ``attention_mask`` and returns ``logits``.
+        tokenizer: a tokenizer or its name, by default the name in `model`. Required if `model` is a module.
         label: the index or name of the label whose logit is the score. Required if there are several labels.
         probability: if True, the score is the label's probability (sigmoid of one logit, softmax of several) instead.
-        bounds: the bounds of the scores, by default (0, 1) for a probability, and unbounded for a logit.
+        bounds: the bounds of the scores, by default (0, 1) for a probability, and infinite for a logit.
         batch_size: the number of completions scored together, at least 1. It is halved if memory runs out. Batches and
             completions are padded to fixed sizes, so a score does not depend on the other completions in the batch.
-        max_length: the maximum number of tokens of prompt and completion together. If there are more, the prompt loses
-            its beginning first, then the completion its end, and the note mentions it. By default the limit of the
-            model or the tokenizer.
+        max_length: the maximum number of tokens in the prompt and the completion together. If there are more, first the
+            beginning of the prompt is removed, then the end of the completion, and the note mentions it. By default,
+            the limit of the model or the tokenizer.
         device: a device such as "cuda:1", by default the GPU of this rank (``LOCAL_RANK``), or the CPU. A module stays
             on its device.
-        dtype: the type of the loaded weights, such as "bfloat16". "auto" is the type in the file.
-        revision: the branch, tag or commit to load.
+        dtype: the type for the loaded weights, such as "bfloat16". "auto" uses the type in the file.
+        revision: the branch, tag, or commit to load.
         show_thinking: if True, the text that the model scores includes the thinking.
         name: the name of the component.
         on_failure: the score of a completion that could not be scored, as in ``rk.reward``.
@@ -442,12 +442,12 @@ def reward_model(
     for option, value in (("batch_size", batch_size), ("max_length", max_length)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise RewardDefinitionError(
-                f"rk.reward_model: {option} must be a whole number, at least 1, got {shorten(value)}"
+                f"rk.reward_model: {option} must be a whole number of at least 1, got {shorten(value)}"
             )
     if not isinstance(model, str) and not callable(model):
         raise RewardDefinitionError(f"rk.reward_model: model must be a name or a module, got {shorten(model)}")
     if not isinstance(model, str) and tokenizer is None:
-        raise RewardDefinitionError("rk.reward_model: model is a module, so pass its tokenizer=")
+        raise RewardDefinitionError("rk.reward_model: model is a module, so also pass tokenizer=")
     if not (hashable(model) and hashable(tokenizer)):
         raise RewardDefinitionError("rk.reward_model: model and tokenizer must be hashable")
     limits = bounds if bounds is not None else ((0.0, 1.0) if probability else (-math.inf, math.inf))

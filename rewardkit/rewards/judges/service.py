@@ -37,10 +37,10 @@ async def endpoint_of(access: Access) -> EndpointClient:
     key = os.environ.get(access.key, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise RunStopped(
-            f"the environment variable {access.key} contains characters that a key cannot have. Fix the key"
+            f"the environment variable {access.key} contains characters that an API key cannot have. Fix the key"
         )
     if not key and access.base_url is None and not os.environ.get("OPENAI_BASE_URL"):
-        raise RunStopped(f"the judge has no key: set the environment variable {access.key}, or pass base_url=")
+        raise RunStopped(f"the judge has no API key: set the environment variable {access.key}, or pass base_url=")
     loop = asyncio.get_running_loop()
     if loop not in _opened:
         for other in list(_opened):

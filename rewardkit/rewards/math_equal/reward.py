@@ -425,7 +425,7 @@ class GoldAnswer:
         if reason := self._problem(gold):
             where = 'rk.extract.after("####")' if "####" in extracted else "rk.extract.boxed()"
             raise ValueError(
-                f"{shorten(extracted, 60)} {reason}. For a column of whole solutions, pass gold=, such as "
+                f"{shorten(extracted, 60)} {reason}. For a column with whole solutions, pass gold=, such as "
                 f"gold={where}. Write an answer in words as \\text{{words}}. For answers that only a reader can "
                 'compare, pass on_unparsable_gold="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
             )
@@ -740,21 +740,21 @@ def math_equal(
     r"""Score 1.0 if the final answer equals the gold answer mathematically, else 0.0.
 
     ``\boxed{\frac{2}{4}}`` scores 1.0 if "answer" is ``0.5``, and ``\boxed{\sqrt{12}}`` if it is ``2\sqrt{3}``.
-    ``\boxed{17 \times 24}`` scores 0.0 if it is ``408``, because that restates the question. Plain numbers and formulas
-    without functions are compared exactly (0.333333 is not 1/3). Everything else is compared by sympy, in a worker
-    process with limits on time and memory. An ambiguous answer scores 0.0.
+    ``\boxed{17 \times 24}`` scores 0.0 if "answer" is ``408``, because it restates the question. Plain numbers and
+    formulas without functions are compared exactly (0.333333 is not 1/3). Everything else is compared by sympy, in a
+    worker process with time and memory limits. An ambiguous answer scores 0.0.
 
     Args:
-        column: the column of the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted
+        column: the column with the gold answer: LaTeX with or without ``$``, text, a number, or a list of accepted
             answers.
         extract: an extractor that finds the answer. By default ``<answer>``, else the boxes, else the text after
             ``####``, else the text after the last "The answer is", in many languages, else the last line, if it is a
             result: "The area is 5", a value alone, or a single formula after a relation ("we get $5$"). Several
-            different boxes are a list.
+            different boxes are read as a list.
         gold: an extractor that finds the gold answer in a cell, such as ``rk.extract.after("####")``. By default the
             boxes in the cell, or the whole cell if there are none.
         allow_unevaluated: if True, accept any equal expression. By default, the answer must be evaluated: it must be a
-            number if the gold answer is one, and otherwise leave no more arithmetic to do than the gold answer.
+            number if the gold answer is one. Otherwise, it must leave no more arithmetic undone than the gold answer.
         timeout: seconds for one comparison in the worker, at most 60. An answer that takes longer scores 0.0.
         on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. ``"fail"`` leaves
             the row without a score, and ``rk.fallback(rk.math_equal(...), rk.judge(...))`` asks the judge. The default
@@ -768,7 +768,9 @@ def math_equal(
         raise MissingExtraError.of("rk.math_equal", "math")
     seconds = checked_number(timeout, "math_equal: timeout")
     if not 0.0 < seconds <= MAX_SECONDS:
-        raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
+        raise RewardDefinitionError(
+            f"math_equal: timeout must be greater than 0 and at most {MAX_SECONDS:g} s, got {timeout}"
+        )
     return against_gold(
         MathEqual(not allow_unevaluated, float(seconds)),
         "math_equal",

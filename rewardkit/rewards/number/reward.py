@@ -117,7 +117,7 @@ def number(
     gold: Extractor | Any = None,
     on_unparsable_gold: OnUnparsableGold | None = None,
 ) -> Reward:
-    r"""Score 1.0 if the number in the completion is within a tolerance of the gold number. Partial credit on request.
+    r"""Score 1.0 if the number in the completion is within a tolerance of the gold number. Partial credit is optional.
 
     ``rk.number("answer", credit="linear")`` gives 0.9 to ``<answer>90</answer>`` if the column "answer" is 100.
 
@@ -127,37 +127,36 @@ def number(
     comparison is exact (decimal arithmetic). A number beyond the tolerance never scores more than 1 - 1e-6.
 
     Args:
-        column: the column of the gold number: int, float, text, or a list of accepted ones.
-        tolerance: absolute distance that still counts as correct, in the unit of the number.
-        relative: the same as a fraction of the gold number, 0.0 or more.
+        column: the column with the gold number: int, float, text, or a list of accepted numbers.
+        tolerance: the absolute distance that still counts as correct, in the number's unit.
+        relative: the same, as a fraction of the gold number, at least 0.0.
         credit: the credit beyond the tolerance, see above.
-        scale: the distance at which linear credit reaches 0, in the unit of the number, by default abs(g), or 1 if g =
-            0.
-        thousands: read ``1,000`` as a thousand in both the answer and the gold cell. False refuses it.
-        percent: accept ``45%`` as 0.45 in both the answer and the gold cell.
+        scale: the distance at which linear credit reaches 0, in the number's unit, by default abs(g), or 1 if g = 0.
+        thousands: if True, read ``1,000`` as a thousand in both the answer and the gold cell. If False, reject it.
+        percent: if True, accept ``45%`` as 0.45 in both the answer and the gold cell.
         units: the units that are accepted before or after the number, in both the answer and the gold cell: ``["$",
-            "apples"]``, or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is taken as it
-            is.
+            "apples"]``, or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is used
+            unchanged.
         extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must
             contain only a number (LaTeX or Markdown formatting is fine), else the last number that the visible text
-            claims: not one that it denies, doubts, asks for or takes back, nor one in an aside ("in 6 weeks"). No
-            number is found if it is one of several ("41 or 42") or part of something else (a root, ``42K``, ``40-42``,
-            "half of 42"). See docs/answers.md.
+            claims: numbers that are negated, doubted, asked for, retracted, or mentioned in an aside ("in 6 weeks") are
+            skipped. No number is found if there are alternatives ("41 or 42"), or if the number is part of something
+            else (a root, ``42K``, ``40-42``, "half of 42"). See docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
         on_unparsable_gold: the effect of an unreadable gold cell: ``"raise"`` raises a CoercionError. With ``"fail"``,
             the row has no score, and ``rk.fallback`` uses the next reward. The default is ``"fail"`` during training
             and ``"raise"`` otherwise.
 
     Raises:
-        RewardDefinitionError: a negative or infinite tolerance, an unknown credit, steps that do not decrease, or a
-            unit that could be part of a number.
-        CoercionError: while scoring: a gold cell without a number.
+        RewardDefinitionError: a tolerance is negative or infinite, the credit is unknown, the steps do not decrease, or
+            a unit could be part of a number.
+        CoercionError: while scoring: a gold cell has no number.
     """
     for name, value in (("tolerance", tolerance), ("relative", relative)):
         if checked_number(value, f"number: {name}") < 0.0:
             raise RewardDefinitionError(f"number: {name} must be 0 or more, got {value}")
     if scale is not None and checked_number(scale, "number: scale") <= 0.0:
-        raise RewardDefinitionError(f"number: scale must be above 0, got {scale}")
+        raise RewardDefinitionError(f"number: scale must be greater than 0, got {scale}")
     for name, flag in (("thousands", thousands), ("percent", percent)):
         if not isinstance(flag, bool):
             raise RewardDefinitionError(f"number: {name} must be True or False, got {shorten(flag)}")
@@ -200,8 +199,8 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
     values = [value for _, value in steps]
     if steps[0][0] < 0.0 or not values[0] < 1.0 or values[-1] < 0.0 or values != sorted(values, reverse=True):
         raise RewardDefinitionError(
-            "number: credit steps map an excess (0 or more) to a credit below 1 that falls as the excess grows, as in "
-            f"{{0.01: 0.8, 0.1: 0.5}}, got {shorten(dict(credit))}"
+            "number: credit steps must map an excess (0 or more) to a credit below 1 that falls as the excess grows, "
+            f"as in {{0.01: 0.8, 0.1: 0.5}}, got {shorten(dict(credit))}"
         )
     return steps
 
@@ -221,7 +220,8 @@ def _units(units: Iterable[str] | Mapping[str, float]) -> tuple[tuple[str, Fract
             raise RewardDefinitionError(f"number: the unit {name!r} is listed twice. Remove one")
         if _PART_OF_A_NUMBER.match(name[0]) or _PART_OF_A_NUMBER.match(name[-1]):
             raise RewardDefinitionError(
-                f"number: a unit must not start or end with a digit, sign or %, got {unit!r}. Pass percent=True for 45%"
+                f"number: a unit must not start or end with a digit, a sign, or %, got {unit!r}. Pass percent=True for "
+                "45%"
             )
         factors[name] = Fraction(repr(float(factor)))
     return tuple(sorted(factors.items(), key=lambda item: (-len(item[0]), item[0])))

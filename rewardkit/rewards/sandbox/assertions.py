@@ -49,7 +49,7 @@ def assertions(script: Script) -> tuple[Assertion, ...]:
     try:
         return tuple(_assertion(script, step) for step in script.steps)
     except ValueError as error:
-        raise ValueError(f"behind HTTP, tests must be assertions that can be split: {error}") from None
+        raise ValueError(f"in a service, tests must be assertions that can be split: {error}") from None
 
 
 def _assertion(script: Script, step: Step) -> Assertion:

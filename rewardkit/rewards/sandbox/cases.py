@@ -375,7 +375,7 @@ def _read_pairs(tests: Sequence[object], row: Mapping[str, Any]) -> Tests:
         name = _function(test) or _function(row)
         if kind not in (None, *_OF_OUTPUT, *_OF_CALLS):
             known_kinds = " and ".join(map(repr, (*_OF_OUTPUT, *_OF_CALLS)))
-            raise ValueError(f"test {number} is of an unknown kind, {shorten(kind, 40)}. Known are {known_kinds}")
+            raise ValueError(f"test {number} is of the unknown kind {shorten(kind, 40)}. Known kinds: {known_kinds}")
         prelude = prelude or "testtype" in test or kind in _OF_CALLS
         if kind in _OF_CALLS or (kind is None and name):
             steps.append(_called(name, *pair, wrapped))
@@ -557,6 +557,6 @@ def _decoded(text: str) -> str:
         elif operation.name not in _AROUND_TEXT or len(texts) > 1:
             raise ValueError(
                 f"the encoded tests are a pickle of more than one string ({operation.name}). Unpickling could run any "
-                "code. If you trust it, decode it yourself and pass JSON"
+                "code. If you trust the tests, decode them yourself and pass JSON"
             )
     return str(texts[-1]) if texts else ""

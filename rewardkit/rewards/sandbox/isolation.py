@@ -107,7 +107,7 @@ def chosen(*, packages: bool, unsafe: bool) -> Isolation:
 @cache
 def _working(process: int, packages: bool, unsafe: bool) -> Isolation:
     if sys.platform != "linux":
-        raise RewardFailure(f"programs can be run only on Linux. {_ELSEWHERE}")
+        raise RewardFailure(f"programs can run only on Linux. {_ELSEWHERE}")
     reasons = []
     for make in [bare] if unsafe else [bubblewrap, namespaces]:
         try:

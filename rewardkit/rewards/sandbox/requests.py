@@ -78,7 +78,9 @@ def post(url: str, body: bytes, seconds: float) -> bytes:
             answer = _once(url, body, deadline)
     except _Outage as outage:
         health.failed()
-        raise SandboxFailure(f"no answer from the sandbox at {url}: {outage}. Check that the service runs") from None
+        raise SandboxFailure(
+            f"no answer from the sandbox at {url}: {outage}. Check that the service is running"
+        ) from None
     health.answered()
     return answer
 
@@ -99,7 +101,7 @@ def _once(url: str, body: bytes, deadline: float) -> bytes:
         while piece := response.read1(_PIECE):
             answer += piece
             if len(answer) > _MOST_BYTES:
-                raise SandboxFailure(f"the answer of {url} is larger than {_MOST_BYTES:,} bytes")
+                raise SandboxFailure(f"the response from {url} is larger than {_MOST_BYTES:,} bytes")
             socket.settimeout(_left(deadline))
         if response.length:
             raise _Outage("the answer is cut off")
@@ -114,7 +116,7 @@ def _once(url: str, body: bytes, deadline: float) -> bytes:
         raise _Outage(_said(response.status, answer))
     if response.status != 200:
         raise SandboxFailure(
-            f"{url} refuses programs: {_said(response.status, answer)}. Pass the address of the service"
+            f"{url} rejects programs: {_said(response.status, answer)}. Pass the address of the service"
         )
     return bytes(answer)
 
@@ -150,7 +152,9 @@ class _Health:
         with self._lock:
             if self.is_down:
                 if time.monotonic() < self._next_try:
-                    raise SandboxFailure(f"the sandbox at {self._url} is down: {self._failures} requests got no answer")
+                    raise SandboxFailure(
+                        f"the sandbox at {self._url} is down: {self._failures} requests received no response"
+                    )
                 self._next_try = time.monotonic() + _PAUSE
 
     def failed(self) -> None:

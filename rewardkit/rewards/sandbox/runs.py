@@ -242,7 +242,7 @@ def _frames(reader: _Reader, wall: float) -> Iterator[Run]:
         problem, output, finished, more = FRAME.unpack(header)
         body = reader.read(min(problem + output, OUTPUT_BYTES + _PROBLEM_BYTES), _GRACE_SECONDS)
         if len(body) < problem + output:
-            raise SandboxFailure("the report of the sandbox is incomplete")
+            raise SandboxFailure("the sandbox's report is incomplete")
         yield reported(body[:problem], body[problem:], finished)
 
 

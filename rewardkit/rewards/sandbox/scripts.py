@@ -239,7 +239,7 @@ def names_of(script: Script) -> Names:
 def parsed(source: str) -> list[ast.stmt]:
     """Return the statements of `source`; raise ValueError if `source` is not valid Python or too long."""
     if len(source) > MAX_CHARACTERS:
-        raise ValueError(f"source has {len(source):,} characters, the limit is {MAX_CHARACTERS:,}")
+        raise ValueError(f"source has {len(source):,} characters, but the limit is {MAX_CHARACTERS:,}")
     try:
         return ast.parse(source.strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -98,7 +98,9 @@ class Service:
                 raise ValueError("its report is incomplete")
         except (ValueError, zlib.error, KeyError, TypeError, AttributeError, RecursionError) as error:
             reason = str(error) or type(error).__name__
-            raise SandboxFailure(f"the answer of the sandbox at {self.url} cannot be used: {shorten(reason)}") from None
+            raise SandboxFailure(
+                f"the response from the sandbox at {self.url} cannot be used: {shorten(reason)}"
+            ) from None
         results = [
             reported(body[: head[0]], body[head[0] :], head[2]) for head, body in zip(heads, bodies, strict=True)
         ]
@@ -113,7 +115,9 @@ def _output(answer: bytes) -> str:
         raise ValueError(f"the service failed: {shorten(str(reply.get('message') or 'no message'))}")
     if run["status"] != "Finished" or run["return_code"] != 0:
         stderr = str(run.get("stderr") or "").strip().rpartition("\n")[2]
-        raise ValueError(f"its Python ended with {run['status']}, {run['return_code']}: {stderr or 'no message'}")
+        raise ValueError(
+            f"the service's Python exited with {run['status']}, {run['return_code']}: {stderr or 'no message'}"
+        )
     output = run["stdout"]
     if not isinstance(output, str):
         raise ValueError("it has no output")
@@ -175,7 +179,7 @@ class _Check:
                 if results != [Run(b"the sandbox works\n")]:
                     outcome = results[0].problem or results[0].output.decode(errors="replace").strip()
                     raise SandboxFailure(
-                        f"the sandbox at {self._service.url} does not run programs as it should: {shorten(outcome)}"
+                        f"the sandbox at {self._service.url} does not run programs correctly: {shorten(outcome)}"
                     )
             except SandboxFailure as failure:
                 self._failure, self._until = str(failure), time.monotonic() + _SECONDS_OF_FAILURE

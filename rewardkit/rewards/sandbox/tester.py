@@ -63,7 +63,7 @@ def run(inbox: int, out: int, outcome: int, shared: dict[str, Any], packed_test:
 def _guard(event: str, arguments: Any) -> None:
     """Refuse to evaluate text that the program may have returned, as sympy's ``simplify`` would."""
     if event == "pickle.find_class" and arguments[0] != "test":
-        raise RuntimeError("the test code unpickles objects, which the program may have made")
+        raise RuntimeError("the test code unpickles objects that the program may have created")
     if event != "compile":
         return
     # Find the code that compiles, because the hook gets only the text.
@@ -76,7 +76,7 @@ def _guard(event: str, arguments: Any) -> None:
         if frame.f_code.co_filename.startswith("<frozen importlib") or text in frame.f_code.co_consts:
             return
         frame = frame.f_back
-    raise RuntimeError(f"the test code evaluates a text, which the program may have returned: {repr(text)[:80]}")
+    raise RuntimeError(f"the test code evaluates text that the program may have returned: {repr(text)[:80]}")
 
 
 _COMPILING = ("ast", "attr._make", "collections", "dataclasses", "timeit", "unittest.mock")

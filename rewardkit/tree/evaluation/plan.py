@@ -59,7 +59,7 @@ class Plan:
         root: the tree.
         nodes: the distinct nodes of the tree.
         names: the names of components, terms and gates.
-        followers: the schedules that follow the mean of a component.
+        followers: the schedules that follow a component's mean.
         followed: the rewards whose means are followed.
         compares: whether a node compares the completions of a prompt.
         together: the rows that must be in the same batch for the scores to be correct.
@@ -68,7 +68,7 @@ class Plan:
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: two different rewards of the tree have the same name.
+        RewardDefinitionError: two different rewards in the tree have the same name.
     """
 
     def __init__(self, reward: RewardLike | Sequence[Any]) -> None:
@@ -122,7 +122,7 @@ class Plan:
         return [nodes[name] for name in dict.fromkeys(follower.component for follower in self.followers)]
 
     def check(self, batch: Batch) -> None:
-        """Raise a BindingError if the batch lacks columns that a reward in the tree asks for."""
+        """Raise a BindingError if the batch lacks columns that a reward in the tree needs."""
         if self.compares:
             batch.check_groups()
         available = (tuple(batch.columns), batch.prompts is None, batch.completion_ids is None, tuple(batch.context))
@@ -224,10 +224,11 @@ def _check_followed(follower: PerformanceSchedule, nodes: dict[str, Reward]) -> 
         here = next((label for label, node in nodes.items() if node == follower.source), None)
         if here is not None:
             raise RewardDefinitionError(
-                f"{follower!r} follows {follower.source!r}, whose name in this reward is {here!r}, since another one "
-                f"is called {name!r}. Pass the name to the schedule, {here!r}, instead of the reward"
+                f"{follower!r} follows {follower.source!r}, whose name in this reward is {here!r}, because another "
+                f"component is called {name!r}. Pass the name {here!r} to the schedule instead of the reward"
             )
         raise RewardDefinitionError(
-            f"{follower!r} follows {follower.source!r}, but the component {name!r} is {nodes[name]!r}. Rename the one "
+            f"{follower!r} follows {follower.source!r}, but the component {name!r} is {nodes[name]!r}. Rename the "
+            "component "
             'that it follows: .named("another name")'
         )

@@ -226,7 +226,7 @@ class Run:
                 if len(rows):
                     error = RewardFailure(
                         f"reward {shorten(self.label(node) or node)} is {column.values[rows[0]]:g} in row {rows[0]}: "
-                        "the numbers that it combines are too large. Scale them down, or limit them: "
+                        "the numbers that it combines are too large. Scale down these numbers, or limit them: "
                         "reward.clip(low, high)"
                     )
                     self.plan.blame(error, node)
@@ -310,7 +310,7 @@ class Scheduler:
         elif self._pending:
             self._arrival(self._arrived.get())
         else:
-            raise RuntimeError("the rewards of this tree wait for each other. Report this as a bug in rewardkit")
+            raise RuntimeError("rewards in this tree wait for each other. Report this as a bug in rewardkit")
 
     def _step(self, task: _Task, answer: Any) -> None:
         try:
@@ -389,8 +389,8 @@ def require_float32(terms: Mapping[str, Floats], total: Floats) -> None:
     row = int(np.argmax(np.nan_to_num(sizes, posinf=np.inf).max(axis=0)))
     shares = ", ".join(f"{name} {values[row]:g}" for name, values in terms.items() if values[row])
     error = RewardFailure(
-        f"the total of row {row} is {total[row]:g} (its terms: {shares}), but the float32 of trainers ends at "
-        f"{LARGEST:.2g}. Scale the largest term down, or limit it: reward.clip(low, high)"
+        f"the total in row {row} is {total[row]:g} (terms: {shares}), but trainers use float32, whose largest number "
+        f"is {LARGEST:.2g}. Scale down the largest term, or limit it: reward.clip(low, high)"
     )
     error.component = max(terms, key=lambda name: abs(float(np.nan_to_num(terms[name][row]))), default="")
     raise error
@@ -501,18 +501,18 @@ def _mean_weight(parts: list[tuple[float | Floats, Rows]], rows: Rows) -> float:
 
 
 class Scorer:
-    """A compiled tree that scores batches. It keeps no results, so threads can share it.
+    """A compiled tree that scores batches. It stores no results, so threads can share it.
 
     Args:
         reward: the tree, or a plain function, or a list of rewards and functions.
 
     Attributes:
         reward: the tree.
-        names: the names of components, terms and gates, with their nodes.
+        names: the names of components, terms, and gates, with their nodes.
         components: the names of all rewards that are logged.
         terms: the names of the additive terms of the total.
-        followers: the schedules that follow the mean of a component.
-        together: the rows that must be in the same batch for the scores to be correct: a row, the completions of a
+        followers: the schedules that follow a component's mean.
+        together: the rows that must be in the same batch for the scores to be correct: one row, all completions for a
             prompt, or all rows.
         scheduled: whether scores depend on training progress, through a schedule or a function that reads the progress.
         waits: whether scoring waits for something, such as an endpoint or a worker process.
@@ -520,7 +520,7 @@ class Scorer:
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: two different rewards of the tree have the same name.
+        RewardDefinitionError: two different rewards in the tree have the same name.
     """
 
     def __init__(self, reward: RewardLike | Sequence[Any]) -> None:
@@ -540,7 +540,7 @@ class Scorer:
         return list(dict.fromkeys(self._plan.late(max_steps)))
 
     def check(self, batch: Batch) -> None:
-        """Raise a BindingError if the batch lacks columns that a reward in the tree asks for."""
+        """Raise a BindingError if the batch lacks columns that a reward in the tree needs."""
         self._plan.check(batch)
 
     def score(
@@ -554,17 +554,19 @@ class Scorer:
         """Return all components, terms and the total of `batch`.
 
         Args:
-            strict: raise if a reward function has a bug; otherwise score the lowest bound and report it.
-            stops: raise if the run must stop; otherwise fail all samples of the component and set ``table.stop``.
+            strict: raise an exception if a reward function has a bug; otherwise, score the lowest bound and report the
+                bug.
+            stops: raise an exception if the run must stop; otherwise, fail all of the component's samples and set
+                ``table.stop``.
             on_unparsable_gold: the effect of a gold cell that a ready reward cannot read: ``"raise"`` raises a
-                CoercionError; ``"fail"`` leaves only that row without a score, as in training. A reward that sets this
-                option itself takes precedence.
+                CoercionError; ``"fail"`` leaves only that row without a score, as in training. If a reward sets this
+                option itself, the reward's setting takes precedence.
 
         Raises:
             BindingError: a column or argument is missing.
             CoercionError: a column's value does not fit its annotation.
-            RewardBug: a bug in a reward function while `strict`.
-            RewardFailure: a failure under policy "raise", an unknown route.
+            RewardBug: a reward function has a bug, and `strict` is True.
+            RewardFailure: a failure under the policy "raise", or an unknown route.
             RunStopped: every later sample would also fail.
         """
         if on_unparsable_gold not in get_args(OnUnparsableGold):
@@ -622,7 +624,7 @@ def score(
     is_error: IsError | None = None,
     **columns: Iterable[Any],
 ) -> ScoreTable:
-    """Score completions outside of training: in a notebook or a test.
+    """Score completions outside training, such as in a notebook or a test.
 
     ::
 
@@ -630,45 +632,47 @@ def score(
         table.total      # array([1., 0.])
 
     Args:
-        reward: the tree to score with. As in `to_trl`, it can also be a plain function, or a list of rewards and
-            functions.
-        completions: n strings, or conversational completions (lists of messages).
+        reward: the reward tree. As in `to_trl`, it can also be a plain function, or a list of rewards and functions.
+        completions: n strings, or n conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
-        progress: the training progress; without it, schedules have their end value.
-        num_generations: completions per prompt, for rewards that compare the completions of a group. By default, a
-            group is a run of rows with equal prompt and columns.
+        progress: the training progress. Without it, schedules have their final value.
+        num_generations: completions per prompt, for rewards that compare the completions in a group. By default, a
+            group consists of consecutive rows with the same prompt and columns.
         environments: n environments after their rollouts, for ``rk.agents.final_state`` and
             ``rk.agents.environment_reward``.
-        is_error: a function that takes the text of a tool's result and returns True, or the error's message, if the
-            result is an error. By default, a result is an error if it is an object whose only key is ``error``, as TRL
-            writes it.
-        columns: the dataset's columns, n values each.
+        is_error: a function that receives a tool result's text. If the result is an error, it returns True or the error
+            message. By default, a result is an error if it is an object whose only key is ``error``, as TRL writes it.
+        columns: the dataset's columns, with n values each.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        BindingError: a column is missing, too short, or has a reserved name, or the groups that the reward compares are
-            not known.
+        BindingError: a column is missing, is too short, or has a reserved name, or the groups that the reward compares
+            are unknown.
         CoercionError: a column's value does not fit the annotation.
-        RewardBug: a reward function raised or returned something that is not a score.
+        RewardBug: a reward function raised an exception, or returned something that is not a score.
     """
     scorer = Scorer(reward)
     for name in OF_TRAINERS:
         if name in columns:
             raise BindingError(
-                f"{name!r} is not a column: functions that ask for it get it. Drop it. To score at a point of "
-                "training, pass progress=rk.Progress(step, max_steps)"
+                f"{name!r} is not a column: functions that request it receive it automatically. Remove it. To score at "
+                "a point in training, pass progress=rk.Progress(step, max_steps)"
             )
     if is_error is not None and not callable(is_error):
         raise BindingError(
-            f"is_error= takes a function of a result's text, got {shorten(is_error)}. If it is a column, rename it"
+            f"is_error= must be a function of a result's text, got {shorten(is_error)}. If it is a column, rename it"
         )
     if isinstance(environments, (str, bytes)) or not isinstance(environments, Iterable | None):
-        raise BindingError(f"environments= takes a list, one for each completion, got {shorten(environments)}")
+        raise BindingError(
+            f"environments= must be a list with one environment per completion, got {shorten(environments)}"
+        )
     live = None if environments is None else list(environments)
     kind = next((environment for environment in live or () if isinstance(environment, type)), None)
     if kind is not None:
-        raise BindingError(f"environments= takes environments after their rollouts, got the class {kind.__name__!r}")
+        raise BindingError(
+            f"environments= must contain environments after their rollouts, got the class {kind.__name__!r}"
+        )
     recorded: Mapping[str, Any] = {}
     if live is not None:
         from rewardkit.batch.environments import journals  # imported late: large, and few batches have environments
@@ -690,7 +694,7 @@ def score(
         raise BindingError(f"num_generations must be a whole number of completions, got {shorten(num_generations)}")
     if num_generations is not None and len(batch) % num_generations:
         raise BindingError(
-            f"num_generations={num_generations} does not divide the {len(batch)} completions. Pass whole groups"
+            f"num_generations={num_generations} does not evenly divide the {len(batch)} completions. Pass whole groups"
         )
     try:
         return scorer.score(batch)

@@ -160,7 +160,7 @@ def test_after_its_deadline_it_raises_and_says_why(server: Stand, slept: list[fl
 @pytest.mark.parametrize("status", [400, 401, 404, 405, 413, 422])
 def test_what_every_try_would_meet_raises_at_once(server: Stand, status: int, slept: list[float]) -> None:
     server.answers((status, "pass a token", {}))
-    with pytest.raises(RuntimeError, match=f"refuses the request with status {status}: pass a token"):
+    with pytest.raises(RuntimeError, match=f"rejects the request with status {status}: pass a token"):
         one(server)("", "42", EXAMPLE)
     server.answers(row(None))
     with pytest.raises(RuntimeError, match="every component of the reward abstained"):
@@ -206,11 +206,11 @@ def test_what_a_service_cannot_run_is_refused() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="follows training progress"):
         rk.to_hosted(rk.schedules.linear(0.0, 1.0) * REWARD, url=url)
     for options, message in (
-        ({"url": "rewards.example.com"}, "url= is an address"),
-        ({"url": "https://a/b?c=d"}, "url= is an address"),
-        ({"deadline": 0}, "deadline= is a number"),
-        ({"outputs": "all"}, "outputs= is 'total' or 'terms'"),
-        ({"name": "my reward"}, "name= becomes the name of a function"),
+        ({"url": "rewards.example.com"}, "url= must be an address"),
+        ({"url": "https://a/b?c=d"}, "url= must be an address"),
+        ({"deadline": 0}, "deadline= must be a number"),
+        ({"outputs": "all"}, "outputs= must be 'total' or 'terms'"),
+        ({"name": "my reward"}, "name= must be a valid function name"),
     ):
         given: dict[str, Any] = {"url": url, **options}
         with pytest.raises(rk.RewardDefinitionError, match=message):

@@ -139,7 +139,7 @@ def test_logs_are_told_from_other_files(tmp_path: Path) -> None:
         ({"header.json": "{}"}, "the log has no samples"),
         ({"samples/a_epoch_1.json": "{"}, "samples/a_epoch_1.json is not JSON"),
         ({"samples/a_epoch_1.json": "[]"}, "is not an object"),
-        (None, r"not a log of inspect_ai \(File is not a zip file\)"),
+        (None, r"not an inspect_ai log \(File is not a zip file\)"),
     ],
 )
 def test_what_is_no_log_is_an_error(tmp_path: Path, content: dict[str, str] | None, message: str) -> None:

@@ -145,7 +145,7 @@ def test_what_has_no_number_is_an_error_that_says_what_to_do() -> None:
         (returning([1, 2]), 5, r"indices \[0, 1\], but not 5"),
         (returning({}), None, "none is picked"),
         (returning("B"), None, r"value 'B'(.|\n)*Pass value=, a function"),
-        (returning("C"), "a", "value='a' picks nothing"),
+        (returning("C"), "a", "value='a' selects nothing"),
     ):
         with pytest.raises(rk.errors.RewardBug, match=message):
             rk.score(rk.from_inspect(scorer, value=value), ["4"], target=["4"])
@@ -218,7 +218,7 @@ def test_what_every_sample_would_meet_stops_the_run() -> None:
         return Score("C")
 
     for scorer in (runs, falls):
-        with pytest.raises(rk.RunStopped, match="asks for the sandbox"):
+        with pytest.raises(rk.RunStopped, match="needs the sandbox"):
             rk.score(rk.from_inspect(scorer), ["4"], target=["4"])
 
 
@@ -253,7 +253,7 @@ def test_what_is_no_scorer_is_refused() -> None:
         rk.from_inspect(registered(match, "inspect_ai/match"))
     with pytest.raises(rk.errors.RewardTypeError, match="A scorer is async def"):
         rk.from_inspect(len)
-    with pytest.raises(rk.errors.RewardTypeError, match="expected a scorer of inspect_ai, got 'match'"):
+    with pytest.raises(rk.errors.RewardTypeError, match="expected a scorer from inspect_ai, got 'match'"):
         rk.from_inspect("match")  # type: ignore[arg-type]
     with pytest.raises(rk.RewardDefinitionError, match="on_error must be"):
         rk.from_inspect(returning("C"), on_error="low")  # type: ignore[arg-type]

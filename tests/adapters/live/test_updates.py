@@ -169,7 +169,8 @@ def test_numbers_change_and_rollbacks_lead_back_step_by_step(
     functions = rk.to_trl(early + 0.5 * echo, record=run)
     with caplog.at_level(logging.INFO, logger="rewardkit"):
         trainer = train(tmp_path, functions, plan, max_steps=10)
-    assert "reward version 7 is active from step 8: rollback to 3" in caplog.text
+    assert "reward version 4 is active from step 5: rollback to version 2" in caplog.text
+    assert "reward version 7 is active from step 8: rollback to version 3" in caplog.text
     echoes = [entry["weights/echo"] for entry in generations(trainer)]
     assert echoes == [0.5, 0.5, 2.0, 2.0, 2.0, 2.0, 2.0, 0.5, 2.0, 2.0]
     earlies = [entry["weights/early"] for entry in generations(trainer)]
@@ -210,7 +211,7 @@ def test_a_reward_of_golds_of_which_one_cannot_be_read_is_taken_and_of_a_wrong_c
     rows = rows.add_column("prompt_kind", ["letters", "other letters"] * 16)
     trainer = train(tmp_path, functions, plan, max_steps=16, given={"train_dataset": rows})
     wrong, golds = answers(tmp_path)
-    assert (wrong.status, "reads no gold answer of the last batch" in wrong.reason) == ("refused", True)
+    assert (wrong.status, "reads no gold answer in the last batch" in wrong.reason) == ("refused", True)
     assert golds.status == "applied"
     assert trainer.state.global_step == 16
     entries = generations(trainer)

@@ -130,8 +130,8 @@ def test_it_may_be_verified_again() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"on_failure": "drop"}, "on_failure= is 'retry' or 'mask', got 'drop'"),
-        ({"patience": -1.0}, "patience= is a number of seconds, 0 or more, got -1.0"),
+        ({"on_failure": "drop"}, "on_failure= must be 'retry' or 'mask', got 'drop'"),
+        ({"patience": -1.0}, "patience= must be a number of seconds, 0 or more, got -1.0"),
     ],
 )
 def test_options_out_of_their_range_are_refused(options: Any, why: str) -> None:

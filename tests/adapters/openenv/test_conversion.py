@@ -247,7 +247,7 @@ def test_what_waits_without_saying_so_is_refused() -> None:
 def test_what_is_not_a_rubric_is_refused() -> None:
     with pytest.raises(RewardTypeError, match=r"Pass an instance: from_openenv\(Right\(\.\.\.\)\)"):
         rk.from_openenv(Right)
-    with pytest.raises(RewardTypeError, match=r"expected a rubric of OpenEnv, got 0\.5"):
+    with pytest.raises(RewardTypeError, match=r"expected an OpenEnv rubric, got 0\.5"):
         rk.from_openenv(0.5)
     with pytest.raises(rk.RewardDefinitionError, match="annotate the argument 'answer' differently"):
         rk.from_openenv(Right(), lambda completion, answer: (completion, answer), reset=_numbers)

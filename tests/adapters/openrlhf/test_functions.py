@@ -186,7 +186,7 @@ def test_a_judge_that_can_never_answer_ends_the_run() -> None:
 
 
 def test_other_calls_than_those_of_the_tested_version_end_the_run() -> None:
-    with pytest.raises(RunExit, match=r"expected one completion in a call, .* 0\.11\.2 .*, got 2 queries, 2 prompts"):
+    with pytest.raises(RunExit, match=r"expected one completion per call, .* 0\.11\.2, got 2 queries, 2 prompts"):
         rk.to_openrlhf(same)(["a", "b"], ["", ""], ["4", "4"])
 
 
@@ -212,9 +212,9 @@ def test_what_does_not_arrive_is_refused(reward: rk.Reward, why: str) -> None:
 @pytest.mark.parametrize(
     ("option", "why"),
     [
-        ({"patience": -1.0}, "patience= is a number of seconds, 0 or more, got -1.0"),
-        ({"patience": math.inf}, "patience= is a number of seconds, 0 or more, got inf"),
-        ({"dynamic_filtering": "yes"}, "dynamic_filtering= is True or False, got 'yes'"),
+        ({"patience": -1.0}, "patience= must be a number of seconds, 0 or more, got -1.0"),
+        ({"patience": math.inf}, "patience= must be a number of seconds, 0 or more, got inf"),
+        ({"dynamic_filtering": "yes"}, "dynamic_filtering= must be True or False, got 'yes'"),
     ],
 )
 def test_wrong_options_are_refused(option: dict[str, Any], why: str) -> None:

@@ -14,7 +14,10 @@ from tests.adapters.runner.projects import config, trained
 
 def test_two_trainings_do_not_share_a_folder(tmp_path: Path) -> None:
     run = config(tmp_path, eval=None)
-    with folder.lock_folder(run.output_path()), pytest.raises(ConfigError, match=r"another process trains in .*out"):
+    with (
+        folder.lock_folder(run.output_path()),
+        pytest.raises(ConfigError, match=r"another process is training in .*out"),
+    ):
         trained(run)
     assert not (tmp_path / "out" / folder.WRITTEN).exists()
     with folder.lock_folder(run.output_path()):  # free again

@@ -68,7 +68,7 @@ def test_a_run_leaves_everything_in_its_folder(tmp_path: Path) -> None:
 
     assert "finished already" in trained(config(tmp_path), resume=True)
     assert steps(out) == list(range(STEPS))
-    with pytest.raises(ConfigError, match="holds a run already"):
+    with pytest.raises(ConfigError, match="already contains a run"):
         trained(config(tmp_path))
 
     # More steps than before are trained from where it ended.

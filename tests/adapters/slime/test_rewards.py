@@ -48,7 +48,7 @@ def test_metadata_and_label_are_columns(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_usual_end_token_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.warns(rk.errors.RewardKitWarning, match="slime hands over completions with special tokens"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="slime passes completions with special tokens"):
         assert score(bound(monkeypatch, same), Sample("4<|im_end|>")) == 1.0
     assert score(bound(monkeypatch, same, special_tokens=["<|x|>", "<|im_end|>"]), Sample("<|x|>4<|im_end|>")) == 1.0
 
@@ -148,7 +148,9 @@ def test_rewards_that_compare_completions_need_the_group(monkeypatch: pytest.Mon
     assert found == rk.score(rk.diversity(), [one.response for one in group], num_generations=3).total.tolist()
     assert found[0] < found[2]
     for given in (group, group[0]):
-        with pytest.raises(rk.RewardDefinitionError, match=r"compares the completions of a prompt\. Add --group-rm"):
+        with pytest.raises(
+            rk.RewardDefinitionError, match=r"compares the completions for each prompt\. Add --group-rm"
+        ):
             score(rewards, given)
 
 

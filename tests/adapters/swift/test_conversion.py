@@ -87,7 +87,7 @@ def test_what_is_no_orm_is_refused() -> None:
         rk.from_swift(Needs)
     with pytest.raises(rk.errors.RewardTypeError, match="infer_requests and is not used in training"):
         rk.from_swift(lambda infer_requests, solution: [0.0])
-    with pytest.raises(rk.errors.RewardTypeError, match="expected an ORM"):
+    with pytest.raises(rk.errors.RewardTypeError, match="expected an ms-swift ORM"):
         rk.from_swift("accuracy")
 
 

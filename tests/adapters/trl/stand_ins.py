@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import torch
 
 
-without_trainer = pytest.mark.filterwarnings("ignore:this call comes from no known trainer")
+without_trainer = pytest.mark.filterwarnings("ignore:this call does not come from a known trainer")
 """For tests that call functions of a scheduled reward by hand."""
 
 

@@ -190,7 +190,7 @@ def test_the_spawned_worker_scores_with_our_list(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("functions", "reason"),
     [
-        (rk.to_trl(SCHEDULED), "asynchronous GRPO has no progress"),
+        (rk.to_trl(SCHEDULED), "has no progress"),
         (rk.to_trl(REWARD, outputs="components"), 'outputs="terms")'),
     ],
     ids=["schedules", "weights"],

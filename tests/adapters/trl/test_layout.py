@@ -100,10 +100,10 @@ def test_a_total_that_float32_cannot_hold_is_an_error_even_if_each_column_fits()
         if len(functions) == 1:
             assert np.isfinite(trainer.rewards([""])).all()
         else:
-            with pytest.raises(rk.RewardFailure, match=r"total of row 0 is 5e\+38 .*again 3e\+38.*float32"):
+            with pytest.raises(rk.RewardFailure, match=r"total in row 0 is 5e\+38 .*again 3e\+38.*float32"):
                 trainer.rewards([""])
     weighted = StandInTrainer(rk.to_trl([plain, short]), reward_weights=[3e38, 1.0])
-    with pytest.raises(rk.RewardFailure, match=r"total of row 0 is 6e\+38"):
+    with pytest.raises(rk.RewardFailure, match=r"total in row 0 is 6e\+38"):
         weighted.rewards(["xx"])
 
 

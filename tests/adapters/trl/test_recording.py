@@ -400,7 +400,7 @@ def test_a_record_that_is_not_a_folder_is_refused_at_once(tmp_path: Path) -> Non
     with pytest.raises(rk.RewardKitError, match="folder of the run"):
         rk.to_trl(short, record=3)  # type: ignore[arg-type]
     first, second = (rk.to_trl(reward, record=tmp_path) for reward in (short, polite))
-    with pytest.raises(rk.RewardDefinitionError, match="2 lists record into"):
+    with pytest.raises(rk.RewardDefinitionError, match="2 lists record to"):
         first + second
 
 

@@ -151,7 +151,7 @@ def test_columns_that_cannot_be_sent_are_refused(monkeypatch: pytest.MonkeyPatch
 
 def test_without_other_processes_part_of_a_group_is_refused() -> None:
     trainer = StandInTrainer(rk.to_trl(rk.rank_in_group(length) + length), num_generations=4)
-    with pytest.raises(rk.errors.BindingError, match="this process got 2"):
+    with pytest.raises(rk.errors.BindingError, match="this process received 2"):
         trainer.rewards(["a", "bb"])
 
 

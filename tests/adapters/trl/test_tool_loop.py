@@ -416,7 +416,7 @@ def test_completion_ids_hold_what_the_tool_said(tmp_path: Path) -> None:
 
 
 def test_lengths_in_tokens_warn_that_they_count_what_tools_say(tmp_path: Path) -> None:
-    with pytest.warns(rk.errors.RewardKitWarning, match="token ids .* also hold the results of tools"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="token ids .* also include tool results"):
         play(
             tmp_path,
             [[turn(A), turn("x")], ANSWERED],
@@ -797,9 +797,9 @@ def test_one_that_is_asked_for_its_reward_must_have_one() -> None:
         ("Words", {}, "expected the class of an environment"),
         (object, {}, r"needs a method reset\(self"),
         (type("Empty", (), {"reset": lambda self, **row: None}), {}, "has no tool"),
-        (Words, {"timeout": 0}, "timeout must be seconds above 0"),
+        (Words, {"timeout": 0}, "timeout must be a number of seconds greater than 0"),
         (Words, {"timeout": "1"}, "timeout"),
-        (Words, {"outages": ("ValueError",)}, "are exception classes"),
+        (Words, {"outages": ("ValueError",)}, "must be exception classes"),
     ],
 )
 def test_options_of_environments_are_checked(environment: Any, options: Any, problem: str) -> None:
@@ -890,7 +890,7 @@ def test_transcripts_take_the_place_of_the_completions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"transcripts": [[], []]}, "names no field of rollout_func.*Did you mean 'transcripts'"),
+        ({"transcripts": [[], []]}, "is not a field that rollout_func returns.*Did you mean 'transcripts'"),
         ({"transcript": ["text", "text"]}, "row 0 must be a list of chat messages, got 'text'"),
     ],
 )

@@ -137,5 +137,5 @@ def test_the_radar_does_not_stumble_over_them(tmp_path: Path, caplog: pytest.Log
         patch.setattr(radar, "SHARE", 1e9)  # it looks at each batch
         _, trainer, _ = train(tmp_path, ["N/A" if row % 5 == 0 else row for row in range(50)], max_steps=12)
         trainer.train()
-    assert not any("the radar is off" in one.getMessage() for one in caplog.records)
+    assert not any("the radar has been switched off" in one.getMessage() for one in caplog.records)
     assert any("radar/strength" in entry for entry in generations(trainer))

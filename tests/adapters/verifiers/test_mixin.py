@@ -187,7 +187,7 @@ def test_the_deadline_is_below_the_limit_of_verifiers() -> None:
         made(slow, deadline=60)(Data(timeout=Timeout(scoring=60)))
     with pytest.raises(rk.RewardDefinitionError, match=r"timeout\.scoring=50"):
         scored(made(slow, deadline=60)(Data(timeout=Timeout(scoring=90))), answered("4", scoring=50))
-    with pytest.raises(rk.RewardDefinitionError, match="above 0"):
+    with pytest.raises(rk.RewardDefinitionError, match="greater than 0"):
         made(slow, deadline=0)
 
 

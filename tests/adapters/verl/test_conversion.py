@@ -132,7 +132,7 @@ def test_what_is_missing_is_said() -> None:
         rk.from_verl(weighted)
     with pytest.raises(rk.errors.RewardTypeError, match=r"has no argument solution_str.*rk\.from_trl"):
         rk.from_verl(lambda completions, **kwargs: [0.0])
-    with pytest.raises(rk.errors.RewardTypeError, match="expected a reward function of verl"):
+    with pytest.raises(rk.errors.RewardTypeError, match="expected a reward function from verl"):
         rk.from_verl("my_rewards.py")  # type: ignore[arg-type]
 
 

@@ -169,9 +169,9 @@ def test_examples_are_tried_at_once(form: Any) -> None:
 def test_arguments_are_checked(form: Any) -> None:
     with pytest.raises(RewardTypeError):
         form(0.5)
-    with pytest.raises(RewardDefinitionError, match="patience= is a number of seconds, 0 or more, got -1"):
+    with pytest.raises(RewardDefinitionError, match="patience= must be a number of seconds, 0 or more, got -1"):
         form(same, patience=-1)
-    with pytest.raises(RewardDefinitionError, match="deadline= is a number of seconds above 0, got 0"):
+    with pytest.raises(RewardDefinitionError, match="deadline= must be a number of seconds greater than 0, got 0"):
         form(same, deadline=0)
     with pytest.raises(RewardDefinitionError, match=r"verl: .* compares completions, .* without the others"):
         form(rk.rank_in_group(same))
@@ -255,7 +255,7 @@ def test_verl_is_imported_for_a_manager_only() -> None:
         "except ImportError as error: print(error)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.startswith("rk.to_verl(reward, manager=True) makes a class of verl, but verl cannot be imported")
+    assert run.stdout.startswith("rk.to_verl(reward, manager=True) creates a verl class, but verl cannot be imported")
     assert "use the function: rk.to_verl(reward)" in run.stdout
 
 

@@ -134,7 +134,7 @@ def test_a_reward_model_that_would_score_instead_is_refused() -> None:
     config: Any = copy.deepcopy(CONFIG)
     config["reward"]["reward_model"]["enable"] = True
     manager = rk.to_verl(rk.exact("answer"), manager=True)
-    with pytest.raises(RewardDefinitionError, match="never asks this reward manager"):
+    with pytest.raises(RewardDefinitionError, match="never calls this reward manager"):
         manager(config, Tokenizer(), None)
     config["reward"]["custom_reward_function"]["path"] = "judge.py"
     manager(config, Tokenizer(), None)

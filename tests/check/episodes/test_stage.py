@@ -100,5 +100,5 @@ def test_least_arguments_of_every_type() -> None:
 def test_what_cannot_be_played_is_refused() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="needs a method reset"):
         stage_of(int, ())
-    with pytest.raises(rk.RewardDefinitionError, match="tools= takes functions"):
+    with pytest.raises(rk.RewardDefinitionError, match="tools= must contain functions"):
         stage_of(None, ["open"])

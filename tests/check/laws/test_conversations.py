@@ -123,8 +123,8 @@ def test_a_prompt_with_the_answer() -> None:
     ("law", "reason"),
     [
         ("earlier_turns_do_not_count", "fewer than two examples have chat prompts"),
-        ("only_the_assistant_is_paid", "no examples are chat"),
-        ("the_last_message_counts", "no examples are chat"),
+        ("only_the_assistant_is_paid", "no example is a chat"),
+        ("the_last_message_counts", "no example is a chat"),
         ("only_the_completion_counts", "the reward does not read prompts"),
     ],
 )

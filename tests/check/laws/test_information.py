@@ -82,4 +82,4 @@ def test_a_column_that_is_asked_for_and_never_read() -> None:
 
 @pytest.mark.parametrize("reward", [tagged_number, format_reward, number])
 def test_rewards_that_read_their_columns(reward: Any) -> None:
-    assert_skipped(reward, "reads_what_it_asks_for", "read all columns that they ask for")
+    assert_skipped(reward, "reads_what_it_asks_for", "read all columns that they request")

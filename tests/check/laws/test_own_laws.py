@@ -108,9 +108,9 @@ def total(reward: Any) -> Any:
         ([yields_text], "'yields_text' yields 'wrong'. Yield a Variant"),
         ([compares_with_nothing], "Pass base=, or take a second argument"),
         ([takes_three], r"takes 3 arguments\. Write `def takes_three\(reward, right\):`"),
-        (["total", total], "two laws are called 'total'. Rename"),
-        ([polite], r"a law is a name, .*got polite.* Write `def my_law\(reward, right\)"),
-        ([3], "a law is a name, .*got 3"),
+        (["total", total], "two laws are named 'total'. Rename"),
+        ([polite], r"a law must be a name, .*got polite.* Write `def my_law\(reward, right\)"),
+        ([3], "a law must be a name, .*got 3"),
         (thanks_are_free, "must be a list of laws"),
     ],
 )

@@ -102,7 +102,7 @@ def test_a_score_below_its_range() -> None:
 
 
 def test_a_range_of_something_else_is_no_promise() -> None:
-    assert_skipped(rated, "within_documented_range", "do not keep to the range of its docstring")
+    assert_skipped(rated, "within_documented_range", "score outside the range in its docstring")
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_limits_of_long_contexts_act(limit: int) -> None:
 
 def test_where_they_do_not_apply() -> None:
     assert_skipped(number, "within_documented_range", "its docstring states no range")
-    assert_skipped(number, "length_is_of_the_text", "no name, docstring or declaration mentions the length")
+    assert_skipped(number, "length_is_of_the_text", "no name, docstring, or declaration mentions the length")
     assert_skipped(near, "within_documented_range", "no correct completions", good=[])
     assert_skipped(length_penalty, "length_is_of_the_text", "no correct completions", good=[])
 
 
 def test_a_docstring_that_rules_out_a_penalty_promises_none() -> None:
-    assert_skipped(without_limit, "length_is_of_the_text", "no name, docstring or declaration mentions the length")
+    assert_skipped(without_limit, "length_is_of_the_text", "no name, docstring, or declaration mentions the length")

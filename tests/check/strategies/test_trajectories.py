@@ -223,7 +223,7 @@ def test_a_policy_is_played() -> None:
 
 
 def test_policies_and_environments_are_checked() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="a policy is a list of calls"):
+    with pytest.raises(rk.RewardDefinitionError, match="a policy must be a list of calls"):
         first(strategies.episodes(Shop, st.just([["buy"]])))  # type: ignore[list-item]
     with pytest.raises(rk.RewardDefinitionError, match="reset"):
         strategies.episodes(object)

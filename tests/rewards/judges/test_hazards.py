@@ -109,7 +109,7 @@ def test_lasting_hazards_are_failures_and_never_scores(hazard: Answer) -> None:
 def test_hazards_that_affect_every_sample_stop_the_run(hazard: Answer) -> None:
     with JudgeServer(hazard) as server:
         for policy in ("unscorable", 0.5):
-            with pytest.raises(rk.RewardFailure, match=r"reward 'judge' stops the run: judge 'm' at http.*refuses"):
+            with pytest.raises(rk.RewardFailure, match=r"reward 'judge' stops the run: judge 'm' at http.*rejects"):
                 rk.score(judge(server, on_failure=policy), ["a"])
 
 

@@ -157,7 +157,7 @@ def test_gateways_that_pass_on_only_the_message_of_a_reasoning_model(server: Jud
 @pytest.mark.parametrize("message", ["max_tokens must be at least 1, got 0.", "Unsupported parameter: 'seed'"])
 def test_other_refusals_of_a_parameter_stop_the_run(server: JudgeServer, message: str) -> None:
     server.answer = failure(400, message, "400")
-    with pytest.raises(rk.errors.RunStopped, match="refuses all requests with 400"):
+    with pytest.raises(rk.errors.RunStopped, match="rejects all requests with 400"):
         rk.score(judge(server, options={"seed": 1}), ["a"])
     assert all({"temperature", "max_tokens", "seed"} <= request.body.keys() for request in server.requests)
 
@@ -271,7 +271,7 @@ def made(options: dict[str, Any]) -> rk.Reward:
         ({"examples": [("a", 17, "b")]}, "is not valid: score: input should be less"),
         ({"examples": ["abc"]}, "is not valid"),
         ({"reference": "prompt"}, "reference must be"),
-        ({"criteria": {"a": "b"}, "checklist": ["c"]}, "exclude each other"),
+        ({"criteria": {"a": "b"}, "checklist": ["c"]}, "cannot be combined"),
         ({"checklist": "a"}, "checklist must be"),
         ({"checklist": ["a", "a"]}, "checklist must be"),
         ({"compare": "pairs"}, "compare must be"),

@@ -333,7 +333,7 @@ def test_the_style_of_leetcode_brings_what_leetcode_provides() -> None:
         ([{"input": "2", "output": True}], "must have text"),
         ([{"input": "2", "output": "\ud800"}], "surrogates"),
         ([{"input": "2", "output": "x" * 4_000_001}], "4,000,000"),
-        ([{**PAIR, "testtype": "interactive"}], "test 1 is of an unknown kind, 'interactive'"),
+        ([{**PAIR, "testtype": "interactive"}], "test 1 is of the unknown kind 'interactive'"),
         ([{**PAIR, "type": 5}], "unknown kind"),
         ({"language": "cpp", "test_cases": [PAIR]}, "programs in 'cpp'"),
         (["f(1) == 2"], "must be an assertion"),

@@ -52,7 +52,7 @@ def run_demo(
     console = console or Console()
     output = _free(OUT) if out is None else Path(out)
     if folder.holds_a_run(output):
-        raise RewardKitError(f"{output} holds a run already. Choose another folder with --output DIR")
+        raise RewardKitError(f"{output} already contains a run. Choose another folder with --output DIR")
     changes: dict[str, Any] = {
         "output": str(output.absolute()),
         "seed": seed,

@@ -57,26 +57,28 @@ _PICTURES = ("image", "images")
 
 
 def columns(
-    tree: Reward, table: Table, *, acts: bool = False, renamed: Mapping[str, str] | None = None
+    tree: Reward,
+    table: Table,
+    *,
+    acts: bool = False,
+    renamed: Mapping[str, str] | None = None,
+    training: Table | None = None,
 ) -> Iterator[Finding]:
     """Find missing columns, and column names with a special meaning in TRL.
 
     Args:
         acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
         renamed: ``dataset.columns`` of the run.
+        training: the training data, whose missing columns are not reported again.
     """
     for name in table.columns:
         yield from _trap(name)
-    reserved = {*_TWICE, *_OVERWRITTEN}
-    batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
-    rollouts = RolloutInfo(environments=[] if acts else None)
-    batch = Batch([], prompts=[], completion_ids=[], columns=batch_columns, rollouts=rollouts)
-    errors = list(_lacking(tree, batch, table))
-    for error in errors:
-        if not error.column:
-            yield Finding("error", f"{table.name} data", str(error), "add the column to the data")
-    for column in dict.fromkeys(error.column for error in errors if error.column):
-        yield _missing(column, [error for error in errors if error.column == column], table, renamed or {})
+    errors = _lacking(tree, table, acts)
+    reported = [] if training is None else _lacking(tree, training, acts)
+    for column in dict.fromkeys(error.column or str(error) for error in errors):
+        if column not in [error.column or str(error) for error in reported]:
+            of_column = [error for error in errors if column in (error.column, str(error))]
+            yield _missing(column, of_column, table, renamed or {})
     yield from _mappings(table)
     unused = [name for name in table.given if name not in table.read]
     unnamed = " and possibly others" if table.read != table.named else ""
@@ -86,26 +88,36 @@ def columns(
         yield Finding("fact", "columns", summary + (f"; {unread}: {', '.join(unused)}" if unused else ""))
 
 
-def _lacking(tree: Reward, batch: Batch, table: Table) -> Iterator[BindingError]:
+def _lacking(tree: Reward, table: Table, acts: bool) -> list[BindingError]:
+    """Return an error for each missing column of each node, and for anything else that a node needs."""
+    reserved = {*_TWICE, *_OVERWRITTEN}
+    batch_columns: dict[str, list[Any]] = {name: [] for name in table.given if name not in reserved}
+    rollouts = RolloutInfo(environments=[] if acts else None)
+    batch = Batch([], prompts=[], completion_ids=[], columns=batch_columns, rollouts=rollouts)
+    errors: list[BindingError] = []
     for node in dict.fromkeys(node for node, _, _ in walk(tree)):
         try:
             check_node(node, batch, table.label(node))
             child_rows(node, batch, _nowhere())
         except BindingError as error:
             error.component = table.label(node)
-            yield error
+            errors.append(error)
+    return errors
 
 
 def _missing(column: str, errors: Sequence[BindingError], table: Table, renamed: Mapping[str, str]) -> Finding:
     """Return one finding for all components that ask for a missing column."""
+    where = f"{table.name} data"
+    if not errors[0].column:
+        return Finding("error", where, str(errors[0]), "add what is missing to the data")
     labels = list(dict.fromkeys(repr(error.component) for error in errors))
     readers = f"{' and '.join(labels)} read{'s' if len(labels) == 1 else ''}"
     close = difflib.get_close_matches(column, table.given, n=1)
-    names = ", ".join(f"{ours}: {theirs}" for ours, theirs in {**renamed, column: (*close, "NAME")[0]}.items())
+    names = ", ".join(f"{name}: {source}" for name, source in {**renamed, column: (*close, "NAME")[0]}.items())
     line = f"below dataset in run.yaml, write columns: {{{names}}}"
     return Finding(
         "error",
-        f"{table.name} data",
+        where,
         f"there is no column {column!r}, which {readers}. Columns: {', '.join(table.given) or 'none'}.{errors[0].hint}",
         line if close else f"add the column to the data. If it has another NAME there: {line}",
     )
@@ -161,7 +173,7 @@ def packages(config: RunConfig) -> Iterator[Finding]:
     requirements = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
-        "vllm": (config.vllm is not None, ("vllm",), "; or write vllm: null to generate with transformers"),
+        "vllm": (config.vllm is not None, ("vllm",), ", or write vllm: null to generate with transformers"),
         "model.attention": (config.model.attention == "flash_attention_2", ("flash_attn",), "; or write sdpa"),
         "grpo.use_liger_kernel": (bool(config.grpo.get("use_liger_kernel")), ("liger_kernel",), ""),
         **{f"report_to {name}": (name in config.report_to, modules, "") for name, modules in _TRACKERS.items()},
@@ -608,8 +620,8 @@ def _guard_check(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
 def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
     acts = config.environment is not None
     for checked_table in (table, other) if other is not None else (table,):
-        if checked_table is table or table.given != checked_table.given:  # report a missing column once
-            yield from columns(tree, checked_table, acts=acts, renamed=config.dataset.columns)
+        training = None if checked_table is table else table
+        yield from columns(tree, checked_table, acts=acts, renamed=config.dataset.columns, training=training)
         yield from prompts(checked_table)
         yield from cells(tree, checked_table)
     yield from duplicates(table, other, acts=acts)

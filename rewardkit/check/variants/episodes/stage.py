@@ -148,14 +148,15 @@ def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
     """
     if environment is not None and not callable(environment):
         raise RewardDefinitionError(
-            f"environment= takes the class of an environment, or a function that makes one, got {shorten(environment)}"
+            "environment= must be the class of an environment, or a function that creates one, got "
+            f"{shorten(environment)}"
         )
     if isinstance(environment, type) and not callable(getattr(environment, "reset", None)):
         raise RewardDefinitionError(f"environment=: {environment.__name__} needs a method reset(self, **row)")
     listed = tuple(tools or ())
     for tool in listed:
         if not callable(tool):
-            raise RewardDefinitionError(f"tools= takes functions, got {shorten(tool)} ({type(tool).__name__})")
+            raise RewardDefinitionError(f"tools= must contain functions, got {shorten(tool)} ({type(tool).__name__})")
     return Stage(environment, listed)
 
 

@@ -433,7 +433,7 @@ def completions(
     one is satisfied.
 
     Raises:
-        RewardDefinitionError: an unknown kind.
+        RewardDefinitionError: the kind is unknown.
         BindingError: `examples` or `good` has the wrong type.
     """
     if kind is not None and kind not in _KINDS:

@@ -39,7 +39,9 @@ def edited(messages: Iterable[Mapping[str, Any]], *edits: Edit) -> SearchStrateg
     """
     for edit in edits:
         if edit not in get_args(Edit):
-            raise RewardDefinitionError(f"edited: an edit is one of {', '.join(get_args(Edit))}, got {shorten(edit)}")
+            raise RewardDefinitionError(
+                f"edited: an edit must be one of {', '.join(get_args(Edit))}, got {shorten(edit)}"
+            )
     copies = [dict(message) for message in messages]
     return st.sampled_from(edits or get_args(Edit)).flatmap(
         lambda edit: st.tuples(st.just(edit), _EDITS[edit](copies)),
@@ -252,7 +254,7 @@ def _written(text: str, unit: Unit) -> _Written:
         return _Written(tuple(text.split("\n")), "\n".join, _other_units(text.split("\n")))
     if unit == "items":
         return _items(text)
-    raise RewardDefinitionError(f"edits: unit must be characters, digits, words, items or lines, got {shorten(unit)}")
+    raise RewardDefinitionError(f"edits: unit must be characters, digits, words, items, or lines, got {shorten(unit)}")
 
 
 def _items(text: str) -> _Written:

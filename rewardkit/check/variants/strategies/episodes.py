@@ -110,7 +110,7 @@ def tool_of(definition: Any) -> Tool:
     elif callable(definition) and hasattr(definition, "__name__"):
         return Tool(definition.__name__, json_values(_schema_of(definition)), inspect.iscoroutinefunction(definition))
     raise RewardDefinitionError(
-        f"trajectories: a tool is a function, or a schema with a name and parameters, got {shorten(definition)}"
+        f"trajectories: a tool must be a function, or a schema with a name and parameters, got {shorten(definition)}"
     )
 
 
@@ -325,7 +325,7 @@ def _turn_calls(turn: Any) -> list[Made]:
     for call in calls:
         if not (isinstance(call, (tuple, list)) and len(call) == 2 and isinstance(call[1], Mapping)):
             raise RewardDefinitionError(
-                f'episodes: a policy is a list of calls such as ("buy", {{"item": "tea"}}), got {shorten(call)}'
+                f'episodes: a policy must be a list of calls such as ("buy", {{"item": "tea"}}), got {shorten(call)}'
             )
     return [(name, arguments) for name, arguments in calls]
 

@@ -39,21 +39,21 @@ class Endpoint:
     ``rk.judge(rubric, model=rk.Endpoint("qwen", base_url="http://localhost:8000/v1", temperature=None))``
 
     Attributes:
-        model: the name of the model at the endpoint.
+        model: the model's name at the endpoint.
         base_url: the address, such as ``http://localhost:8000/v1``. By default ``OPENAI_BASE_URL``, or OpenAI.
         key: the name of the environment variable that holds the API key. The key itself is never stored.
-        deadline: seconds for one call including its retries. One attempt gets at most two thirds of them.
+        deadline: seconds for one call, including retries. One attempt gets at most two thirds of this time.
         batch_deadline: seconds for all calls of one batch.
         concurrency: the maximum number of concurrent calls.
-        requests_per_minute: your account's limit on requests, None for no limit.
-        tokens_per_minute: your account's limit on tokens, None for no limit. A call counts as the tokens of its prompt
-            plus `max_tokens`.
-        temperature: the sampling temperature, None for the endpoint's default, which is also used if the model refuses
-            this one.
-        max_tokens: the maximum length of an answer in tokens, including its reasoning, None for the endpoint's limit.
+        requests_per_minute: your account's request limit, None for no limit.
+        tokens_per_minute: your account's token limit, None for no limit. A call counts as its prompt tokens plus
+            `max_tokens`.
+        temperature: the sampling temperature. None uses the endpoint's default, as does a model that rejects this
+            temperature.
+        max_tokens: the maximum length of a response in tokens, including reasoning, or None for the endpoint's limit.
         options: more request options, such as ``{"reasoning_effort": "low"}``.
-        structured: if True, ask for JSON that follows a schema, provided that the endpoint supports it. The answer is
-            checked either way.
+        structured: if True, request JSON that follows a schema, if the endpoint supports it. The response is checked in
+            either case.
 
     Raises:
         RewardDefinitionError: an option is invalid.
@@ -91,7 +91,7 @@ class Endpoint:
                 _number(option, getattr(self, option))
         if isinstance(self.concurrency, bool) or not isinstance(self.concurrency, int) or self.concurrency < 1:
             raise RewardDefinitionError(
-                f"rk.Endpoint: concurrency must be a whole number, at least 1, got {shorten(self.concurrency)}"
+                f"rk.Endpoint: concurrency must be a whole number of at least 1, got {shorten(self.concurrency)}"
             )
         try:
             settings = {"temperature": self.temperature, "max_tokens": self.max_tokens} | dict(self.options or {})
@@ -116,7 +116,7 @@ def _text(option: str, value: Any) -> str:
 
 def _number(option: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise RewardDefinitionError(f"rk.Endpoint: {option} must be a number above 0, got {shorten(value)}")
+        raise RewardDefinitionError(f"rk.Endpoint: {option} must be a number greater than 0, got {shorten(value)}")
 
 
 def problem_of(base_url: str) -> str:

@@ -421,7 +421,7 @@ class EndpointStatus:
         whom = self._sender.whom(body)
         # With a wrong key or without quota, the endpoint refuses every request.
         if refused.status == 401 or refused.unpaid:
-            self.stopped = RunStopped(f"{whom} refuses every request with {refused}. Fix the key or the quota")
+            self.stopped = RunStopped(f"{whom} rejects every request with {refused}. Fix the key or the quota")
             return self.stopped
         refusal = str(refused)
         if refused.location:
@@ -429,11 +429,11 @@ class EndpointStatus:
         if await self._takes_others(body, until, account):
             tally().failures["refused"] += 1
             return NoVerdict(f"{whom} refuses this request with {refusal}")
-        remedy = "Fix model=, base_url= or options="
+        remedy = "Fix model=, base_url=, or options="
         # The usual causes: the address lacks "/v1", or contains the path of a request.
         if refused.status == 404:
             remedy += ". Pass as base_url the part before /chat/completions, usually http://host:port/v1"
-        self.stopped = RunStopped(f"{whom} refuses all requests with {refusal}. {remedy}")
+        self.stopped = RunStopped(f"{whom} rejects all requests with {refusal}. {remedy}")
         return self.stopped
 
     async def _takes_others(self, body: Mapping[str, Any], until: float, account: Account | None) -> bool:

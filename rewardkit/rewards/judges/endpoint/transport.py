@@ -76,7 +76,7 @@ class Guarded(httpx2.AsyncBaseTransport):
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise httpx2.DecodingError(f"the answer is compressed with {encoding[:40]!r}, which was not requested")
+            raise httpx2.DecodingError(f"the response is compressed with {encoding[:40]!r}, which was not requested")
         decompressor: Any = None if encoding in ("", "identity") else zlib.decompressobj(_ANY_ZLIB)
         body = bytearray()
         async for piece in response.content.iter_chunked(_PIECE):
@@ -84,5 +84,5 @@ class Guarded(httpx2.AsyncBaseTransport):
             if len(body) > self._most:
                 raise TooLarge(f"the answer is larger than {self._most:,} bytes")
         if decompressor is not None and not decompressor.eof:
-            raise httpx2.DecodingError("the compressed answer is cut off")
+            raise httpx2.DecodingError("the compressed response is truncated")
         return bytes(body)

@@ -94,7 +94,7 @@ FAULTS = {
     "accelerate": ("accelerate: fsdp.yaml", "accelerate: there is no {folder}/fsdp.yaml"),
     "a choice of types": ("record: 5", "line 4: record: must be true or false or text, not 5"),
     "rows of the preflight": ("preflight: {rows: some}", "preflight.rows: must be 'all' or a whole number, not 'some'"),
-    "guard": ("guards: [{watch: kl}]", "guards[0]: the guard of 'kl' needs exactly one limit"),
+    "guard": ("guards: [{watch: kl}]", "guards[0]: the guard on 'kl' needs exactly one limit"),
     "base is ours": ("base: /tmp", "line 4: base: unknown setting"),
     "twice": ("seed: 1\nseed: 2", "line 5: duplicate key seed, which is also in line 4"),
     "twice inside": ("grpo: {beta: 0, beta: 1}", "line 4: duplicate key grpo.beta, which is also in line 4"),
@@ -159,7 +159,7 @@ FAULTS_OF_THE_THREE = {
     "missing keys": ({"model": None}, "model: is missing"),
     "two templates": (
         {"dataset": "{path: data.jsonl, prompt: x, messages: [{role: user, content: x}]}"},
-        "dataset: prompt and messages exclude each other",
+        "dataset: prompt and messages cannot be combined",
     ),
     "role": (
         {"dataset": "{path: data.jsonl, messages: [{role: usr, content: x}]}"},
@@ -285,8 +285,8 @@ def test_sets_lie_on_top_of_the_file(folder: Path) -> None:
         ("=5", "--set =5: expected NAME=VALUE"),
         ("grpo..beta=1", "--set grpo..beta=1: expected NAME=VALUE"),
         ("reward.name=1", "--set reward.name=1: reward is 'reward.py:reward', which has no settings"),
-        ("guards.1.above=1", "--set guards.1.above=1: there is no guards[1]; guards is a list of 1"),
-        ("guards.1=1", "--set guards.1=1: there is no guards[1]; guards is a list of 1"),
+        ("guards.1.above=1", "--set guards.1.above=1: there is no guards[1], because guards is a list of 1"),
+        ("guards.1=1", "--set guards.1=1: there is no guards[1], because guards is a list of 1"),
         ("seed=[1", "--set seed=[1, line 1"),
         ("grpo.max_stepz=5", "--set grpo.max_stepz=5: grpo.max_stepz: GRPOConfig has no such field"),
         ("seed=x", "--set seed=x: seed: must be a whole number, not 'x'"),

@@ -54,7 +54,7 @@ def test_it_is_said_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="--split"):
         evaluate(config(tmp_path, eval=None))
     acts = config(tmp_path, eval=None, model="org/model", environment="reward.py:Shop")
-    with pytest.raises(ConfigError, match="a run with an environment is not evaluated"):
+    with pytest.raises(ConfigError, match="a run with an environment cannot be evaluated"):
         evaluate(acts, split="test")
 
 

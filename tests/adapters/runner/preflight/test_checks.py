@@ -265,6 +265,17 @@ def test_findings_in_cells_name_the_component() -> None:
     assert "do not fit the annotation of 'close'" in error.what
 
 
+def test_a_column_that_several_rewards_ask_for_is_missing_once() -> None:
+    tree = rk.exact("goal") + rk.number("goal") + rk.choice("order")
+    found = looked("tree", rows(), reward=tree, held_out=[{"prompt": "h", "order": "A"}])
+    missing = [finding.what.split(".")[0] for finding in found.of("error")]
+    assert missing == [
+        "there is no column 'goal', which 'exact' and 'number' read",
+        "there is no column 'order', which 'choice' reads",
+    ]
+    assert {finding.where for finding in found.of("error")} == {"training data"}
+
+
 def test_golds_that_no_completion_can_reach_are_shown() -> None:
     data = [*rows(20), {"prompt": "q", "answer": "seven"}]
     found = looked("picky", data)
@@ -417,7 +428,7 @@ def test_evaluations_ask_judges_too() -> None:
     ("settings", "message"),
     [
         ({"quantize": "4bit", "lora": True, "model": "no/such"}, "quantize: needs bitsandbytes"),
-        ({"vllm": "colocate"}, "vllm: needs vllm, which is not installed -> pip install vllm; or write vllm: null"),
+        ({"vllm": "colocate"}, "vllm: needs vllm, which is not installed -> pip install vllm, or write vllm: null"),
         ({"report_to": "trackio"}, "report_to trackio: needs trackio"),
         ({"grpo": {**SMALL, "use_liger_kernel": True}}, "grpo.use_liger_kernel: needs liger-kernel"),
     ],
