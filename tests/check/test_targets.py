@@ -245,13 +245,15 @@ def test_an_unchanged_file_is_checked_as_far_as_it_can_be(tmp_path: Path, capsys
         ("[float(gold in text) for text, gold in zip(completions, answer)]", "..."),
         ("[float(gold in one[0]['content']) for one, gold in zip(completions, answer)]", [{"role": "user"}]),
         ("[float(gold in text(one)) for one, gold in zip(completions, answer)]", [{"role": "user"}]),
+        ("[float(gold in helpers.last(one)) for one, gold in zip(completions, answer)]", [{"role": "user"}]),
     ],
 )
 def test_examples_to_paste_have_the_prompts_that_the_function_reads(
     gist: Path, capsys: Captured, code: str, prompt: Any
 ) -> None:
     function = f"def contains(completions, answer, **kwargs):\n    return {code}\n"
-    gist.write_text(f"def text(one):\n    return one[0].get('content', '')\n\n\n{function}")
+    (gist.parent / "helpers.py").write_text("def last(messages):\n    return messages[-1]['content']\n")
+    gist.write_text(f"import helpers\n\n\ndef text(one):\n    return one[0].get('content', '')\n\n\n{function}")
     assert main(["check", str(gist)]) == 2
     err = capsys.readouterr().err
     assert "To check contains, write" in err

@@ -333,7 +333,7 @@ def misread_chat(subject: RewardUnderTest) -> str:
         return ""
     return (
         "Completions are lists of chat messages here, because the prompts are. Read the text with "
-        'completion[-1]["content"]. If your dataset has texts as prompts, give the examples texts'
+        'completion[-1]["content"]. If the prompts of your dataset are strings, write strings in the examples'
     )
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from rewardkit.check.mutants.sites import Node, Site, called, calls_re, for_nodes, grouped, operator_of
@@ -163,8 +163,17 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def reads_messages(reward: Reward) -> bool:
-    """Return whether a reward's functions read the content of chat messages, as in ``completion[0]["content"]``."""
-    return any("content" in _keys(function.__code__) for function in reachable(reward))
+    """Return whether a reward's functions read the content of chat messages, as in ``completion[0]["content"]``.
+
+    The functions that they import, by name or as ``module.function``, are read as well.
+    """
+    functions = list(reachable(reward))
+    for function in list(functions):
+        names = list(_names(function.__code__))
+        values = [function.__globals__.get(name) for name in names]
+        values += [getattr(value, name, None) for value in values if isinstance(value, ModuleType) for name in names]
+        functions += [value for value in values if isinstance(value, FunctionType)]
+    return any("content" in _keys(function.__code__) for function in functions)
 
 
 def _keys(code: CodeType) -> Iterator[Any]:
