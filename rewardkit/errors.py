@@ -65,7 +65,7 @@ class BindingError(RewardKitError):
 
     Attributes:
         column: the missing column, empty if something else is missing.
-        hint: advice on the name of the column; may be empty.
+        hint: advice on the name of the column, empty if there is none.
     """
 
     column: str = ""
