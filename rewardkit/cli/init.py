@@ -36,5 +36,6 @@ def run(options: argparse.Namespace) -> int:
     print("\nIn a second terminal, during the training:\n")
     print(visible(f"  cd {folder}"))
     print("  rewardkit view runs                # graphs and completions in the browser")
-    print("  rewardkit update runs/orders --set weights.is_json=0.1   # change the reward")
+    run = shlex.quote(f"runs/{options.folder.resolve().name}")
+    print(visible(f"  rewardkit update {run} --set weights.is_json=0.1   # change the reward"))
     return 0

@@ -25,6 +25,7 @@ def test_init_prints_the_next_commands(tmp_path: Path, capsys: Captured, monkeyp
     assert f"cd '{tmp_path}/my orders'" in said
     assert "rewardkit train run.yaml" in said
     assert "pip install" not in said  # everything is installed
+    assert "rewardkit update 'runs/my orders' --set weights.is_json=0.1" in said
     monkeypatch.setattr("rewardkit.cli.init.find_spec", lambda module: None)
     assert main(["init", str(tmp_path / "other")]) == 0
     first, *_ = capsys.readouterr().out.split("\n\n")[1].splitlines()

@@ -109,7 +109,7 @@ def _missing(column: str, errors: Sequence[BindingError], table: Table, renamed:
     """Return one finding for all components that ask for a missing column."""
     where = f"{table.name} data"
     if not errors[0].column:
-        return Finding("error", where, str(errors[0]), "add what is missing to the data")
+        return Finding("error", where, str(errors[0]), "add the missing data")
     labels = list(dict.fromkeys(repr(error.component) for error in errors))
     readers = f"{' and '.join(labels)} read{'s' if len(labels) == 1 else ''}"
     close = difflib.get_close_matches(column, table.given, n=1)
