@@ -396,7 +396,7 @@ def test_a_missing_package_in_a_function_is_a_bug_that_no_number_hides() -> None
 
     with pytest.raises(rk.errors.RewardBug, match="No module named 'no_such_package'") as raised:
         rk.score(imports, ["a"])
-    assert str(raised.value).endswith("Install the package, or fix the import.")
+    assert str(raised.value).endswith("Install the package, or fix the import")
 
 
 def test_a_stop_may_be_reported_instead_of_raised() -> None:
