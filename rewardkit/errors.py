@@ -64,7 +64,7 @@ class BindingError(RewardKitError):
     """A reward asks for an argument or a column that the batch does not have.
 
     Attributes:
-        column: the missing column, or empty if something else is missing.
+        column: the missing column; empty if something else is missing.
     """
 
     column: str = ""
