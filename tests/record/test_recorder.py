@@ -83,7 +83,7 @@ def test_a_slow_disk_drops_batches_with_a_warning(tmp_path: Path, caplog: pytest
     for step in range(30):
         recorder.record(batch(step))
     said = [record.getMessage() for record in caplog.records]
-    assert [message.split(" batches were")[0].split()[-1] for message in said] == ["1", "10"]
+    assert [message.split(" batches have")[0].split()[-1] for message in said] == ["1", "10"]
     release(recorder)
     recorder.record(batch(99))
     recorder.close()

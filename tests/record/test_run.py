@@ -87,7 +87,7 @@ def test_tables_are_joined_by_their_keys(tmp_path: Path) -> None:
 def test_a_run_is_read_only(tmp_path: Path) -> None:
     run = written(tmp_path, batch())
     for statement in ("drop view scores", "select 1; select 2", "copy scores to 'x.csv'", "", "set threads = 1"):
-        with pytest.raises(RunError, match="read only"):
+        with pytest.raises(RunError, match="read-only"):
             run.sql(statement)
 
 

@@ -19,7 +19,7 @@ GOOD = {"completion": "42", "columns": {"answer": "42"}}
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ({"completion": "42"}, "must have the same columns: one row has none, another one answer"),
+        ({"completion": "42"}, "must have the same columns: one row has none, another row has answer"),
         ({"completion": "die", "columns": {"answer": "42"}}, "its worker process died 3 times"),
     ],
 )
@@ -40,7 +40,7 @@ def test_rows_with_and_without_a_flag_are_different_kinds() -> None:
 
 
 def test_rows_with_other_columns_are_no_batch() -> None:
-    with pytest.raises(BindingError, match="one has a, another one a, b"):
+    with pytest.raises(BindingError, match="one row has a, another row has a, b"):
         batch_of([Row("x", columns={"a": 1}), Row("x", columns={"a": 1, "b": 2})], None)
 
 
