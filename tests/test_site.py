@@ -74,7 +74,7 @@ def page() -> Iterator[Any]:
 def first_pages(page: Any, address: str, question: str) -> list[str]:
     """Return the pages that the search shows for `question`, best first."""
     page.goto(f"{address}/index.html?q={quote(question)}")
-    page.wait_for_selector(".md-search-result__item", state="attached")
+    page.wait_for_selector(".md-search-result__item", state="attached", timeout=120_000)
     links = page.locator(".md-search-result__item > a:first-child").evaluate_all("links => links.map(a => a.pathname)")
     return list(dict.fromkeys(link.removeprefix("/").removesuffix(".html") for link in links))
 

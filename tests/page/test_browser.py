@@ -22,7 +22,7 @@ def test_runs_are_listed_and_overlaid(visit: Visit, folder: Path) -> None:
     runs = len(list(folder.rglob("run.json")))
     visit.go("/", "tr[data-key=first] .badge.finished")
     visit.until(f"document.querySelectorAll('.badge').length == {runs} && !document.body.innerText.includes('reading')")
-    assert "upgrade" in visit.text("tr[data-key=broken]")
+    assert "Upgrade" in visit.text("tr[data-key=broken]")
     assert visit.text("tr[data-key='sweep/second'] .k-number") == "6"
     visit.page.locator("input.field").fill("sec")
     visit.until("document.querySelectorAll('tr[data-key]').length == 1")
@@ -210,7 +210,7 @@ def test_names_cannot_leave_the_folder(visit: Visit, folder: Path, tab: str) -> 
 
 def test_broken_and_unknown_runs_say_what_to_do(visit: Visit) -> None:
     visit.go("/run/broken/graphs", ".empty h2")
-    assert "upgrade" in visit.text(".empty")
+    assert "Upgrade" in visit.text(".empty")
     visit.go("/run/nowhere/completions", ".empty h2")
     visit.page.locator(".empty a").click()
     visit.page.wait_for_selector("tr[data-key=first]")

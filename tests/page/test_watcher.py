@@ -142,7 +142,7 @@ def test_summaries_report_broken_runs(tmp_path: Path) -> None:
     assert "run.json" in summaries.of(tmp_path / "broken").problem
     (tmp_path / "newer").mkdir()
     (tmp_path / "newer" / "run.json").write_text('{"schema": 99}')
-    assert "upgrade" in summaries.of(tmp_path / "newer").problem
+    assert "Upgrade" in summaries.of(tmp_path / "newer").problem
 
 
 @pytest.mark.slow
