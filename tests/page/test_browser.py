@@ -56,7 +56,8 @@ def test_graphs_are_searched_and_constant_ones_hidden(visit: Visit) -> None:
 
 def test_prompts_are_found_by_their_completions(visit: Visit) -> None:
     visit.go("/run/first/completions?q=completion%3A%22that+11+is%22", ".prompts tbody tr")
-    assert visit.texts(".prompts tbody tr .k-text") == ["What is prompt number 2?"]
+    rows = "[...document.querySelectorAll('.prompts tbody tr .k-text')].map(cell => cell.innerText).join()"
+    visit.until(f"{rows} === 'What is prompt number 2?'")
     visit.page.locator("input[data-search]").fill("completion:sorry")
     visit.page.get_by_text("completion:word finds prompts").wait_for()
 
