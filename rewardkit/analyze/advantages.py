@@ -63,7 +63,7 @@ class GroupStats:
 
 
 def moments_of(totals: Floats) -> Floats:
-    """Return (3,) the number, sum and sum of squares of the `totals`, (n,), that are not NaN."""
+    """Return the count, sum, and sum of squares, shape (3,), of the values in `totals` (n,) that are not NaN."""
     known_totals = totals[~np.isnan(totals)]
     with np.errstate(over="ignore"):
         return np.array([len(known_totals), known_totals.sum(), np.square(known_totals).sum()])

@@ -684,7 +684,7 @@ class _Judgment:
 
 
 def _are_shares(scores: Floats, labels: Labels, declared: Bounds | None) -> bool:
-    """Return whether scores, labels and declared bounds all lie between 0 and 1, so that they compare as shares."""
+    """Return whether all scores, labels, and declared bounds lie between 0 and 1, as proportions do."""
     return all(map(is_share, (scores, np.asarray(labels, dtype=np.float64), np.array(declared or (0.0, 1.0)))))
 
 

@@ -104,7 +104,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--markdown",
         type=Path,
         metavar="FILE",
-        help="write a pull request comment to FILE, or an empty file if nothing changes",
+        help="write a pull request comment to FILE, which is left empty if nothing changed",
     )
     base = verb.add_argument_group("with --base")
     base.add_argument(

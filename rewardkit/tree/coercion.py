@@ -106,13 +106,13 @@ def array_converter(base: Any) -> Convert:
 
     def convert(value: object) -> Any:
         if not isinstance(value, (list, tuple, int, float)):
-            raise LiteralError("an array is made of a list of numbers, such as [1, 2.5].")
+            raise LiteralError("an array must be created from a list of numbers, such as [1, 2.5].")
         try:
             array = np.array(value)
         except ValueError:
             raise LiteralError("its rows have different lengths.") from None
         if array.dtype.kind not in "biuf" and array.size:
-            raise LiteralError("an array is made of numbers.")
+            raise LiteralError("an array must contain numbers.")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise LiteralError("it contains a number that is not finite.")
         return _cast(array, dtype)

@@ -125,14 +125,14 @@ def check_logs(binding: Binding, name: str) -> None:
         return
     if binding.logs:
         raise RewardDefinitionError(
-            f"reward {name!r} logs, but with timeout= it runs in another process, which cannot log. Drop "
+            f"reward {name!r} logs, but with timeout= it runs in a separate process, which cannot log. Drop "
             "timeout=, or return the logged values as rk.Score(value, parts={...})"
         )
     needed = [argument for argument in ("log_metric", "log_extra", "environments") if binding.passes(argument)]
     if needed:
         raise RewardDefinitionError(
-            f"reward {name!r} takes {needed[0]!r}, but with timeout= it runs in another process, which cannot log or "
-            "read the trainer's environments. Drop timeout=, or make the function async"
+            f"reward {name!r} takes {needed[0]!r}, but with timeout= it runs in a separate process, which cannot log "
+            "or read the trainer's environments. Drop timeout=, or make the function async"
         )
 
 

@@ -330,7 +330,7 @@ def _portable(batch: Batch) -> Batch:
 
 def _cannot_log(name: str, *values: Any) -> None:
     raise InvalidReturn(
-        f"logs {name!r}, but with timeout= it runs in another process, which cannot log",
+        f"logs {name!r}, but with timeout= it runs in a separate process, which cannot log",
         "Drop timeout=, or make the function async.",
     )
 

@@ -18,7 +18,7 @@ _TOKEN_BYTES = 16
 
 
 def connected() -> socket.socket:
-    """Return the socket to the parent, as given by `worker.command`; make this process end with its parent."""
+    """Return the socket connected to the parent (see `worker.command`), and exit when the parent does."""
     connection = socket.socket(fileno=int(sys.argv[1]))
     connection.set_inheritable(False)
     sys.argv[1:] = []

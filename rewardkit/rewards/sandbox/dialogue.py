@@ -545,7 +545,7 @@ class Remote:
 
     def __eq__(self, other: object) -> Any:
         if isinstance(other, Remote):  # an object that equals everything would pass the test
-            raise TypeError("two objects of the program are compared. Compare plain values, such as their attributes")
+            raise TypeError("cannot compare two program objects. Compare plain values, such as attributes")
         return _value(self) == other if self._rk.plain else NotImplemented
 
     def __hash__(self) -> int:
