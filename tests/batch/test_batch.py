@@ -232,7 +232,7 @@ def test_interleaved_groups_are_refused_where_the_tree_compares_and_nowhere_else
     completions = ["a", "b b", "c c c", "d d"]
     with pytest.raises(rk.errors.BindingError, match="num_generations") as caught:
         rk.score(reward, completions, prompts=["p", "q", "p", "q"])
-    assert "rows 0 and 2 have the same prompt and row 1" in str(caught.value)
+    assert "Rows 0 and 2 have the same prompt, but row 1" in str(caught.value)
     with pytest.raises(rk.errors.BindingError, match="same columns"):
         rk.score(rk.fallback(reward, reward), completions, answer=[1, 2, 1, 2])
     one = rk.score(words, completions, prompts=["p", "q", "p", "q"])

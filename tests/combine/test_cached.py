@@ -204,7 +204,7 @@ def test_any_batches_score_as_without_a_cache(
 
 def test_values_without_a_key_are_scored_each_time(tmp_path: Path) -> None:
     reward = rk.cached(example, file(tmp_path))
-    with pytest.warns(rk.errors.RewardKitWarning, match="no key"):
+    with pytest.warns(rk.errors.RewardKitWarning, match="cannot be part of a cache key"):
         rk.score(reward, ["a"], image=[object()])
     rk.score(reward, ["a"], image=[object()])
     assert calls == ["a", "a"]

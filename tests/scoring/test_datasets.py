@@ -107,7 +107,7 @@ def test_faulty_calls() -> None:
         rk.score_dataset(pd.DataFrame([["a", "b"]], columns=["completion", "completion"]), REWARD)
     with pytest.raises(DataError, match="several types"):
         rk.score_dataset(pd.DataFrame({"completion": ["a", "b"], "answer": ["1", {"a": 2}]}), REWARD)
-    with pytest.raises(DataError, match="no column 'completion' of completions"):
+    with pytest.raises(DataError, match="no completion column 'completion'"):
         rk.score_dataset(pa.table({"text": ["a"]}), REWARD)
     with pytest.raises(BindingError, match="answer"):
         rk.score_dataset(table.drop_columns("answer"), REWARD)

@@ -214,7 +214,7 @@ def test_two_threads_share_the_scores() -> None:
 def test_what_cannot_be_changed_is_said() -> None:
     with pytest.raises(RewardDefinitionError, match="greedy"):
         mutants("x = 1", operators=["greed"])
-    with pytest.raises(RewardDefinitionError, match="not Python"):
+    with pytest.raises(RewardDefinitionError, match="not valid Python"):
         mutants("def")
     with pytest.raises(RewardDefinitionError, match="has no source"):
         mutants(len)

@@ -174,7 +174,7 @@ def test_tests_of_other_formats(cell: Any, calls: list[str], check: str) -> None
     ],
 )
 def test_what_a_service_cannot_be_asked_is_refused(cell: Any) -> None:
-    with pytest.raises(ValueError, match="behind HTTP"):
+    with pytest.raises(ValueError, match="in a service"):
         assertions(read_tests(cell).script)
 
 
