@@ -9,8 +9,9 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 _QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
-# OpenAI's wording. Gateways pass it on, often without the fields `param` and `code`.
-_UNSUPPORTED = re.compile(r"Unsupported (?:parameter|value): \W*(\w+)")
+# OpenAI's wording. Gateways pass it on, often without the fields `param` and `code`, after names of exceptions
+# ("OpenAIException - "). Elsewhere in a message, it may be quoted from a completion.
+_UNSUPPORTED = re.compile(r"[\"']?(?:[\w.]+(?::| -) )*Unsupported (?:parameter|value): \W*(\w+)")
 
 
 class Passing(Exception):
@@ -65,7 +66,7 @@ def failure_of(error: Any, reason: str) -> Outage | Limited | Refused:
     if str(error.code) in ("unsupported_parameter", "unsupported_value"):
         parameter = str(error.param)
     else:
-        named = _UNSUPPORTED.search(str(error))
+        named = _UNSUPPORTED.match(reason)
         parameter = named[1] if named else ""
     return Refused(message, status, unpaid=unpaid, location=location, parameter=parameter)
 
