@@ -97,7 +97,7 @@ def diff(
     Args:
         old: a reward, or the name of one: ``path.py:name``, ``module:name``, or, with a git revision,
             ``HEAD~1:path.py:name``. A named reward is loaded and scored in a separate process. If `data` is a recorded
-            run, the run's folder stands for the recorded scores.
+            run, the run's folder means the recorded scores.
         new: the other reward, in the same format.
         data: a .jsonl, .json, .csv or .parquet file, TRL's completion tables, the folder of a recorded run, or rows:
             mappings with a ``completion``, a ``prompt`` and columns.

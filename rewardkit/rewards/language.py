@@ -354,7 +354,7 @@ def language(
 
     Args:
         name: a language by its ISO 639-1 code (``"en"``, ``"zh"``, ``"en-US"``) or English name (``"german"``).
-        script: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, which stands for all of its
+        script: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, which means all of its
             scripts.
         column: a column with each row's language. If the cell is None, the reward abstains.
         minimum: the fraction that scores 1.0, greater than 0.0 and at most 1.0. Below it, the score is fraction /
