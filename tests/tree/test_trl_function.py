@@ -467,5 +467,5 @@ def test_a_function_in_another_process_cannot_take_the_trainers_objects(argument
         rk.from_trl(function, "f", timeout=1.0)
     with pytest.raises(rk.RewardDefinitionError, match="timeout must be a number of seconds greater than 0"):
         rk.from_trl(integers, timeout=0.0)
-    with pytest.raises(rk.errors.RewardBug, match="logs 'own', but with timeout= it runs in another process"):
+    with pytest.raises(rk.errors.RewardBug, match="logs 'own', but with timeout= it runs in a separate process"):
         rk.score(rk.from_trl(trl_functions.logging_function, timeout=60.0), ["a"])
