@@ -18,7 +18,7 @@ from rewardkit.tree.reward import Reward
 @final
 @dataclass(frozen=True)
 class FinalText(TextExtractor):
-    """An extractor for the marked answer, else the stated one, else the whole visible text."""
+    """An extractor for the marked answer, else the stated answer, else the whole visible text."""
 
     def find(self, answer: str) -> str | None:
         text = own_words(answer)
@@ -40,7 +40,7 @@ _WORDS_OF_LATEX = re.compile(r"\s*\\(?:text(?:bf|it|rm)?|math(?:rm|bf))\s?\{([^{
 
 @dataclass(frozen=True)
 class Exact:
-    """A comparison of texts that ignores white space and Unicode form; if `loosely`, also marks around the texts."""
+    """A string comparison that ignores white space and Unicode form and, if `loosely`, marks around the strings."""
 
     ignore_case: bool
     loosely: bool
