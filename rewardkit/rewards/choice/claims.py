@@ -440,8 +440,8 @@ _JUDGMENT = _any(
     r"\b(?:that|which|who) (?:cannot|never|can't)\b",
     r"\b(?:that|which|who) (?:is|are|was|were) (?:false|wrong|incorrect|untrue|inaccurate|invalid)\b",
 )
-"""Words that describe the subject of a question and do not deny anything: "the incorrect statement", "the option that
-is not true"."""
+"""Words that restate the question and do not deny anything: "the incorrect statement", "the option that is not
+true"."""
 
 # "not", "doubt" or "students think" before a claim in its clause; "without doubt" and "the most" deny nothing.
 _DENIED = _any(
@@ -621,8 +621,7 @@ class _Text:
         return denied_before(self.text, self.mentions[number].start) or denied_after(self.text, self._end(number))
 
     def _end(self, number: int) -> int:
-        """Return the end of a mention, including its option text if that text sounds like a denial: "(B) No", "A.
-        False"."""
+        """Return the end of a mention, including option text that sounds like a denial: "(B) No", "A. False"."""
         end = self.mentions[number].end
         text = _NAY.match(self.text, end)
         return text.end() if text and (self.may_read_no or text["bracket"]) else end
@@ -633,8 +632,7 @@ class _Text:
         return any(self.mentions[n].name != name and (self._picked(n) or self._replaces(n)) for n in later)
 
     def _replaces(self, number: int) -> bool:
-        """Return whether the mention is its whole sentence or the sentence's conclusion: "Edit: C.", "So C is the
-        answer."."""
+        """Return whether the mention is a whole sentence or its conclusion: "Edit: C.", "So C is the answer."."""
         mention = self.mentions[number]
         lead = _REPLACING.search(self.text, max(0, mention.start - _SHORT), mention.start)
         if lead is None:

@@ -119,8 +119,7 @@ def instruction_arguments(value: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def constraints(value: Any) -> tuple[Instruction, ...]:
-    """Return the instructions from a cell with ids and arguments, as in ``{"instruction_id": [...], "kwargs":
-    [...]}``."""
+    """Return the instructions from a cell with ids and arguments: ``{"instruction_id": [...], "kwargs": [...]}``."""
     cell = _plain(value)
     if isinstance(cell, str):
         cell = _parsed(cell)

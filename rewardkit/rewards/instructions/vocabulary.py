@@ -18,7 +18,7 @@ those through to too under until up ve very was wasn we were weren what when whe
 won wouldn y you your yours yourself yourselves
 """)
 )
-"""English stop words, split into runs of ``\\w+``: the list of the NLTK corpus, after Porter."""
+"""English stop words, split into runs of ``\\w+``: NLTK's list, based on Porter's."""
 
 _PIECES = frozenset(_words("d ll m ma o re s t ve y"))
 STARTERS = STOP_WORDS - _PIECES | frozenset(

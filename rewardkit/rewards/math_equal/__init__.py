@@ -1,1 +1,2 @@
-"""The engine of ``rk.math_equal``. It parses answers, compares simple ones, and leaves the rest to a worker process."""
+"""The engine behind ``rk.math_equal``. It parses answers and compares simple ones. A worker process compares the
+rest."""
