@@ -217,7 +217,7 @@ def calls_between(
     Args:
         low: the minimum number of calls that scores 1.0, at least 0.
         high: the maximum number of calls that scores 1.0, at least `low`. Pass ``math.inf`` for no limit.
-        tool: the tool whose calls are counted; None for all tools.
+        tool: the tool whose calls are counted, or None for all tools.
         margin: the number of calls outside the range at which the score reaches 0.0. With 0, any count outside the
             range scores 0.0.
         form: the notation for calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.

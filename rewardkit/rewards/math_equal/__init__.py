@@ -1,2 +1,2 @@
-"""The engine behind ``rk.math_equal``. It parses answers and compares simple ones. A worker process compares the
-rest."""
+"""The engine behind ``rk.math_equal``: it parses answers, compares simple ones, and sends the rest to a worker
+process."""

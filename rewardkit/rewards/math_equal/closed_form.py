@@ -284,8 +284,7 @@ def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
 
 
 def _square_free(number: int) -> tuple[int, list[int]]:
-    """Return the root of `number` as a coefficient and the primes under the remaining roots: (2, [3]) for 12, (1, [-1])
-    for -1."""
+    """Return the root of `number` as a coefficient and primes under roots: (2, [3]) for 12, (1, [-1]) for -1."""
     if abs(number) > MAX_RADICAND:
         raise Unreadable
     coefficient, primes = 1, [-1] if number < 0 else []
@@ -406,8 +405,7 @@ class _Interval:
 
 
 def _interval(node: Node) -> _Interval | None:
-    """Return `node` as an interval. An inequality in one variable is also an interval: ``(3, \\infty)`` for ``2x >
-    6``."""
+    """Return a node, which may be an inequality in one variable, as an interval: ``(3, \\infty)`` for ``2x > 6``."""
     if node.kind in BRACKETS:
         if len(node.parts) != 2 or any(part.kind != LEAF for part in node.parts):
             return None

@@ -34,8 +34,7 @@ _INEQUALITIES = frozenset(("<", "\\le", "\\ne"))
 
 
 class Leaves(ABC):
-    """The comparisons between expressions that an algebra provides. A method returns None if the algebra cannot
-    decide."""
+    """An algebra's comparisons between expressions. A method returns None if the algebra cannot decide."""
 
     @abstractmethod
     def same(self, gold: str, answer: str) -> Verdict:
@@ -97,8 +96,7 @@ def _are_pairs(gold: Node, answer: Node) -> bool:
 
 
 def _is_region(node: Node) -> bool:
-    """Return whether `node` is a set of numbers that can be written in more than one notation: ``x > 3``, ``(1, 2)
-    \\cup (3, 4)``."""
+    """Return whether `node` is a set of numbers that has more than one notation: ``x > 3``, ``(1, 2) \\cup (3, 4)``."""
     return node.kind in _REAL_SETS or (
         node.kind == LIST and any(part.kind in _INEQUALITIES or _is_interval(part) for part in node.parts)
     )

@@ -96,8 +96,7 @@ class Algebra(ABC, Generic[V]):
 
     @abstractmethod
     def is_worked_out(self, value: V) -> bool:
-        """Return whether a function's value has no more letters or functions, so that the answer must state the
-        value."""
+        """Return whether a function's value has no letters or functions, so that the answer must state the value."""
 
 
 def tokens(cleaned: str) -> list[str]:

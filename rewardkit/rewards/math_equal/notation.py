@@ -1,5 +1,4 @@
-r"""Normalization of LaTeX notation and splitting of equations into sides: ``clean(r"$\dfrac12$.")`` is
-``\frac{1}{2}``."""
+r"""Normalization of LaTeX notation, and the sides of equations: ``clean(r"$\dfrac12$.")`` is ``\frac{1}{2}``."""
 
 from __future__ import annotations
 
@@ -395,8 +394,7 @@ def is_name(side: str) -> bool:
 
 
 def words_of_name(name: str) -> str:
-    r"""Return the words in a name, in lower case and without articles: "min" for ``\text{The Minimum}``, "" for
-    ``x``."""
+    r"""Return the lower-case words in a name, without articles: "min" for ``\text{The Minimum}``, "" for ``x``."""
     text = " ".join(_TEXT.findall(name)).lower()
     return " ".join(_EMPTY.sub("", text).split())
 

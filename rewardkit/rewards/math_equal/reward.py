@@ -290,8 +290,7 @@ def _last_claim(text: str) -> str | None:
 
 
 def _introduces(before: str, value: str) -> bool:
-    """Return whether a value on a separate line after `before` may be the answer, which it is not after "41" or
-    "Suppose"."""
+    """Return whether a value on a separate line after `before` may be the answer: not after "41" or "Suppose"."""
     before = before.rstrip("*_$`>- \n\t")
     if not before or value.startswith("="):
         return True
@@ -546,7 +545,7 @@ class MathEqual:
     def _rounded(
         self, exact: str, rounded: list[str], gold: Gold, value: Numeral | None, other_sides: list[str]
     ) -> float | Score | Future[float | Score]:
-        """Score ``2\\sqrt{3} \\approx 3.46``: one side must equal the gold answer, and the other side must be close to
+        """Score ``2\\sqrt{3} \\approx 3.46``: one side must equal the gold answer, and the other must be close to
         it."""
         ends = [_rounding(side) for side in rounded]
         if any(end is None for end in ends):
@@ -706,8 +705,7 @@ def _same_name(gold: str, answer: str) -> bool:
 
 
 def _bounds(node: Node, letters: str) -> bool:
-    """Return whether `node` bounds one of `letters`, so that the domain matters: ``x > 3`` has a different meaning for
-    integers."""
+    """Return whether `node` bounds one of `letters`. If so, its domain matters: ``x > 3`` is different for integers."""
     if node.kind in RELATIONS - {"="} or node.kind in (*BRACKETS, ORDER):
         return any(letter in (node.text, *node.leaves()) for letter in letters)
     return any(_bounds(part, letters) for part in node.parts)

@@ -1,5 +1,4 @@
-r"""Removal of surrounding words that do not change an answer: ``stated(r"f(x) = 1 \text{ for all } x \in
-\mathbb{Q}")``.
+r"""Removal of words that do not change an answer: ``stated(r"f(x) = 1 \text{ for all } x \in \mathbb{Q}")``.
 
 These words are phrases that introduce an answer ("The answers are"), labels ("Minimum: 1"), and a parameter's domain
 (``k \in \mathbb{Z}``). Conditions that change an answer ("if x > 0") are kept.

@@ -1,5 +1,4 @@
-r"""A parser for the structure of an answer: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an
-inequality.
+r"""A parser for an answer's structure: ``parse(r"\{1, 2\}")`` is a set of two leaves, ``parse("x > 3")`` an inequality.
 
 The leaves are expressions, which an algebra compares. `comparison` compares the other nodes. Parsing never fails: text
 without structure becomes a leaf.
