@@ -38,8 +38,8 @@ __all__ = [
 ]
 
 SHOWN_CHARACTERS = 200
-"""The maximum number of characters that an error message shows of a value. The limit is arbitrary: enough to recognize
-the value, although a completion may have 100,000 characters."""
+"""The maximum number of a value's characters in an error message. The limit is arbitrary: it is enough to recognize a
+value, and a completion may have 100,000 characters."""
 
 
 class RewardKitError(Exception):
@@ -92,7 +92,7 @@ class RunStopped(RewardFailure):
 
 
 class NoVerdict(RewardFailure):
-    """The judge refused this completion because of its content. It may accept other completions."""
+    """The judge refused this completion because of its content. The judge may accept other completions."""
 
 
 class WorkerDied(RewardFailure):
@@ -209,8 +209,7 @@ def worth_reporting(count: int) -> bool:
 
 
 def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
-    """Return ``repr(value)`` truncated to `limit` characters, with the full length if it was truncated. Never
-    raises."""
+    """Return ``repr(value)`` truncated to `limit` characters, with its full length if truncated. Never raises."""
     if isinstance(value, str) and len(value) > limit:
         return f"{value[:limit]!r}... ({len(value):,} characters)"
     try:

@@ -189,8 +189,7 @@ class Between:
 
 
 def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
-    """Score 1.0 if the number of turns is from `low` to `high`. Outside the range, the score falls to 0.0 over
-    `margin`.
+    """Score 1.0 if there are `low` to `high` turns. Outside this range, the score falls to 0.0 over `margin`.
 
     ``rk.agents.turns_between(1, 4)`` gives 1.0 to three assistant messages, and 0.0 to five.
 
@@ -209,8 +208,7 @@ def turns_between(low: float, high: float, *, margin: float = 0.0) -> Reward:
 def calls_between(
     low: float, high: float, *, tool: str | None = None, margin: float = 0.0, form: Form = "auto"
 ) -> Reward:
-    """Score 1.0 if the number of calls is from `low` to `high`. Outside the range, the score falls to 0.0 over
-    `margin`.
+    """Score 1.0 if there are `low` to `high` tool calls. Outside this range, the score falls to 0.0 over `margin`.
 
     ``rk.agents.calls_between(0, 3, margin=2)`` gives 0.5 to four calls. Every call counts, even if it failed.
 
@@ -339,7 +337,7 @@ def tool_errors(*, each: float = -0.1, most: float = -0.5, free: int = 0, form: 
 
     Args:
         each: the penalty for one error, below 0.
-        most: the largest penalty, `each` or lower.
+        most: the largest total penalty, `each` or lower.
         free: the number of errors that are not penalized.
         form: the notation for calls, as in `tool_calls`: ``"auto"``, ``"messages"``, or a form such as ``"hermes"``.
 
@@ -383,8 +381,8 @@ class Finished:
 def finished() -> Reward:
     """Score 1.0 if the trajectory ended with an answer, else 0.0. Use it as a gate's condition.
 
-    ``rk.gate(rk.agents.finished(), rk.exact("answer"))`` scores an answer only if the last turn calls no tool and was
-    not cut off at the token limit.
+    ``rk.gate(rk.agents.finished(), rk.exact("answer"))`` scores an answer only if the last turn does not call a tool
+    and was not cut off at the token limit.
     """
     return primitive(Finished(), "finished", "agents.finished()", _TRAJECTORY)
 

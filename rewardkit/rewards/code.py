@@ -1,4 +1,4 @@
-"""Programs: ``rk.code_tests("tests")`` gives 1.0 to ``print(int(input()) * 2)`` if the test has input 2, output 4.
+"""Programs: ``rk.code_tests("tests")`` gives 1.0 to ``print(int(input()) * 2)`` for input 2 and output 4.
 
 With ``tests=['[{"input": "2", "output": "4"}]']``, a completion that prints 5 scores 0.0.
 """
@@ -221,7 +221,7 @@ def code_tests(
         credit: ``"partial"``: passed tests / all tests; ``"binary"``: 1.0 if all tests pass, else 0.0.
         timeout: seconds of CPU time per test. A program that waits instead of computing is terminated after twice this
             time plus one second. After two timeouts, the remaining tests are skipped and count as failed.
-        memory: megabytes of address space, at least 64. The interpreter itself needs about 20.
+        memory: megabytes of address space, at least 64. The interpreter itself needs about 20 megabytes.
         packages: if True, programs can import packages installed on this machine (such as numpy), not only the standard
             library.
         sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot

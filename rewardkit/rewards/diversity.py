@@ -55,8 +55,8 @@ def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> R
     Three completions for one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>``, and ``<answer>blue</answer>``,
     get 0.5, 0.5, and 1.0. If a completion is alone in its group, the reward abstains.
 
-    This rewards different answers, not correct ones. Give it a small weight next to a reward for correctness, and put
-    it behind a gate that requires some quality. Otherwise, the policy learns to give odd answers.
+    This reward favors different answers, not correct ones. Give it a small weight next to a reward for correctness, and
+    put it behind a gate that requires some quality. Otherwise, the policy learns to give odd answers.
 
     Args:
         extract: finds the answer, by default ``rk.extract.answer()``. ``rk.extract.whole()`` compares whole

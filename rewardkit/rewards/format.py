@@ -38,7 +38,7 @@ _SAME_LANGUAGE = {
 
 @dataclass(frozen=True)
 class Tags:
-    """A check that each tag occurs once, in order, is closed, and has visible content, with no text outside tags."""
+    """A check that each tag occurs once in order, is closed, and has visible content, with no text outside tags."""
 
     pairs: tuple[Marks, ...]
     partial: bool
@@ -146,7 +146,7 @@ class Tags:
 
 
 def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, anchored: Anchored = True) -> Reward:
-    """Score 1.0 if each tag occurs exactly once, in this order, is closed, and has visible content, else 0.0.
+    """Score 1.0 if each tag occurs exactly once in this order, is closed, and has visible content, else 0.0.
 
     ``rk.tags("think", "answer")`` gives 1.0 to ``"<think>6*7</think>\\n<answer>42</answer>"``, and 0.0 with a note if
     there is a second ``<answer>``, an empty one, or text outside the tags.
@@ -196,7 +196,7 @@ def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, ancho
 
 @dataclass(frozen=True)
 class FencedBlock:
-    """A check for a closed fenced block in a language with visible content."""
+    """A check for a closed fenced block in a given language, with visible content."""
 
     language: str
     single: bool

@@ -53,7 +53,7 @@ class Part:
     Attributes:
         value: a leaf, or a dict or list of parts.
         number: an identifier. Values in one document, or in an answer and its gold document, have the same identifier
-            exactly if they are equal.
+            if and only if they are equal.
         worth: the total worth of the leaves in the value.
     """
 

@@ -338,8 +338,8 @@ def language(
 
     ``rk.language("de")`` gives 1.0 to ``Das ist ein kleines Haus.`` and 0.0 to ``This is a small house.``
 
-    Words in the visible text are counted, except in code, formulas, addresses, numbers, JSON, and tags. A text without
-    other words scores 0.0, so also reward the task. Each Chinese or Japanese character is a word.
+    Words in the visible text are counted. Code, formulas, addresses, numbers, JSON, and tags are excluded. A text
+    without other words scores 0.0, so also reward the task. Each Chinese or Japanese character is a word.
 
     A word in a script that the language does not use counts as another language. Otherwise, a passage of a few words
     counts as another language only if that language is more than five times as probable, so names and terms do not
@@ -369,7 +369,7 @@ def language(
         RewardDefinitionError: not exactly one of `name`, `script`, and `column` is given, a language or script is
             unknown, or `minimum` is outside (0, 1].
         MissingExtraError: the extra ``language`` is not installed.
-        CoercionError: while scoring: a cell of the column is not a known language.
+        CoercionError: while scoring: a cell in the column is not a known language.
     """
     if sum(argument is not None for argument in (name, script, column)) != 1:
         raise RewardDefinitionError(

@@ -361,7 +361,7 @@ def cosine(
         max_length: the length above which the value no longer changes, greater than 0.
         right: the values for a correct completion at `max_length` and at length 0.
         wrong: the values for an incorrect completion at `max_length` and at length 0.
-        threshold: the lowest score from `correct` that means a correct answer.
+        threshold: the lowest score from `correct` at which the answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
@@ -422,7 +422,7 @@ def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float 
     Args:
         correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this reward.
         low: the value for the longest correct completion, from 0.0 to 1.0.
-        threshold: the lowest score from `correct` that means a correct answer.
+        threshold: the lowest score from `correct` at which the answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
@@ -439,8 +439,7 @@ def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float 
 @final
 @dataclass(frozen=True)
 class Kimi(Formula):
-    """A score from 0.5 for a group's shortest completion to -0.5 for its longest, at most 0 if incorrect; see
-    `kimi`."""
+    """A score from 0.5 for a group's shortest completion to -0.5 for its longest, at most 0 if it is incorrect."""
 
     name: ClassVar[str] = "kimi"
     by_group: ClassVar[bool] = True
@@ -463,7 +462,8 @@ def kimi(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") 
     """Reward a group's shorter completions and penalize its longer ones: Kimi k1.5's length reward.
 
     If a group has completions with 20, 30, and 40 tokens, correct completions get 0.5, 0.0, and -0.5, and incorrect
-    ones get 0.0, 0.0, and -0.5. An incorrect completion is never rewarded for being short. Add this reward to others.
+    ones get 0.0, 0.0, and -0.5. An incorrect completion is never rewarded for being short. Add this reward to other
+    rewards.
 
     With *l* = 0.5 - (length - shortest) / (longest - shortest), a correct completion gets *l*, and an incorrect one
     gets the smaller of *l* and 0. All completions get 0 if they have the same length. Source: Kimi k1.5
@@ -478,7 +478,7 @@ def kimi(correct: RewardLike, *, threshold: float = 1.0, unit: Unit = "tokens") 
     Args:
         correct: the reward that decides whether the answer is correct. If it abstains or fails, so does this reward,
             and the completion's length does not count.
-        threshold: the lowest score from `correct` that means a correct answer.
+        threshold: the lowest score from `correct` at which the answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:
@@ -563,7 +563,7 @@ def budget(
             about 0.0004.
         delta: only for ``"max"``: the value for a correct completion whose length equals the budget, greater than 0.0
             and at most 1.0.
-        threshold: the lowest score from `correct` that means a correct answer.
+        threshold: the lowest score from `correct` at which the answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"``, or ``"characters"``.
 
     Raises:

@@ -118,8 +118,8 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
         pattern: a pattern in RE2's syntax (Python's syntax without lookaround and backreferences), at most 2,000
             characters.
         match: ``"full"``: the whole text must match; ``"search"``: any part of the text may match.
-        extract: finds the text to match. By default the visible text, or the whole completion if the pattern itself
-            contains ``<think>``.
+        extract: finds the text to match. By default, this is the visible text, or the whole completion if the pattern
+            itself contains ``<think>``.
 
     Raises:
         RewardDefinitionError: the pattern cannot be compiled.

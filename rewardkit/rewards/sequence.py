@@ -90,14 +90,14 @@ def set_match(
 ) -> Reward:
     """Score how well the list in the answer matches the gold list, in any order.
 
-    ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` if the column "answer" is ``["red", "green",
-    "blue"]``: both items are correct, and two of three are found.
+    ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` if the column "answer" is
+    ``["red", "green", "blue"]``: both items are correct, and two of three are found.
 
-    With c items in common, a in the answer, and g in the gold list: 2 * c / (a + g) (``"f1"``), c / a
-    (``"precision"``), c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same items, else 0.0
-    (``"exact"``). The gold list is a set. If the answer repeats an item, the item counts once in c, but every copy
-    counts in a. Two metrics are easy to game if used alone: recall by listing everything (limit this with `max_items`),
-    and precision by listing one certain item.
+    If the lists have c items in common, the answer has a items, and the gold list has g items, the score is 2 * c / (a
+    + g) (``"f1"``), c / a (``"precision"``), c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same
+    items, else 0.0 (``"exact"``). The gold list is a set. If the answer repeats an item, the item counts once in c, but
+    every copy counts in a. Two metrics are easy to game if used alone: recall by listing everything (limit this with
+    `max_items`), and precision by listing one certain item.
 
     A list in brackets is read as JSON or as a Python list (``['Oslo, Norway', 'Bern']``). If there are several lines,
     each line is an item. A single line is split at semicolons or commas (including Chinese ones), with "and" or "or"
@@ -107,7 +107,7 @@ def set_match(
     ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are removed, and so are brackets and fences around the list, and quotation
     marks, emphasis, ``$``, and periods around an item. The same rules apply to gold lists. White space and Unicode form
     are ignored, and the number 3 in JSON equals the item ``3``. If one list has only option letters (A to J), ``ABD``
-    and ``(A)(B)(D)`` in the other are three letters.
+    and ``(A)(B)(D)`` in the other list are read as three letters.
 
     Args:
         column: the column with the gold list: a list, or text that is read like an answer.
@@ -117,7 +117,7 @@ def set_match(
         metric: see above.
         separator: the text between items, such as ``";"``. It replaces all the rules above.
         ignore_case: ignore case.
-        max_items: an answer with more items scores 0.0.
+        max_items: the maximum number of items. An answer with more items scores 0.0.
 
     Returns:
         A reward in [0, 1]. An answer with no items, or with more than 10,000, scores 0.0.
@@ -208,9 +208,9 @@ def sequence_match(
 ) -> Reward:
     """Score how well the list in the answer matches the gold list, in order.
 
-    ``rk.sequence_match("answer")`` gives 0.5 to ``<answer>A, B, D, C</answer>`` if the column "answer" is ``["A", "B",
-    "C", "D"]``: the first two of four items are correct. With metric="kendall", it gives 5/6 because one of six pairs
-    is swapped.
+    ``rk.sequence_match("answer")`` gives 0.5 to ``<answer>A, B, D, C</answer>`` if the column "answer" is
+    ``["A", "B", "C", "D"]``: the first two of four items are correct. With metric="kendall", it gives 5/6 because one
+    of six pairs is swapped.
 
     Here, n is the length of the longer list, so missing and extra items always lower the score:
 

@@ -101,10 +101,10 @@ def similarity(
     ``rk.similarity("answer")`` gives 0.8 to ``<answer>Perth</answer>`` if the column "answer" is ``Berth``: four of
     five letters are the same.
 
-    The value is 2 * LCS / (length + length), where LCS is the length of the longest common subsequence. This is the
-    normalized Indel similarity, 1 - (insertions + deletions) / (length + length), which rapidfuzz calls ``ratio``. Both
-    strings count in full, so text added to a correct answer lowers the score. Unrelated sentences in the same language
-    still score 0.25 to 0.45, because they share letters. `floor` removes this baseline.
+    The value is 2 * LCS / (answer length + gold length), where LCS is the length of the longest common subsequence.
+    This is the normalized Indel similarity, 1 - (insertions + deletions) / (answer length + gold length), which
+    rapidfuzz calls ``ratio``. Both strings count in full, so text added to a correct answer lowers the score. Unrelated
+    sentences in the same language still score 0.25 to 0.45, because they share letters. `floor` removes this baseline.
 
     Args:
         column: the column with the gold answer: text, int, or a list of acceptable answers (the one with the highest
@@ -166,16 +166,16 @@ def token_f1(
 ) -> Reward:
     """Score the words that the answer and the gold answer have in common, in any order: SQuAD's F1.
 
-    ``rk.token_f1("answer")`` gives 0.8 to ``<answer>the big red house</answer>`` if the column "answer" is ``red
-    house``: two of three words are correct, and both gold words are found.
+    ``rk.token_f1("answer")`` gives 0.8 to ``<answer>the big red house</answer>`` if the column "answer" is
+    ``red house``: two of three words are correct, and both gold words are found.
 
-    F1 is 2 * common / (words + words). A word counts as often as it occurs in both, so repeating a word lowers the
-    score. Adding words to a correct answer also lowers it. Words are compared without case, punctuation, and English
-    articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike SQuAD, this reward keeps the
-    characters inside a number (3.5 is not 35, -5 is not 5, but 1,000 is 1000), distinguishes C++ and C# from C, removes
-    punctuation in all scripts, and treats every Chinese or Japanese character as a word (as in MLQA, Lewis et al. 2020,
-    https://arxiv.org/abs/1910.07475). Word order is ignored, and "not" counts as only one word. If there is one correct
-    answer, prefer ``rk.exact``.
+    F1 is 2 * common / (answer words + gold words). A word counts as often as it occurs in both, so repeating a word
+    lowers the score. Adding words to a correct answer also lowers it. Words are compared without case, punctuation, and
+    English articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike SQuAD, this reward
+    keeps the characters inside a number (3.5 is not 35, -5 is not 5, but 1,000 is 1000), distinguishes C++ and C# from
+    C, removes punctuation in all scripts, and treats every Chinese or Japanese character as a word (as in MLQA, Lewis
+    et al. 2020, https://arxiv.org/abs/1910.07475). Word order is ignored, and "not" counts as only one word. If there
+    is one correct answer, prefer ``rk.exact``.
 
     Args:
         column: the column with the gold answer: text, int, or a list of acceptable answers (the one with the highest

@@ -457,8 +457,8 @@ def tool_calls(
 ) -> Reward:
     """Score the tool calls in a trajectory against the gold calls (F1): 1.0 only for exactly the gold calls.
 
-    ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is ``[{"name": "open",
-    "arguments": {"color": "red"}}]``, and 0.4 if there are four other calls.
+    ``rk.tool_calls("calls")`` gives 1.0 to the call ``open(color="red")`` if "calls" is
+    ``[{"name": "open", "arguments": {"color": "red"}}]``, and 0.4 if there are four other calls.
 
     The score is ``2 * S / (gold + made)``, where ``made`` is the number of calls in the trajectory and ``S`` is the
     value of the best pairing between these calls and the gold calls. Each call can be paired once, so repeating a call

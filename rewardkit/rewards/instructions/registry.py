@@ -1,8 +1,9 @@
 """Registry: all supported instructions, by their ids in the public datasets.
 
 A check is a function that receives a `Passage` and the instruction's arguments. It returns a short description of the
-error, or an empty string if the text follows the instruction: ``CHECKS["punctuation:no_comma"].function(Passage("a,
-b"))`` is ``"1 commas, expected exactly 0"``. An argument's annotation determines how its values are read.
+error, or an empty string if the text follows the instruction:
+``CHECKS["punctuation:no_comma"].function(Passage("a, b"))`` is ``"1 commas, expected exactly 0"``. An argument's
+annotation determines how its values are read.
 """
 
 from __future__ import annotations

@@ -388,8 +388,7 @@ class Rules:
         return self._plain(self.level)
 
     def plain_problem(self, value: object) -> str:
-        """Return a description of the first violated keyword that does not need another schema; empty if none is
-        violated."""
+        """Return a description of the first violated keyword in `plain`; empty if none is violated."""
         for check in self._plain_checks:
             if problem := check.problem(value):
                 return problem

@@ -254,9 +254,10 @@ class JsonSchema:
     def of(cls, schema: Any, credit: Credit = "partial", formats: bool = True) -> JsonSchema:
         """Return a scorer for a schema: a dict, JSON text, or a pydantic model, dataclass, or TypedDict.
 
-        ``JsonSchema.of(Invoice)``, ``JsonSchema.of(list[Invoice], credit="binary")``, ``JsonSchema.of('{"type":
-        "object"}')``. Every ``$ref`` must point to a part of the schema. ``format`` is checked if `formats` is True.
-        Patterns must not use lookaround. Drafts 4, 6, 7, 2019-09, and 2020-12 (the default) are supported.
+        ``JsonSchema.of(Invoice)``, ``JsonSchema.of(list[Invoice], credit="binary")``,
+        ``JsonSchema.of('{"type": "object"}')``. Every ``$ref`` must point to a part of the schema. ``format`` is
+        checked if `formats` is True. Patterns must not use lookaround. Drafts 4, 6, 7, 2019-09, and 2020-12 (the
+        default) are supported.
 
         Raises:
             RewardDefinitionError: the schema or the credit cannot be used.

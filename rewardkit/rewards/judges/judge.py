@@ -47,7 +47,7 @@ class Criterion:
         name: the name of the component for this criterion.
         text: the question.
         weight: a number or a schedule, by default 1 divided by the number of criteria.
-        scale: the worst and the best score, by default those of the judge.
+        scale: the worst and the best score, by default the judge's scale.
 
     Raises:
         RewardDefinitionError: an argument is invalid, or the name is "reason".
@@ -164,7 +164,7 @@ def judge(
 
         rk.judge("Does it answer {question} in a friendly way?", model="gpt-5-mini")
 
-    For example, the judge may give ``Sure, it is 4.`` 7 on the scale from 0 to 10. The score is then 0.7, and the
+    For example, the judge may give ``Sure, it is 4.`` a 7 on the scale from 0 to 10. The score is then 0.7, and the
     judge's reason is the note. If the judge cannot be reached or does not return a valid verdict, the sample fails. By
     default, a failed sample has no score, which is not the same as 0.
 
@@ -192,7 +192,7 @@ def judge(
         budget: an ``rk.Budget`` with the spending limit and the behavior when the limit is reached.
         canaries: an ``rk.Canaries`` with completions that have known scores, which reveal changes in the judge.
         deterministic: if True, equal samples are judged only once.
-        on_failure: the score of a sample that could not be judged, as in ``rk.reward``.
+        on_failure: the score for a sample that could not be judged, as in ``rk.reward``.
 
     Raises:
         RewardDefinitionError: an option is invalid, or two options cannot be combined.

@@ -430,7 +430,7 @@ def reward_model(
         revision: the branch, tag, or commit to load.
         show_thinking: if True, the model's input includes the thinking.
         name: the name of the component.
-        on_failure: the score of a completion that could not be scored, as in ``rk.reward``.
+        on_failure: the score for a completion that could not be scored, as in ``rk.reward``.
 
     Raises:
         MissingExtraError: torch or transformers is not installed.

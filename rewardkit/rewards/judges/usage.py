@@ -20,8 +20,7 @@ _T = TypeVar("_T")
 
 @dataclass
 class Tally:
-    """A judge's usage in one batch. ``seconds`` has the duration of each call, and ``failures`` a count for each
-    kind."""
+    """A judge's usage in one batch: ``seconds`` has the duration of each call, ``failures`` the count of each kind."""
 
     calls: int = 0
     cache_hits: int = 0

@@ -1,2 +1,1 @@
-"""The engine behind ``rk.math_equal``: it parses answers, compares simple ones, and sends the rest to a worker
-process."""
+"""The engine for ``rk.math_equal``: it parses answers, compares simple ones, and sends others to a worker process."""

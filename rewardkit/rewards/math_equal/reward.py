@@ -545,8 +545,7 @@ class MathEqual:
     def _rounded(
         self, exact: str, rounded: list[str], gold: Gold, value: Numeral | None, other_sides: list[str]
     ) -> float | Score | Future[float | Score]:
-        """Score ``2\\sqrt{3} \\approx 3.46``: one side must equal the gold answer, and the other must be close to
-        it."""
+        """Score ``2\\sqrt{3} \\approx 3.46``: one side must equal the gold answer, and the other must be close."""
         ends = [_rounding(side) for side in rounded]
         if any(end is None for end in ends):
             return Score(0.0, f"{shorten(rounded[-1], 60)} is not a rounded number")

@@ -116,7 +116,7 @@ _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 
 
 def unit_of(text: str) -> str | None:
-    r"""Return the unit in `text`: "" if there is no text, ``?apples`` for other words, None if there is more than a
+    r"""Return the unit in `text`: "" if there is none, ``?apples`` for other words, None if there is more than a
     unit."""
     if not text or text.isspace():
         return ""

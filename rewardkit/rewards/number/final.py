@@ -582,8 +582,7 @@ class FinalNumber(TextExtractor):
 
 
 def _prepared(text: str) -> str:
-    """Return `text` as a reader sees it: with plain digits and hyphens, without tags and struck-out or invisible
-    text."""
+    """Return `text` as a reader sees it: plain digits and hyphens, without tags and struck-out or invisible text."""
     text = without_elements(text)
     if "_" in text:
         text = _UNDERLINED.sub(r"\1", text)

@@ -74,7 +74,7 @@ class Peer:
         return json.loads(line)
 
     def pack(self, value: Any, copied: list[Any]) -> list[Any]:
-        """Encode `value` with a table of copied objects and their attributes, first those in `copied`, then new
+        """Encode `value` with a table of copied objects and their attributes: first those in `copied`, then new
         ones."""
         self._copied, self._places = copied, {id(item): index for index, item in enumerate(copied)}
         encoded = self.encode(value)
