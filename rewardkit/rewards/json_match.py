@@ -278,7 +278,7 @@ class _TooMany(Exception):
 class _Comparison:
     """The comparison of one answer with its gold document.
 
-    The number of comparisons, and therefore the effect of the limit, does not depend on the order of array items.
+    The order of array items does not affect the number of comparisons, and therefore does not affect the limit.
     """
 
     matching: Matching

@@ -153,8 +153,8 @@ LEAST = 5
 """The minimum number of words in a passage, unless the text has fewer. In longer texts, the minimum is higher. The
 language of a shorter passage would be a guess: "no" is a word in several languages."""
 _PASSAGES = 4_000
-"""The number of characters in a text for which the minimum length of its passages grows by one word. This limits the
-number of passages in a long text."""
+"""The number of characters per word in the minimum passage length: in a text with n characters, a passage has at least
+n / 4,000 words. This limits the number of passages."""
 
 _CJK = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"

@@ -2,9 +2,11 @@
 
 Claims have ranks. The first of these ranks that occurs in a text decides:
 
-1. stated: ``the answer is B``; 2. alone on the first or the last line: ``B``, ``(B) Mitochondria``; 3. called correct:
-``B is correct``; 4. picked: ``I choose B``, ``So B.``, ``It's B.``; 5. mentioned at the very end: ``Mitochondria (B)``,
-``option B``.
+1. stated: ``the answer is B``;
+2. alone on the first or the last line: ``B``, ``(B) Mitochondria``;
+3. called correct: ``B is correct``;
+4. picked: ``I choose B``, ``So B.``, ``It's B.``;
+5. mentioned at the very end: ``Mitochondria (B)``, ``option B``.
 
 In a marked answer (a tag, a box), a separate line has the highest rank, and picks do not count. If several claims have
 the same rank, the last one counts. It does not count if its sentence claims another option, if it is joined to another
@@ -38,7 +40,7 @@ from rewardkit.text.visibility import replaced, shown
 
 
 MAX_CHARACTERS = 20_000
-"""The maximum number of characters that are read, at the end of an answer. A choice is short and comes after its
+"""The maximum number of characters that are read from the end of an answer. A choice is short and comes after its
 explanation."""
 
 MOST_OPTIONS = 100
@@ -46,8 +48,8 @@ MOST_OPTIONS = 100
 ten options."""
 
 MOST_MENTIONS = 1_000
-"""The maximum number of mentions. A text with more mentions is not an explanation and chooses no option. The limit is
-arbitrary, but all pairs of neighboring mentions are judged."""
+"""The maximum number of mentions. A text with more mentions is not an explanation and does not choose an option. The
+limit is arbitrary, but all pairs of neighboring mentions are judged."""
 
 _WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
 _QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»「」『』$\\{}✅✓✔☑\ufe0f', "")
@@ -516,7 +518,7 @@ def _denies(clause: str) -> bool:
 
 
 def chosen(options: Options, text: str, *, marked: bool) -> str | None:
-    """Return the option that `text` chooses; None if it chooses none, or more than one.
+    """Return the option that `text` chooses; None if it chooses no option or more than one.
 
     A marked answer must be the choice itself. In other text, the choice may be anywhere in an explanation.
     """
@@ -854,7 +856,7 @@ class _Text:
         return _COPY.fullmatch(self.text, self.mentions[number].end, self.mentions[number + 1].start) is not None
 
     def _lists_options(self, number: int) -> bool:
-        """Return whether two other options with their texts follow on the same line: "A. one B. two C. three"."""
+        """Return whether two other options with their text follow on the same line: "A. one B. two C. three"."""
         end = self.text.find("\n", self.mentions[number].end)
         end = len(self.text) if end < 0 else end
         following = (m for m in self.mentions[number + 1 :] if m.start < end and _LISTED_OPTION.match(self.text, m.end))

@@ -268,7 +268,7 @@ def why_no_json(value: Any, depth: int = VALUE_DEPTH) -> str:
     """Return the reason why JSON cannot represent `value`; empty if it can.
 
     ``why_no_json(float("nan")) == "a number is not finite"``. The validator reads such values as null, skips them, or
-    raises an exception: ``{"maximum": 5}`` accepted ``10**5000``.
+    raises an exception: the schema ``{"maximum": 5}`` accepted ``10**5000``.
     """
     kind = type(value)
     if kind is str:

@@ -88,17 +88,17 @@ class Level:
 
     @cached_property
     def whole_object(self) -> bool:
-        """True if an object can violate a rule without any single property being at fault."""
+        """True if an object can violate a rule even if every property is valid."""
         return any(keyword not in _WHOLE_ARRAY for keyword in self.whole)
 
     @cached_property
     def whole_map(self) -> bool:
-        """True if an object can violate a rule without a property or the number of properties being at fault."""
+        """True if an object can violate a rule even if every property and the number of properties are valid."""
         return any(keyword not in (*_WHOLE_ARRAY, *_SIZE) for keyword in self.whole)
 
     @cached_property
     def whole_array(self) -> bool:
-        """True if an array can violate a rule without an item or the length being at fault."""
+        """True if an array can violate a rule even if every item and the length are valid."""
         return any(keyword not in _WHOLE_OBJECT for keyword in self.whole)
 
     def listed_items(self, document: SchemaDocument) -> int:
@@ -130,7 +130,7 @@ def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[N
     not contain a loop for the same value.
 
     Args:
-        named: the branches of unions that the value's tags name.
+        named: the union branches that the value's tags select.
     """
     members: list[Mapping[str, Any]] = []
     whole_keywords: list[str] = []

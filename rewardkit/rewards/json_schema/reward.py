@@ -107,7 +107,7 @@ def credit_of(engine: SchemaEngine, value: object, *, partial: bool = True, pars
     raises an exception: a value that JSON cannot represent, or on which the validator fails, scores 0.
 
     Args:
-        parsed: True if the value comes from our own parser, so that JSON can represent it.
+        parsed: True if the value comes from rewardkit's own parser, so that JSON can represent it.
     """
     try:
         problem = ("" if parsed else why_no_json(value)) or engine.cost.exceeded(value)
@@ -396,7 +396,7 @@ def json_schema(
             a Decimal's digits.
         column: the column with each row's schema, instead of `schema`: JSON text or a dict. If the cell is None, the
             reward abstains. Text is preferable: Arrow gives all dicts in a column the same keys and fills the gaps with
-            None, which is ignored here. Each schema is compiled once. The 256 most recently used schemas are kept.
+            None, which this reward ignores. Each schema is compiled once. The 256 most recently used schemas are kept.
         credit: ``"partial"``: credit per required property; ``"binary"``: 1.0 or 0.0. docs/json.md has the formula.
         formats: if True, also check ``format`` (dates and times according to RFC 3339, with a time zone).
         extract: finds the JSON: by default, the ``<answer>``, else the last fenced block, else the whole visible text.

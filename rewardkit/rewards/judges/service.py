@@ -141,7 +141,7 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
         service: the model behind the judge.
         conversation: the prompt, and the form of the verdict.
         shared: if True, equal concurrent conversations share one request.
-        fresh: if True, ask the judge without using the cache.
+        fresh: if True, call the judge without using the cache.
 
     Raises:
         NoVerdict: the judge does not return a verdict on this conversation.

@@ -63,7 +63,7 @@ class Form(ABC):
 
     @final
     def instructions(self) -> str:
-        """Return the instructions that tell the judge how to write the verdict."""
+        """Return the judge's instructions for the format of the verdict."""
         return _instructions(self)
 
     @final

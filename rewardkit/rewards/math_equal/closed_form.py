@@ -1,4 +1,4 @@
-r"""Compare formulas without functions exactly: ``\frac{1}{\sqrt{3}}`` equals ``\frac{\sqrt{3}}{3}``.
+r"""Exact comparison of formulas without functions: ``\frac{1}{\sqrt{3}}`` equals ``\frac{\sqrt{3}}{3}``.
 
 A formula is a quotient of two polynomials with rational coefficients. The polynomials contain variables, ``\pi``,
 ``e``, and one letter for the square root of each prime and of -1. The squares of these letters are known. Formulas form

@@ -1,8 +1,8 @@
 r"""Exact comparison of plain numbers: ``read(r"12{,}000 \text{ feet}").value == 12000``.
 
-Plain numbers are integers, decimals, fractions, mixed numbers, ``0.\overline{3}`` and powers of ten. They may have
+Plain numbers are integers, decimals, fractions, mixed numbers, ``0.\overline{3}``, and powers of ten. They may have
 thousands separators, a percent sign, a currency or a unit, and a name before an equality sign. Most answers are plain
-numbers and need no computer algebra.
+numbers and do not need computer algebra.
 """
 
 from __future__ import annotations

@@ -116,8 +116,7 @@ _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 
 
 def unit_of(text: str) -> str | None:
-    r"""Return the unit in `text`: "" if there is none, ``?apples`` for other words, None if there is more than a
-    unit."""
+    r"""Return the unit in `text`: "" if it is empty, ``?apples`` for other words, None for more than a unit."""
     if not text or text.isspace():
         return ""
     if "".join(text.split()) == "^{\\circ}":

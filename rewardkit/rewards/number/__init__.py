@@ -1,1 +1,1 @@
-"""``rk.number``: find the number that is a text's answer."""
+"""``rk.number``: find the numeric answer in a text."""

@@ -1,4 +1,4 @@
-r"""Find the number that is a text's answer: ``42`` in ``The answer is 42, not 41.``
+r"""Find the numeric answer in a text: ``42`` in ``The answer is 42, not 41.``
 
 Marks (a tag, a box, ``####``) have priority. In a text without marks, the last number that the text claims counts. A
 claimed number is not denied, doubted, or asked for (``rewardkit.text.claims``), and is not a label (Step 3, #3, a
@@ -45,8 +45,8 @@ from rewardkit.text.visibility import replaced, straight
 
 
 CLOSE = 32
-"""The number of characters before a number that are searched for words that describe it. With 10, 42 would count as the
-answer in "It is divisible by 42." because only "by" would be read."""
+"""The number of characters before a number that are searched for words that describe it. If only 10 characters were
+searched, 42 would count as the answer in "It is divisible by 42.", because only "by" would be read."""
 SILENT = ("=", ",", ".", "\n", ";", "\u0964", "\u3002", " is", " es", " est", " ist", "\u662f", "\u306f")
 """Endings of the text before a number that rule out any match of the patterns for such words."""
 
@@ -497,7 +497,7 @@ def _end_of_arguments(text: str, position: int, end: int) -> int:
 
 _MOST_SKIPPED = 300
 """The maximum number of denied, doubted, or cited numbers to skip at the end of a text. A text with more of them has no
-answer. The limit is arbitrary. It keeps the time linear."""
+answer. The limit is arbitrary, but it keeps the time linear."""
 
 _CURRENCIES = frozenset("$\u20ac\xa3\xa5")
 _SHORT = 64

@@ -1,6 +1,6 @@
 """Parsing of gold cells with tests: ``read_tests('[{"input": "2", "output": "4"}]')`` is one test of program output.
 
-A cell is a list or dict, or the text of one (JSON, a Python literal, or Python), in one of these formats:
+A cell is a list or dict, or text (JSON, a Python literal, or Python code), in one of these formats:
 
 - a program's inputs and outputs: ``[{"input": "2\\n", "output": "4\\n"}, ...]``, or in two lists;
 - function calls: inputs and outputs with ``"fn_name"`` (APPS, TACO) or ``"testtype": "functional"`` (LiveCodeBench);
@@ -168,7 +168,7 @@ class Tests:
     Attributes:
         printed: the tests of the program's output.
         script: the tests of the program's values.
-        prelude: whether the program may use the imports of the dataset's grader.
+        prelude: whether the program may use the imports from the dataset's grader.
         tolerance: the allowed difference between numbers in the values; None to compare them as the tests do.
     """
 

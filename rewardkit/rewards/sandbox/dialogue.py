@@ -10,7 +10,7 @@ to the program, calls to this function are sent back to the tester.
 The program controls its own process. Even if it manipulates this code in its process, it can only change its own
 answers.
 
-This module is sent into sandboxes as source, after `values`, so it does not import rewardkit.
+This module is sent to sandboxes as source code, after `values`, so it does not import rewardkit.
 """
 
 from __future__ import annotations
@@ -74,8 +74,7 @@ class Peer:
         return json.loads(line)
 
     def pack(self, value: Any, copied: list[Any]) -> list[Any]:
-        """Encode `value` with a table of copied objects and their attributes: first those in `copied`, then new
-        ones."""
+        """Encode `value` with a table of copied objects (those in `copied`, then new ones) and their attributes."""
         self._copied, self._places = copied, {id(item): index for index, item in enumerate(copied)}
         encoded = self.encode(value)
         # `copied` grows during the loop, so that linked lists of any length need no recursion.

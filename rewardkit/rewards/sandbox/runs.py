@@ -1,4 +1,4 @@
-"""Launching of sandboxes: ``runs(Job(program, trials), isolation.command)`` yields a ``Run`` when each trial ends.
+"""A launcher for sandboxes: ``runs(Job(program, trials), isolation.command)`` yields a ``Run`` when each trial ends.
 
 ``dialogues`` launches two sandboxes with trials that run in pairs.
 
@@ -150,7 +150,7 @@ def runs(job: Job, isolation: Sequence[str] = ()) -> Generator[Run, None, None]:
     """Yield the trials' results, without trials that are skipped at the end. Close the generator to stop early.
 
     Raises:
-        SandboxFailure: the sandbox does not start, or is terminated from outside.
+        SandboxFailure: the sandbox does not start, or another process terminates it.
     """
     if not job.trials:
         return
@@ -164,7 +164,7 @@ def dialogues(program: Job, tester: Job, isolation: Sequence[str] = ()) -> Gener
     The processes in `tester` send requests, and the processes in `program` answer them; see `dialogue`.
 
     Raises:
-        SandboxFailure: a sandbox does not start, or is terminated from outside.
+        SandboxFailure: a sandbox does not start, or another process terminates it.
     """
     if not program.trials:
         return

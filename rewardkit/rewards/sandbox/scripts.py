@@ -291,7 +291,7 @@ def ground(statements: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozenset[st
 
 
 def _check_sides(node: ast.AST, program: frozenset[str] | set[str]) -> None:
-    """Raise ValueError for a comparison with the program's constant, such as ``INF``, which is an expected value."""
+    """Raise ValueError for a comparison with a constant from the program (``INF``), which is an expected value."""
     sides: list[ast.expr] = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _EQUALITIES:
         sides = node.args[:2]

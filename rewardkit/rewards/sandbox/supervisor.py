@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 READY = b"ready"
 FRAME = struct.Struct("<II??")
-"""The length of the problem, the length of the output, whether the program ran to its end, and whether more frames
+"""The length of the problem, the length of the output, whether the program ran to completion, and whether more frames
 follow."""
 
 OUT, SAID, IN = 3, 4, 5

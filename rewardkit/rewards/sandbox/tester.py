@@ -4,7 +4,7 @@
 ``parametrize``, fixtures, ``capsys``, ``monkeypatch``). A test passes if it runs to completion. Otherwise, it fails,
 even after `SystemExit` or a skip, because the program can raise these exceptions.
 
-This module is sent into sandboxes as source, after `values` and `dialogue`, so it does not import rewardkit.
+This module is sent to sandboxes as source code, after `values` and `dialogue`, so it does not import rewardkit.
 """
 
 from __future__ import annotations

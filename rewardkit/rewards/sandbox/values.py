@@ -5,7 +5,7 @@ may define ``__eq__``, cannot be encoded, and instances of subclasses of ``int``
 caller may add encodings for other values, as `dialogue` does for references. These encodings are also lists, but they
 start with a different name.
 
-This module is sent into sandboxes as source, so it does not import rewardkit.
+This module is sent to sandboxes as source code, so it does not import rewardkit.
 """
 
 from __future__ import annotations
