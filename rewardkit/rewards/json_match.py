@@ -427,7 +427,7 @@ _ARRAYS = ("aligned", "ordered")
 
 @dataclass(frozen=True)
 class GoldJson:
-    """A reader for gold cells with a document: a dict, list, or number, or JSON text."""
+    """A reader for gold cells with a document: a dict, a list, a number, or JSON text."""
 
     rules: Rules
     extract: Extractor | None

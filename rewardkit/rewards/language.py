@@ -359,9 +359,9 @@ def language(
         script: a script by its Unicode name (``"Latin"``, ``"Han"``), or a language, which stands for all of its
             scripts.
         column: the column with each row's language. If the cell is None, the reward abstains.
-        minimum: the fraction that scores 1.0, greater than 0.0 and at most 1.0. Below it, the score is fraction /
-            minimum. Technical terms in another script count as words in another language. To allow for them, use a
-            value of about 0.8.
+        minimum: the fraction at which the score reaches 1.0, greater than 0.0 and at most 1.0. Below it, the score is
+            fraction / minimum. Technical terms in another script count as words in another language. To allow for them,
+            use a value of about 0.8.
         extract: finds the text. The default is the visible text without thinking or, for a script, the whole
             completion.
 

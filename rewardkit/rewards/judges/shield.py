@@ -33,7 +33,8 @@ _CHAT_TOKEN = re.compile(
 """The first character of a chat template token, which a server might read as the end of a turn."""
 
 _THINKING = re.compile(r"<(?=/?think(?:ing)?>)", re.IGNORECASE)
-"""The first character of a thinking tag. If a judge quotes such a tag, it must not look like one of the judge's own."""
+"""The first character of a thinking tag. If a judge quotes such a tag, it must not look like one of the judge's own
+tags."""
 
 # "Human:" at the beginning of a line; not "a human: me", which is prose.
 _TURN = re.compile(r"^[ \t]{0,9}(?:Human|Assistant|System)[ \t]{0,9}:", re.MULTILINE)

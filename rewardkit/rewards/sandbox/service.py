@@ -1,8 +1,8 @@
 """A sandbox behind HTTP: ``Service("http://localhost:8080/run_code")`` uses the SandboxFusion protocol.
 
-For each request, the service's Python runs rewardkit's own `supervisor` with a program and its inputs. The supervisor
-sets the same limits as in a local sandbox and prints one line of text per trial. A request never contains expected
-results, so neither a program nor another user of the service can see them. If the service returns an error,
+For each request, the service's Python interpreter runs rewardkit's own `supervisor` with a program and its inputs. The
+supervisor sets the same limits as in a local sandbox and prints one line of text per trial. A request never contains
+expected results, so neither a program nor another user of the service can see them. If the service returns an error,
 `SandboxFailure` is raised, and the error does not affect scores.
 
 The protocol: https://github.com/bytedance/SandboxFusion (``sandbox/server/sandbox_api.py``).
