@@ -176,8 +176,8 @@ def from_inspect_log(path: str | Path) -> list[dict[str, Any]]:
     - ``id``, ``epoch``, ``target``, ``choices``, and ``metadata``: as in the log.
     - ``prompt`` and ``completion``: chat messages in OpenAI's format. The completion starts with the first message that
       the model generated. Examples in the prompt stay in the prompt.
-    - ``stop_reason``: the last output's stop reason, such as ``"stop"`` or ``"max_tokens"``. - ``limit``: the limit
-      that ended the sample, such as ``"message"``, or None.
+    - ``stop_reason``: the last output's stop reason, such as ``"stop"`` or ``"max_tokens"``.
+    - ``limit``: the limit that ended the sample, such as ``"message"``, or None.
     - ``scores``: a mapping from each scorer's name to its value.
     - ``error``: the reason why the sample failed in inspect_ai, or None. If the sample failed, its completion ends at
       the failure.

@@ -449,8 +449,8 @@ def from_inspect(
     ``rk.from_inspect(includes())`` gives ``It is 4.`` a score of 1.0 if the column "target" is ``4``.
 
     The scorer receives a TaskState. Its input is the prompt, its messages are the prompt and the completion, and its
-    output is the last assistant message. The columns "id", "epoch", and "choices" set the fields with the same names.
-    The other columns become metadata, as do the entries in a column "metadata". Choices are marked as the solver
+    output is the last assistant message. The columns "id", "epoch", and "choices" set the corresponding fields. The
+    other columns become metadata, as do the entries in a column "metadata". Choices are marked as the solver
     ``multiple_choice`` marks them. "C", "P", "I", and "N" count as 1.0, 0.5, 0.0, and 0.0, as in inspect_ai's metrics.
     The numbers in a dict or list become parts, and the answer and the explanation become the note.
 
