@@ -26,8 +26,7 @@ class Memory:
         self.means: Mapping[str, float] = {}
 
     def recall(self, trainer_state: Any) -> None:
-        """Load the states from `trainer_state` if it is not the object from the last call, because the run is new or
-        resumed."""
+        """Load the states from `trainer_state`, unless it is the same object as in the last call."""
         if self._owner is trainer_state:
             return
         self._owner = trainer_state
@@ -57,8 +56,7 @@ class Memory:
             saved_in(trainer_state).update(states.saved(self.states))
 
     def follow(self, followers: Sequence[PerformanceSchedule], trainer_state: Any) -> None:
-        """Switch to the schedules `followers`. Known schedules keep their states, and new schedules start from the
-        beginning."""
+        """Switch to the schedules `followers`. Known schedules keep their states."""
         saved_states = states.saved(self.states)
         self._followers = followers
         self.states = states.restored(states.initial(followers), saved_states)
