@@ -43,8 +43,7 @@ def parse_weight(text: object) -> Weight:
     """Parse a number or schedule from `text`. If `text` is already a number, return it unchanged.
 
     Raises:
-        RewardDefinitionError: the text is not a number or a valid schedule. The message contains the position of the
-            error.
+        RewardDefinitionError: the text is not a number or a valid schedule.
     """
     if not isinstance(text, str):
         return as_weight(text)

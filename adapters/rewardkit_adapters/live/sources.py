@@ -219,8 +219,7 @@ class Modules:
         return Imported(reward, folder, modules)
 
     def activate(self, version: Imported | None, owner: object) -> None:
-        """Put `version`'s modules into ``sys.modules``, or restore the modules of the script's own reward if it is
-        None."""
+        """Put `version`'s modules into ``sys.modules``, or restore the script's own modules if it is None."""
         if self._active.get(owner) is not version:
             self._active.pop(owner, None)
             if version is not None:

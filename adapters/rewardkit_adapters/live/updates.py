@@ -96,8 +96,7 @@ class Versions:
         return self._origin(answer.before if answer is not None else 0)
 
     def _origin(self, update: int) -> int:
-        """Return the update that created a version. For a rollback, return the update that created the restored
-        version."""
+        """Return the update that created a version, or that created the restored version for a rollback."""
         answer = self._mailbox.answer(update)
         return update if answer is None or answer.to is None else self._origin(answer.to)
 

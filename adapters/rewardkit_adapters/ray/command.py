@@ -97,9 +97,9 @@ class Job:
         load: a function that loads the reward in the actor.
         parts: the parts of the data, in order.
         schema: the columns in the data.
-        sources: rewardkit's column name -> the column of the data.
+        sources: rewardkit's column name -> the column in the data.
         apart: the columns that distinguish groups with the same prompt.
-        batch: the number of completions scored at once.
+        batch: the number of completions to score at once.
         out: the output folder.
         run: the identifier of this run, which distinguishes its crashes from those in earlier runs.
     """
@@ -196,7 +196,7 @@ def score_on(
     Args:
         agreed: the settings that must match those of an earlier run in the same folder.
         pool_sizes: pool -> the number of actors in the pool. Pools without an entry share the cores.
-        show: called with the progress every few seconds.
+        show: a function that is called with the progress every few seconds.
 
     Raises:
         DataError: the output folder contains other scores, or the cluster does not have enough resources for the pools.
@@ -305,14 +305,14 @@ def score_data(
         data: the data, as for ``rewardkit score``.
         target: ``path.py:name`` or ``module:name``.
         out: the output folder, as a path or a URL.
-        sources: rewardkit's column name -> the column of the data.
+        sources: rewardkit's column name -> the column in the data.
         limit: the number of rows to score, starting with the first row; None for all rows.
-        batch: the number of completions scored at once.
+        batch: the number of completions to score at once.
         address: the address of a cluster, or None for this machine.
         pools: pool -> the number of actors in the pool.
         resume: whether to continue an earlier run.
         rows: a function that yields the rows in `data`, for a file that only this function can read.
-        show: called with the progress every few seconds.
+        show: a function that is called with the progress every few seconds.
 
     Raises:
         DataError: there are no completions, or `out` contains other scores.

@@ -1,1 +1,2 @@
-"""The tiny model of ``model: tiny``: built when a run starts and warmed up on sloppy demonstrations of a small task."""
+"""The model for ``model: tiny``, which is built when a run starts and warmed up on sloppy demonstrations of a small
+task."""
