@@ -36,7 +36,7 @@ def refuse(log_metric: Any) -> None:
     """Raise RewardDefinitionError if Axolotl would count a completion without a score as 0.
 
     Args:
-        log_metric: the trainer's method that Axolotl passes to reward functions; None if it passes none.
+        log_metric: the trainer's method that Axolotl passes to reward functions, or None if it does not pass one.
     """
     if log_metric is None:
         raise RewardDefinitionError(

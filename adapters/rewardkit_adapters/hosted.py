@@ -86,7 +86,7 @@ def function_text(name: str, address: str, token: str, deadline: float, term: st
         address: the URL of the server's ``/score``.
         token: a Python expression for the server's token.
         deadline: the maximum number of seconds for all attempts.
-        term: the term whose value is the score; empty for the total.
+        term: the term whose value is the score, or "" for the total.
     """
     values = {
         "NAME": name,
@@ -180,7 +180,7 @@ def to_hosted(
 
     Args:
         reward: the reward that the server serves: a reward, a plain function, or a list of them. `to_hosted` only
-            checks that a service can use the reward; the scores come from the server.
+            checks that a service can use the reward. The scores come from the server.
         url: the URL at which the service reaches the server, such as ``"https://rewards.example.com"``.
         name: the name of the function and its curve.
         outputs: ``"total"`` for one function; ``"terms"`` for one function per term, whose sum is the total. Each

@@ -63,8 +63,8 @@ class Prompts:
 
 
 def _user_text(prompt: Any) -> str:
-    """Return the user's text in a prompt, or "" unless the prompt has one user message and only system messages
-    otherwise."""
+    """Return the user's text in a prompt, or "" if the prompt has other messages than one user message and system
+    messages."""
     if isinstance(prompt, str):
         return prompt
     messages = (
@@ -85,7 +85,7 @@ _LOG = logging.getLogger("rewardkit.serve")
 
 
 async def score_texts(payload: Any, score: Score) -> Answer:
-    """Score texts for LLaMA-Factory."""
+    """Score completions for LLaMA-Factory."""
     texts = list_at(payload, "messages")
     try:
         rows = [_prompt_store().row(text) if isinstance(text, str) else None for text in texts]

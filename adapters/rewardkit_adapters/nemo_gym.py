@@ -215,7 +215,8 @@ def to_nemo_gym(
         patience: the number of seconds for which a failed NeMo RL rollout is retried before `on_failure` applies.
         examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
             columns and bugs are found before training starts.
-        deadline: the maximum seconds for scoring a rollout, which then counts as unscorable; None for no limit.
+        deadline: the maximum number of seconds for scoring a rollout. If scoring takes longer, the rollout counts as
+            unscorable. None means no limit.
         special_tokens: a tokenizer whose special tokens are removed from completions, or a list of strings to remove.
         record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
         limits: an ``rk.Limits`` with the fractions of failed and errored rollouts above which all further rollouts are

@@ -199,8 +199,7 @@ _GOLD = "answer"
 
 
 async def score_completions(payload: Any, score: Score) -> Answer:
-    """Score completions for OpenRLHF. If one has no score, the server returns 503, so that OpenRLHF retries the
-    request."""
+    """Score completions for OpenRLHF. If one has no score, return status 503, so that OpenRLHF retries."""
     scores = await _scores(payload, score, SERVED_PATIENCE)
     missing = next((row_score for row_score in scores if not row_score.scored), None)
     if missing is not None:

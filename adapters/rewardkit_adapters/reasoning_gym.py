@@ -339,8 +339,9 @@ def reasoning_gym_rows(
 
 
 def _in_a_process(request: dict[str, Any]) -> list[dict[str, str]]:
-    """Generate rows in a process with a fixed hash seed. Some tasks depend on the order of sets, and all ranks need the
-    same rows."""
+    """Generate rows in a process with a fixed hash seed.
+
+    Some tasks depend on the order of sets, and all ranks need the same rows."""
     completed = subprocess.run(
         [sys.executable, "-c", _CHILD, json.dumps(sys.path)],
         input=json.dumps(request),
@@ -441,8 +442,7 @@ def check_task(name: object) -> str:
 
 
 def _right_answer(dataset: Any, entry: dict[str, Any]) -> str:
-    """Return a correct answer as a string: the entry's answer, an example in its metadata, or "" if there is
-    neither."""
+    """Return a correct answer: the entry's answer, an example in its metadata, or "" if there is neither."""
     for source in (entry, entry["metadata"]):
         for name in _RIGHT_ANSWERS:
             answer = source.get(name)

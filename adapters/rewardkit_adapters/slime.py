@@ -291,8 +291,8 @@ class SlimeRewards:
             numbers.
 
         Raises:
-            RewardFailure: a sample has no score, but slime is not configured to exclude it; or too many samples have no
-                score.
+            RewardFailure: a sample has no score, but slime is not configured to exclude it. Also raised if too many
+                samples have no score.
             RewardDefinitionError: slime is not configured for this reward.
         """
         samples = sample if isinstance(sample, list) else [sample]
@@ -331,8 +331,7 @@ class SlimeRewards:
         return False  # slime also logs its own numbers
 
     def log_eval(self, rollout_id: int, args: Any, data: dict[str, Any], *_: Any, **__: Any) -> bool:
-        """Remove samples without a score, and log the terms and components:
-        ``--custom-eval-rollout-log-function-path``."""
+        """Remove unscored samples, and log terms and components: ``--custom-eval-rollout-log-function-path``."""
         log_evaluation(args, rollout_id, data)
         return False
 
@@ -367,8 +366,7 @@ class SlimeRewards:
         return as_reward(args, 0.0 if score.total is None else score.total, numbers)
 
     def _leave_out(self, args: Any, sample: Any, score: RowScore) -> None:
-        """Mask an unscored sample, or raise RewardFailure if slime would still use its placeholder number as a
-        score."""
+        """Mask an unscored sample, or raise RewardFailure if slime would use its placeholder number as a score."""
         if evaluated(sample):
             setting, function = "--custom-eval-rollout-log-function-path", "log_eval"
             fits = uses(args, "custom_eval_rollout_log_function_path", self.log_eval)
@@ -412,7 +410,8 @@ def to_slime(
             entries are also columns.
         examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
             columns and bugs are found before training starts.
-        deadline: the maximum seconds for scoring a completion, which then counts as unscorable; None for no limit.
+        deadline: the maximum number of seconds for scoring a completion. If scoring takes longer, the completion counts
+            as unscorable. None means no limit.
         special_tokens: the tokenizer whose special tokens are removed from completions, or a list of strings to remove.
             By default, only the usual end token is removed.
         record: the folder in which the run is recorded. ``rewardkit view`` displays the record.

@@ -151,7 +151,7 @@ class Trainer:
 
     @property
     def training(self) -> bool:
-        """Whether the trainer is training, not evaluating; True if unknown."""
+        """Whether the trainer is training rather than evaluating. True if unknown."""
         model = getattr(self.instance, "model", None)
         wrapped = getattr(self.instance, "unwrapped_models", None)  # Megatron
         if isinstance(wrapped, (list, tuple)) and wrapped:
@@ -160,7 +160,7 @@ class Trainer:
 
     @property
     def tokenizer(self) -> Any:
-        """The model's tokenizer; None if unknown."""
+        """The model's tokenizer, or None if unknown."""
         return getattr(getattr(self.instance, "template", None), "tokenizer", None)
 
     @property
@@ -175,7 +175,7 @@ class Trainer:
 
     @property
     def weights(self) -> list[float]:
-        """The weights of the reward functions; empty if unknown."""
+        """The weights of the reward functions, or an empty list if unknown."""
         reward_weights = getattr(self.instance, "reward_weights", None)
         return [] if reward_weights is None else [float(weight) for weight in reward_weights]
 
@@ -547,8 +547,8 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
     the reward abstains.
 
     Args:
-        orm: a subclass of ``ORM`` or ``AsyncORM``, which is instantiated with ``args=None``; an instance; or a function
-            ``f(completions, **kwargs)`` that returns one number per completion.
+        orm: a subclass of ``ORM`` or ``AsyncORM``, an instance, or a function ``f(completions, **kwargs)`` that returns
+            one number per completion. A class is instantiated with ``args=None``.
         name: the component's name, by default the name of the class or function.
 
     Raises:

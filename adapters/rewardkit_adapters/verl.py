@@ -86,7 +86,7 @@ class Columns:
         """Return a sample's columns.
 
         Args:
-            fields: mappings whose entries become columns; later mappings override earlier ones.
+            fields: mappings whose entries become columns. Later mappings override earlier mappings.
         """
         cells: dict[str, Any] = {}
         for mapping in fields:
@@ -130,7 +130,8 @@ class Scoring:
     """A scorer for samples, which also ends the run if necessary.
 
     Args:
-        deadline: the maximum seconds for scoring a sample, which then counts as unscorable; None for no limit.
+        deadline: the maximum number of seconds for scoring a sample. If scoring takes longer, the sample counts as
+            unscorable. None means no limit.
         patience: the number of seconds for which a failed sample is retried.
     """
 
@@ -236,7 +237,7 @@ def row_of(sample: Any, tokenizer: Any, columns: Columns, longest: int | None) -
     """Convert a sample to a row.
 
     Args:
-        longest: the maximum number of tokens in a completion; None if unknown.
+        longest: the maximum number of tokens in a completion, or None if unknown.
     """
     fields, batch = sample.non_tensor_batch, sample.batch
     width, mask = batch["prompts"].shape[-1], batch["attention_mask"]
@@ -396,7 +397,8 @@ def to_verl(
             columns are available.
         examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
             columns and bugs are found before training starts.
-        deadline: the maximum seconds for scoring a completion, which then counts as unscorable; None for no limit.
+        deadline: the maximum number of seconds for scoring a completion. If scoring takes longer, the completion counts
+            as unscorable. None means no limit.
         patience: the number of seconds for which a failed completion is retried. Set it if you use
             ``trainer.use_v1=False``, because a single completion without a score then ends the run.
         special_tokens: a tokenizer whose special tokens are removed from completions, or a list of strings to remove.
@@ -657,8 +659,9 @@ reward.reward_manager.name=Manager"""
 
 
 def export(target: Target) -> Export:
-    """Return the files and settings for using a reward with verl, as a function, or as a manager if the reward requires
-    more data.
+    """Return the files and settings for using a reward with verl.
+
+    The reward is a function, or a manager if it requires more data.
 
     Raises:
         RewardDefinitionError: verl cannot run the reward.

@@ -1,5 +1,4 @@
-"""from_inspect_log: read the samples in an inspect_ai log as rows, ``{"id": "a", "prompt": [...], "completion":
-[...]}``.
+"""from_inspect_log: read inspect_ai samples as rows, ``{"id": "a", "prompt": [...], "completion": [...]}``.
 
 A log is either a ``.eval`` file (a zip archive with one JSON file per sample) or a ``.json`` file. Both are read
 without inspect_ai. Rows are in dataset order. The epochs of a sample are adjacent, so they form a group.

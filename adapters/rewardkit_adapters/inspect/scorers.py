@@ -363,8 +363,7 @@ class NoSandbox(Mapping[str, Any]):
 
 
 def surround(state: Any) -> NoSandbox:
-    """Make ``store()`` return `state`'s store, and make ``sandbox()`` use an empty set of sandboxes, which is
-    returned."""
+    """Make ``store()`` return `state`'s store, and ``sandbox()`` use the returned empty set of sandboxes."""
     # inspect_ai's own runner sets up its scorers with these two calls. There is no public way to run a scorer outside
     # of it.
     from inspect_ai.util._sandbox.context import sandbox_environments_context_var
@@ -518,8 +517,7 @@ def _unqualified(scorer: Callable[..., Any]) -> str:
 
 
 def _classify_error(error: Exception) -> Exception:
-    """Return RunStopped if every sample would raise `error`, RewardFailure if a service was down, and otherwise
-    `error`."""
+    """Return RunStopped if every sample would raise `error`, RewardFailure for an outage, and otherwise `error`."""
     message = re.sub(r"\[/?[a-z]+\]", "", str(error)).strip()  # inspect_ai formats some messages for the terminal
     if message.startswith("No model specified"):
         return RunStopped(

@@ -63,8 +63,7 @@ class Request:
         return ", ".join(pairs)
 
     def change(self, replaced: Mapping[str, Mapping[str, Any]], to: int | None = None) -> str:
-        """Describe the applied request, with the values that new numbers `replaced`, or the version `to` for a
-        rollback."""
+        """Describe the applied request, with the values that it `replaced`, or the version `to` for a rollback."""
         if not replaced:
             return str(self if to is None else replace(self, to=to))
         return ", ".join(
@@ -164,8 +163,9 @@ class Mailbox:
         return [request for number in self._unanswered(answered) if (request := self.request(number)) is not None]
 
     def unreadable(self, answered: set[int]) -> dict[int, str]:
-        """Return, for each invalid request file without an answer, the reason why it is invalid. Skip empty files as
-        incomplete."""
+        """Return, for each invalid request file without an answer, the reason why it is invalid.
+
+        Empty files are skipped as incomplete."""
         return {number: reason for number in self._unanswered(answered) if (reason := self._understood(number)[1])}
 
     def _unanswered(self, answered: set[int]) -> list[int]:

@@ -83,8 +83,8 @@ def update_config(
         before and after the change, the number of advantages that change sign, and the largest change.
 
     Raises:
-        RewardDefinitionError: no change is requested, or the changes cannot be combined; a name is unknown; the code
-            cannot be read; or a file has the name of an installed module.
+        RewardDefinitionError: no change is requested, the requested changes cannot be combined, a name is unknown, the
+            code cannot be read, or a file has the name of an installed module.
         RewardKitError: the folder has no training run that accepts updates, or the run has finished.
     """
     mailbox = mailbox_of(run)
@@ -134,8 +134,7 @@ def send_request(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any
 
 
 def _check_name(name: str, kind: str, current: Mapping[str, Any]) -> None:
-    """Raise RewardDefinitionError if the active reward has no such number. The training process reports ambiguous
-    names."""
+    """Raise RewardDefinitionError if the active reward has no such number. The training run rejects ambiguous names."""
     paths = list(current.get(kind, {}))
     if not any(f"/{path}".endswith(f"/{name}") or f"/{name}".endswith(f"/{path}") for path in paths):
         available = ", ".join(paths) or "none"

@@ -44,7 +44,7 @@ SECONDS = 60.0
 """The time limit for a trial in seconds, including imports. The limit is arbitrary: the user who sent the update waits
 for the result."""
 MEMORY: int | None = None
-"""The memory limit for a trial in bytes, excluding Python and this library; None for half of the free memory."""
+"""The memory limit for a trial in bytes, excluding Python and this library. None means half of the free memory."""
 _OF_A_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
 """The environment variables that a launcher sets in distributed training processes."""
 
@@ -56,7 +56,7 @@ class Sample:
     Attributes:
         states: the states of the active reward's schedules, as JSON values.
         groups: (n,) the group of each row, or None if groups are split over processes.
-        way: how the trainer computes advantages from totals; None if unknown.
+        way: the method that the trainer uses to compute advantages from totals, or None if unknown.
         processes: the number of processes over which the batch is distributed. The sample contains one process's rows.
     """
 
@@ -72,8 +72,9 @@ class Sample:
     processes: int = 1
 
     def batch(self, reward: Reward) -> Batch:
-        """Return the sample as a batch. `reward`'s schedules adopt the states of the same schedules in the active
-        reward."""
+        """Return the sample as a batch.
+
+        `reward`'s schedules adopt the states of the same schedules in the active reward."""
         progress = self.progress
         if progress is not None:
             follower_states = states.restored(states.initial(Scorer(reward).followers), self.states)

@@ -373,8 +373,7 @@ class Updates:
                 _LOG.warning("update %d: cannot write its answer: %s", answer.update, error)
 
     def _looked_at(self, evaluator: Evaluator, trainer: Trainer, request: Request, again: Answer | None) -> Look:
-        """Examine a request on the main process, without a trial if it was already applied before the run was
-        resumed."""
+        """Examine a request on the main process, without a trial if it was already applied before a resume."""
         try:
             to = None
             if request.kind == "rollback":
@@ -477,8 +476,7 @@ class Updates:
         saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
 
     def _publish(self, evaluator: Evaluator, state: Any, origin: str) -> None:
-        """Write a description of the active reward to disk for `get_config` and for users. Failures only log a
-        warning."""
+        """Write a description of the active reward for `get_config` and for users. Failures only log a warning."""
         reward = self._now.reward
         try:
             self.mailbox.publish(

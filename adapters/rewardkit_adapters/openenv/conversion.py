@@ -62,8 +62,7 @@ def is_container(rubric: Any, name: str) -> bool:
 
 
 def is_asynchronous(rubric: Any) -> bool:
-    """Return whether a call to `rubric` may return a coroutine, because a rubric in the tree has an async
-    ``forward``."""
+    """Return whether calls may return a coroutine, because a rubric in the tree has an async ``forward``."""
     return any(
         inspect.iscoroutinefunction(method) for node in nodes(rubric) for method in (node.forward, type(node).__call__)
     )

@@ -61,7 +61,8 @@ def to_openenv(
         asynchronous: whether the environment computes scores in ``step_async``, so that the rubric must be awaited.
         examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
             columns and bugs are found before training starts.
-        deadline: the maximum seconds for scoring a completion, which then counts as unscorable; None for no limit.
+        deadline: the maximum number of seconds for scoring a completion. If scoring takes longer, the completion counts
+            as unscorable. None means no limit.
         special_tokens: a tokenizer whose special tokens are removed from completions, or a list of strings to remove.
         record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
         limits: an ``rk.Limits`` with the fractions of failed and errored completions above which every further
@@ -90,8 +91,7 @@ def to_openenv(
 
 
 def _share_requests(reward: Any, options: tuple[Any, ...]) -> Requests:
-    """Return a reward's scorer. All environments in a server share the scorer as long as at least one of them
-    exists."""
+    """Return a reward's scorer, which all environments in a server share while at least one of them exists."""
     key = (reward, tuple(tuple(option) if isinstance(option, list) else option for option in options))
     if not hashable(key):
         return _make_requests(reward, *options)

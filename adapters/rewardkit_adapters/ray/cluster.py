@@ -115,8 +115,7 @@ class Cluster:
     gpus: int
 
     def mapped(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """Apply a function to items on all nodes, and yield the results in order. A few items are computed ahead of
-        time."""
+        """Apply a function to items on all nodes, and yield the results in order. A few items are computed ahead."""
         import ray
 
         def apply(item: Any) -> Any:

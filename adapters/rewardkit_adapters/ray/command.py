@@ -65,8 +65,7 @@ def rows_of(parts: Sequence[Part], number: int, common: Sequence[str]) -> Part:
 
 
 def grouped(parts: Sequence[Part], rows: int) -> list[Part]:
-    """Combine `parts` into fewer parts with the same rows. Each part has at least `rows` rows, except possibly the last
-    one."""
+    """Combine `parts` into fewer parts with the same rows. All parts but the last have at least `rows` rows."""
     groups: list[Part] = []
     pending: list[Part] = []
     for part in parts:

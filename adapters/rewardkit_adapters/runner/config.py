@@ -192,8 +192,7 @@ class DatasetConfig(Rows):
 
 
 class HeldOutConfig(Rows):
-    """The held-out data: the settings that differ from ``dataset``. All other settings except ``sample`` are
-    inherited."""
+    """The held-out data: the settings that differ from ``dataset``. Other settings except ``sample`` are inherited."""
 
 
 def anchored_rows(rows: Any, base: Path) -> Any:
@@ -281,8 +280,9 @@ class RewardConfig(Part):
 
 
 class ModelConfig(Part):
-    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``, a small model that is built
-    when the run starts."""
+    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``.
+
+    The model ``tiny`` is built when the run starts."""
 
     name: Text
     """A hub id, a folder, or tiny (a small model that is built when the run starts)."""
@@ -512,8 +512,7 @@ class RunConfig(Part):
         return located(self.output, self.base)
 
     def resumed_from(self) -> bool | str:
-        """Return the checkpoint to resume from: True for the last checkpoint, or a step, a name, or an absolute
-        path."""
+        """Return the checkpoint to resume from: True for the last one, or a step, a name, or an absolute path."""
         return anchored(self.resume, self.base) if isinstance(self.resume, str) else self.resume
 
     def record_address(self) -> str | None:
@@ -523,8 +522,7 @@ class RunConfig(Part):
         return str(self.output_path()) if self.record else None
 
     def held_out_dataset(self) -> DatasetConfig | None:
-        """Return the dataset for `eval`, or None if nothing is evaluated or rows are held out from the training
-        data."""
+        """Return the dataset for `eval`, or None without an evaluation or with rows held out from the training data."""
         if self.eval is None or self.eval.hold_out is not None:
             return None
         held_out = self.eval.dataset or HeldOutConfig(split=self.eval.split)

@@ -384,8 +384,7 @@ def _model_in(annotation: Any) -> Any:
 
 
 def _missing_files(config: RunConfig) -> list[Fault]:
-    """Return a fault for each file that does not exist. Names in Python files are checked later, when they are
-    imported."""
+    """Return a fault for each file that does not exist. Names in Python files are checked later, on import."""
     references: list[tuple[Place, str]] = [
         (("reward",), config.reward.path.rpartition(":")[0]),
         (("environment",), (config.environment or "").rpartition(":")[0]),

@@ -512,8 +512,7 @@ def _sampled(rows: Rows, count: int | None, seed: str) -> Rows:
 
 
 def _hold_out_rows(rows: Rows, count: int, seed: int) -> tuple[Rows, Rows]:
-    """Split `rows` into training rows and at least `count` held-out rows. Rows with equal prompts are never
-    separated."""
+    """Split `rows` into training rows and at least `count` held-out rows. Rows with equal prompts stay together."""
     by_prompt: dict[str, list[int]] = {}
     for number, prompt in enumerate(rows.dataset["prompt"]):
         by_prompt.setdefault(json.dumps(prompt, sort_keys=True), []).append(number)

@@ -1,5 +1,4 @@
-"""A run's environment, which is set up before torch is loaded: packages, environment variables, and the process's
-rank."""
+"""A run's environment, set up before torch is loaded: packages, environment variables, and the process's rank."""
 
 from __future__ import annotations
 

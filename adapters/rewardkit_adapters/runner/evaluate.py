@@ -133,11 +133,10 @@ def folder_of(config: RunConfig, name: str) -> Path | None:
 
 
 def pass_rates(totals: Sequence[float], generations: int, highest: float) -> dict[str, float]:
-    """Return ``pass@k``, the probability that one of k attempts gets the highest total, and the mean of the best
-    totals.
+    """Return ``pass@k`` and the mean of the best totals.
 
-    ``pass@k`` is the unbiased estimate from Chen et al. 2021 (arXiv:2107.03374), averaged over prompts with at least k
-    scored completions.
+    ``pass@k`` is the probability that one of k attempts gets the highest total. It is the unbiased estimate from Chen
+    et al. 2021 (arXiv:2107.03374), averaged over prompts with at least k scored completions.
 
     Args:
         totals: the totals of `generations` consecutive completions for each prompt, with NaN for unscorable

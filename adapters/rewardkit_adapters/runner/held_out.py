@@ -263,8 +263,7 @@ def _of_row(evaluation: Evaluation, row: int, rows: int) -> dict[str, Any]:
 
 
 def _as_trained(prompt: Any, completion: Completion) -> Any:
-    """Return a completion in the trainer's format, which is a list with one message if the prompt consists of
-    messages."""
+    """Return a completion in the trainer's format: a list with one message if the prompt consists of messages."""
     return completion.text if isinstance(prompt, str) else [{"role": "assistant", "content": completion.text}]
 
 

@@ -1,5 +1,4 @@
-"""Implement ``processes: 4``: start the processes with accelerate (GPUs) or torchrun (CPU), and forward signals to
-them.
+"""``processes: 4``: start the processes with accelerate (GPUs) or torchrun (CPU), and forward signals to them.
 
 The processes run in a separate session. Ctrl-C therefore reaches them only once, through this module, and does not
 reach their launcher. Otherwise, the launcher would kill the processes after half a minute, perhaps while they save a
@@ -78,8 +77,7 @@ def launcher(config: RunConfig) -> list[str]:
 
 
 def _environment(config: RunConfig) -> dict[str, str]:
-    """Return the environment variables, which add the path to the user's modules and give each process a share of the
-    cores."""
+    """Return the environment variables, with the path to the user's modules and each process's share of the cores."""
     module_paths = [str(config.modules_path()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = max(1, (os.cpu_count() or 1) // config.processes)
     return {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": os.pathsep.join(module_paths)}

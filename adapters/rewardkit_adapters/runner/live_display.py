@@ -108,7 +108,7 @@ def shown_numbers(logs: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _speed(marks: Sequence[tuple[float, int, float]]) -> str:
-    """Return the speed over the last steps, such as ``130 completions/s 2,600 tokens/s``; or "" if it is unknown."""
+    """Return the speed over the last steps, such as ``130 completions/s  2,600 tokens/s``, or "" if it is unknown."""
     (start, completions, tokens), (end, more_completions, more_tokens) = marks[0], marks[-1]
     seconds = end - start
     if seconds <= 0 or more_completions <= completions:

@@ -140,8 +140,7 @@ def show_comparison(
     how: str = "greedy decoding",
     headings: Sequence[str] = ("before", "after"),
 ) -> None:
-    """Print a table with the values before and after and the change. It has a row per component and a row for the
-    total."""
+    """Print a table with a row per component and a row for the total: the values before and after, and the change."""
     table = _table(f"{len(before.completions)} held-out completions, {how}")
     for heading in (*headings, "change"):
         table.add_column(Text(visible(heading)), justify="right")
@@ -244,8 +243,7 @@ def rose(before: float, after: float) -> bool:
 
 
 def printable(text: str) -> Text:
-    """Return a completion as plain text, without markup, control characters, or characters that change the reading
-    order."""
+    """Return a completion as plain text, without markup, control characters, or changes to the reading order."""
     hidden_count = len(text) - LONGEST_SHOWN
     shortened = text if hidden_count <= 0 else f"{text[:LONGEST_SHOWN]}... and {hidden_count:,} more characters"
     return Text(visible(shortened), overflow="fold")

@@ -139,7 +139,7 @@ PLAIN = Episodes()
 @final
 @dataclass(frozen=True)
 class Cut:
-    """A sequence of flags for whether each completion was truncated, which means that it does not end with an end
+    """A sequence of flags. Each flag is True if the completion was truncated, so that it does not end with an end
     token.
 
     The flags are computed on first use."""
@@ -169,8 +169,9 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
 
 
 def warn_of_environments(call: TrainerCall) -> None:
-    """Warn if the environments do not record tool calls. The reward then reads only messages, and outages go
-    unnoticed."""
+    """Warn if the environments do not record tool calls.
+
+    The reward then reads only messages, and outages go unnoticed."""
     plain = [
         environment
         for environment in call.context.get("environments") or ()

@@ -106,8 +106,7 @@ class TrajectoryReport:
         self._lock = threading.Lock()
 
     def of(self, scored: Scored) -> dict[str, float]:
-        """Return ``trajectory/turns``, ``trajectory/calls``, and so on, with ``trajectory/calls/<tool>`` for each
-        tool."""
+        """Return ``trajectory/turns``, ``trajectory/calls``, ..., and ``trajectory/calls/<tool>`` for each tool."""
         batches, rows, *sums = scored.tally.trajectories.tolist()
         with self._lock:
             self._started |= batches > 0
@@ -500,8 +499,8 @@ class Evaluator:
         return measured | signs
 
     def _stop_without_signal(self, trainer: Trainer, session: Session, scored: Scored, *, first: bool) -> None:
-        """Stop the run if too many rows failed or errored, a column has no readable gold answers, or a reward requested
-        it.
+        """Stop the run if too many rows failed or errored, no gold answer in a column is readable, or a reward
+        requested it.
 
         The run stops after a checkpoint at the end of the step, or immediately if no checkpoint can be saved.
 

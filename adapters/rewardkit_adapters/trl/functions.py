@@ -65,8 +65,7 @@ class RewardFunctions(list[Any]):
         return list(dict.fromkeys(function.evaluator for function in self if isinstance(function, RewardFunction)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise RewardTypeError, because this list was passed inside another list and the trainer treats it as a
-        function."""
+        """Raise RewardTypeError, because the trainer calls this list as a function if it is inside another list."""
         raise RewardTypeError(
             "rk.to_trl returns a list, but here it is inside another list. Pass it unchanged: "
             "reward_funcs=rk.to_trl(reward)"
@@ -79,8 +78,7 @@ class RewardFunctions(list[Any]):
 
     @property
     def reward_weights(self) -> list[float]:
-        """The weights for ``GRPOConfig(reward_weights=...)``. With ``outputs="terms"``, all of them are 1.0, TRL's
-        default."""
+        """The weights for ``GRPOConfig(reward_weights=...)``. With ``outputs="terms"``, all are 1.0, TRL's default."""
         return [function.weight if isinstance(function, RewardFunction) else 1.0 for function in self]
 
     def callback(self) -> Any:

@@ -53,8 +53,7 @@ class Watch:
 
     @property
     def key(self) -> str:
-        """The key for the saved state. A guard with different settings has a different key, so it starts from
-        scratch."""
+        """The key for the saved state. A guard with different settings has a different key and starts from scratch."""
         return self.config.model_dump_json()
 
     def look(self, logs: Mapping[str, Any], step: int, begun: int) -> None:
@@ -117,7 +116,7 @@ class Watch:
 
 
 def _failure_rate(logs: Mapping[str, Any], component: str | None) -> float | None:
-    """Return the share of failed or errored rows for `component`, or the highest share; None if nothing was scored."""
+    """Return the share of failed or errored rows for `component`, or the highest share, or None without scores."""
     if "reward" not in logs:
         return None
     shares: dict[str, float] = {}

@@ -97,8 +97,7 @@ class RewardColumns:
 
     @classmethod
     def listed(cls, items: Sequence[Reward], columns: Columns, weights: Sequence[float] | None = None) -> RewardColumns:
-        """Return the layout for a list of rewards. `weights` has one weight per reward, or is None if all weights are
-        1.
+        """Return the layout for a list of rewards. `weights` has one weight per reward, or is None if all are 1.
 
         Raises:
             RewardDefinitionError: there are no terms, `columns` is unknown, or a component is named ``total`` but the
@@ -255,8 +254,7 @@ def _components(scorer: Scorer) -> _Plan:
 
 
 def _pure_weights(scorer: Scorer) -> dict[str, tuple[Weight, ...]] | None:
-    """Return the weights for each term in a plain weighted sum, or None if weights differ by row (gates, means,
-    routes)."""
+    """Return each term's weights in a plain weighted sum, or None if weights differ by row (gates, means, routes)."""
     names = {node: name for name, node in scorer.names.terms}
     weights: dict[str, tuple[Weight, ...]] = {}
     for weight, node in _summands(scorer.reward, 1.0):

@@ -66,7 +66,7 @@ class Scored:
         durations: component -> the duration of each call in seconds, if the batch is recorded.
         trajectories: the trajectory metrics, or None for plain-text completions.
         tools: tool -> the number of calls to the tool.
-        foreign: (n,) totals with the gold answers for other prompts, for the rows that the radar scored; None if the
+        foreign: (n,) totals with the gold answers for other prompts, for the rows that the radar scored, or None if the
             radar did not score any rows.
     """
 
@@ -88,8 +88,7 @@ class Scored:
     foreign: ForeignScores | None = None
 
     def part(self, start: int, stop: int, *, main: bool) -> Scored:
-        """Return the rows from `start` to `stop` (exclusive). Only the main process gets lines that belong to no
-        row."""
+        """Return the rows from `start` to `stop` (exclusive). Only the main process gets lines without a row."""
         lines = [line for line in self.lines if main and line.row is None]
         lines += [
             replace(line, row=line.row - start)

@@ -49,7 +49,7 @@ class Trainer:
         reward_functions: all reward functions, including `evaluator`'s functions.
         own: (index, name) for each of `evaluator`'s functions.
         scale: the divisor for advantages: the standard deviation of the group or of the batch, or none.
-        way: how the trainer computes advantages; None if they do not depend on `evaluator` alone.
+        way: the method that the trainer uses to compute advantages, or None if they do not depend on `evaluator` alone.
         can_stop_later: whether a callback can stop training after a checkpoint.
         rank: the rank of this process, starting at 0.
         processes: the number of processes that train together.
@@ -144,8 +144,7 @@ class Trainer:
         return list(getattr(self._trainer, "reward_func_names", []))
 
     def weights(self) -> list[tuple[str, float]]:
-        """Return (name, weight) for each of the evaluator's functions, or an empty list if the trainer does not expose
-        weights."""
+        """Return (name, weight) for each of the evaluator's functions, or [] if the trainer does not expose weights."""
         reward_weights = getattr(self._trainer, "reward_weights", None)
         # The shortest number that equals the weight in float32: 0.3 instead of 0.30000001192092896.
         return (
@@ -170,8 +169,7 @@ class Trainer:
             reward_weights[index] = weights[name]
 
     def refusal(self, names: Sequence[str]) -> str | None:
-        """Return the reason why functions with `names` cannot replace the evaluator's functions, or None if they
-        can."""
+        """Return why functions with `names` cannot replace the evaluator's functions, or None if they can."""
         if not self.known:
             return "the trainer is not known, so its reward functions cannot be replaced"
         lists = [getattr(self._trainer, name, None) for name in _PER_FUNCTION]
@@ -208,8 +206,7 @@ class Trainer:
         self.even_out("rewards", removed, names, math.nan)
 
     def even_out(self, part: str, removed: Iterable[str], present: Iterable[str], absent: Any) -> None:
-        """Make all columns in one part of the completions table the same length, because TRL cannot print the table
-        otherwise."""
+        """Make all columns in one part of the completions table equally long, so that TRL can print the table."""
         logs = getattr(self._trainer, "_logs", {})
         columns, length = logs.get(part, {}), len(logs.get("prompt", ()))
         for name in removed:

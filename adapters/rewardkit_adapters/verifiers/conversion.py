@@ -468,8 +468,7 @@ def _own_scoring(rubric: Any) -> str | None:
 
 
 def scores_groups(function: Callable[..., Any]) -> bool:
-    """Return whether verifiers would call `function` with a group, because it has plural arguments or returns a
-    list."""
+    """Return whether verifiers would call `function` with a group: it has plural arguments or returns a list."""
     signature = inspect.signature(function)
     returned = signature.return_annotation
     return bool(_PLURALS & signature.parameters.keys()) or returned is list or get_origin(returned) is list
@@ -601,8 +600,7 @@ def _task(prototype: Any, batch: Batch, row: int) -> Any:
 
 
 def _trace(task: Any, batch: Batch, row: int) -> Any:
-    """Return a finished trace with the prompt and the completion. The completion's assistant messages are marked as
-    sampled."""
+    """Return a finished trace with the prompt and the completion, whose assistant messages are marked as sampled."""
     verifiers = importlib.import_module("verifiers.v1")
     prompt = batch.prompts[row] if batch.prompts is not None else None
     prompt_messages = _messages(prompt, "user", "prompts", row)

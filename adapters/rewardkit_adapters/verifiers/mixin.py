@@ -139,9 +139,10 @@ def to_verifiers(
             and their results. The columns are the fields in the task's data.
         examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
             columns and bugs are found before training starts.
-        deadline: the maximum seconds for scoring a trace, which then counts as unscorable. It must be less than the
-            agent's or the task's ``timeout.scoring``, after which verifiers gives a score of 0. By default, it is nine
-            tenths of ``timeout.scoring``, or 300 s if there is no such limit.
+        deadline: the maximum number of seconds for scoring a trace. If scoring takes longer, the trace counts as
+            unscorable. The deadline must be less than the agent's or the task's ``timeout.scoring``, after which
+            verifiers gives a score of 0. By default, it is nine tenths of ``timeout.scoring``, or 300 s if there is no
+            such limit.
         special_tokens: a tokenizer whose special tokens are removed from completions, or a list of strings to remove.
         record: the folder in which the run is recorded. ``rewardkit view`` displays the record.
         limits: an ``rk.Limits`` with the fractions of failed and errored traces above which every further trace raises
@@ -199,7 +200,7 @@ def reward_of_weight_1(method: Signal) -> Signal:
 
 @final
 class Traces:
-    """A cache that scores each trace once. verifiers requests the scores twice, for the metrics and then for the
+    """A cache that scores each trace once, because verifiers requests the scores twice: for metrics, then for
     rewards."""
 
     def __init__(self, requests: Requests) -> None:
@@ -236,7 +237,7 @@ def seconds(deadline: float | None, limit: float | None) -> float:
     """Return the maximum number of seconds for scoring one trace.
 
     Args:
-        deadline: the deadline that the user passed; None for the default.
+        deadline: the deadline that the user passed, or None for the default.
         limit: ``timeout.scoring``, after which verifiers gives the trace a reward of 0 and prime-rl trains on it.
 
     Raises:
@@ -255,5 +256,5 @@ def seconds(deadline: float | None, limit: float | None) -> float:
 
 
 def present(numbers: Mapping[str, float | None]) -> dict[str, float]:
-    """Return the numbers without those that abstained, because verifiers treats None as a task error."""
+    """Return the numbers without abstentions, because verifiers treats None as a task error."""
     return {name: value for name, value in numbers.items() if value is not None}

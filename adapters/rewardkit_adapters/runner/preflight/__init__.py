@@ -1,4 +1,4 @@
-"""Preflight: check everything that can fail during training before the model is loaded, and report all findings at
+"""Preflight: before the model is loaded, check everything that can fail in training, and report all findings at
 once."""
 
 from rewardkit_adapters.runner.preflight.checks import preflight as preflight

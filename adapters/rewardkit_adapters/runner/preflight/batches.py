@@ -72,7 +72,7 @@ class Batches:
 
     @property
     def generations_per_epoch(self) -> int:
-        """The number of full generations in one epoch; TRL drops the remaining rows."""
+        """The number of complete generations in one epoch. TRL drops the remaining rows."""
         return self.rows // self.prompts if self.prompts else 0
 
     @property

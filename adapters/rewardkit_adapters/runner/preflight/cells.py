@@ -224,8 +224,7 @@ def _cut(reason: str) -> str:
 
 
 def _joint_findings(node: Reward, binding: Binding, rows: list[int], table: Table) -> Iterator[Finding]:
-    """Find rows whose cells do not match each other, such as an instruction with the arguments for another
-    instruction."""
+    """Find rows whose cells do not match each other, such as an instruction with arguments for another one."""
     if binding.expensive or binding.waits or binding.scope != "sample":
         return
     readable = [row for row in rows if row not in table.unreadable]

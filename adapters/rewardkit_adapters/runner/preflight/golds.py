@@ -158,8 +158,9 @@ def _gold_findings(
 def _bug(
     scorer: Scorer, table: Table, form: Form, raised: Mapping[int, Fault], size: int, conversational: bool
 ) -> Finding:
-    """Return the finding for gold answers on which the reward has a bug. If ``on_error=`` gives them a score, it is a
-    warning."""
+    """Return the finding for gold answers on which the reward has a bug.
+
+    It is only a warning if ``on_error=`` gives these gold answers a score."""
     rows, cells = list(raised), table.values(form.column)
     kind: Kind = "warning"
     try:
@@ -181,8 +182,9 @@ def _value(value: float) -> str:
 
 
 def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> list[Finding]:
-    """Find errors that stop training by scoring useless completions for the first prompts, with progress at start and
-    end."""
+    """Find errors that stop training.
+
+    Useless completions for the first prompts are scored, with the progress at the start and at the end of training."""
     texts = ["I do not know.", "<think>\n</think>\n<answer>\n0\n</answer>"]
     repeated_rows = [row for row in rows for _ in texts]
     completions = [_formed(text, conversational) for _ in rows for text in texts]
@@ -236,8 +238,7 @@ def _earned(scorer: Scorer, table: Table, form: Form, rows: list[int], conversat
 
 
 def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> _Earned:
-    """Return the totals, shape (n,), with NaN for rows without a total. Also return the rows on which the reward has a
-    bug."""
+    """Return the totals, shape (n,), and the rows on which the reward has a bug. Rows without a total are NaN."""
     try:
         scores = scorer.score(table.batch(rows, completions), strict=False, on_unparsable_gold="fail")
     except RewardKitError:  # for example, an unreadable cell, which another check reports

@@ -1,2 +1,1 @@
-"""The model for ``model: tiny``, which is built when a run starts and warmed up on sloppy demonstrations of a small
-task."""
+"""The model ``tiny``, which is built when a run starts and warmed up on sloppy demonstrations of a small task."""

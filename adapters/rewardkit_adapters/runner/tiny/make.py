@@ -90,8 +90,7 @@ def examples(count: int, *, seed: int, split: Split) -> list[Example]:
 
 
 def as_columns(batch: list[Example]) -> dict[str, list[str]]:
-    """Return the examples as dataset columns. Gold answers are JSON strings, because Arrow rewrites columns of
-    objects."""
+    """Return the examples as dataset columns. Gold answers are JSON strings, because Arrow rewrites objects."""
     return {
         "prompt": [example.prompt for example in batch],
         "order": [example.order.to_json() for example in batch],
@@ -130,7 +129,7 @@ UNCLOSED_SHARE = 0.1
 
 
 def demonstrations(count: int, *, seed: int) -> list[tuple[str, str]]:
-    """Draw `count` pairs that consist of a prompt and a sloppy completion. The same seed gives the same pairs."""
+    """Draw `count` pairs of prompts and sloppy completions. The same seed gives the same pairs."""
     generator = random.Random(f"{seed}/sloppiness")
     clean_examples = examples(count, seed=seed, split="demonstrations")
     return [(example.prompt, sloppy_completion(example, generator)) for example in clean_examples]
@@ -187,8 +186,7 @@ def warm_up(
     learning_rate: float = LEARNING_RATE,
     on_step: Callable[[float], None] = lambda loss: None,
 ) -> None:
-    """Train for one pass over pairs that consist of a prompt and a completion. Call `on_step` with the loss for each
-    batch."""
+    """Train for one pass over (prompt, completion) pairs. Call `on_step` with the loss for each batch."""
     encoded = [_encode(tokenizer, prompt, completion) for prompt, completion in pairs]
     batches = [encoded[first : first + BATCH] for first in range(0, len(encoded), BATCH)]
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
@@ -214,8 +212,7 @@ def rate_factor(step: int, steps: int) -> float:
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, prompt: str, completion: str) -> tuple[list[int], list[int]]:
-    """Return token ids and labels. Prompt tokens are ignored, so that only the completion and its end token are
-    learned."""
+    """Return token ids and labels. Prompt tokens are ignored, so only the completion and its end token are learned."""
     # Tokenized separately, as in generation: tokenized together, prompt and completion might share a token.
     prompt_ids = list(tokenizer(prompt)["input_ids"])
     completion_ids = [*tokenizer(completion)["input_ids"], tokenizer.eos_token_id]

@@ -32,8 +32,7 @@ class Size:
 
     @property
     def learning_rate_factor(self) -> float:
-        """The factor for learning rates that were chosen for the smallest model. Wider models need smaller Adam
-        steps."""
+        """The factor for the smallest model's learning rates. Wider models need smaller Adam steps."""
         return REFERENCE_HIDDEN / self.hidden
 
 

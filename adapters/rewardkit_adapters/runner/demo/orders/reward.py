@@ -21,8 +21,7 @@ class Order(BaseModel):
 
 @rk.reward
 def exact(completion: str, order: Order) -> float:
-    """Return 1.0 if the whole order is correct, and otherwise 0.0. `order` is a dataset column, read as an
-    ``Order``."""
+    """Return 1.0 if the whole order is correct, else 0.0. `order` is a dataset column, read as an ``Order``."""
     try:
         return float(Order.model_validate_json(completion) == order)
     except ValidationError:
