@@ -82,7 +82,7 @@ def to_axolotl(
         record, logs, limits, updates: as in `to_trl`.
 
     Returns:
-        the functions by name.
+        A mapping from names to functions.
 
     Raises:
         RewardDefinitionError: a name is not a valid Python name, or the calling module already defines it.

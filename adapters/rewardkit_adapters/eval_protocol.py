@@ -62,7 +62,7 @@ class Call:
         return absent or _score_of_result(self.function(**self.arguments(messages, columns, prompt)))
 
     def absent(self, columns: Mapping[str, Any]) -> Abstention | None:
-        """Return an abstention if a required column is None, as in rows for another task, and otherwise None."""
+        """Return an abstention if a required column is None, as in rows for another task, or None otherwise."""
         empty = [name for name in self.needed if columns.get(name) is None]
         return Abstention(f"column {empty[0]!r} is None") if empty else None
 
@@ -128,7 +128,7 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
         name: the component's name, by default the function's name.
 
     Raises:
-        RewardTypeError: `function` is not such a function.
+        RewardTypeError: `function` is not a pointwise reward function.
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
         raise RewardTypeError(

@@ -63,8 +63,7 @@ class Prompts:
 
 
 def _user_text(prompt: Any) -> str:
-    """Return the user's text in a prompt, or "" if the prompt has other messages than one user message and system
-    messages."""
+    """Return the user's text in a prompt, or "" if the messages are not one user message and system messages."""
     if isinstance(prompt, str):
         return prompt
     messages = (

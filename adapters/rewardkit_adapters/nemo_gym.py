@@ -66,8 +66,8 @@ def trains(rollout: Any) -> bool:
 def awaits_another(score: RowScore) -> bool:
     """Return whether this rollout has no score and NeMo RL must replace it with a new one.
 
-    If the gold answer cannot be parsed, no rollout for the prompt can be scored. All of them get the reward 0.0 and are
-    marked as masked. Even if NeMo RL ignores the mark, their advantages are 0.
+    If the gold answer cannot be parsed, none of the rollouts for the prompt can be scored. All of them get the reward
+    0.0 and are marked as masked. Even if NeMo RL ignores the mark, their advantages are 0.
     """
     return not (score.scored or score.unparsable)
 
@@ -210,8 +210,7 @@ def to_nemo_gym(
             request's "tools".
         on_failure: the response to NeMo RL if a rollout cannot be scored. ``"retry"`` returns an error. ``"mask"``
             returns the reward 0.0 and ``instance_config.mask_sample``. The mask excludes the rollout from the loss in
-            NeMo RL's ``grpo.py``, but not from the mean of its group, or from the loss in NeMo RL's other training
-            loops.
+            NeMo RL's ``grpo.py``, but not from its group's mean or from the loss in NeMo RL's other training loops.
         patience: the number of seconds for which a failed NeMo RL rollout is retried before `on_failure` applies.
         examples: example rows, such as ``[{"answer": "42"}]``. The reward is tried on them immediately, so that missing
             columns and bugs are found before training starts.

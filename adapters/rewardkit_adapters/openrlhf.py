@@ -78,7 +78,7 @@ TESTED = ("0.11.2",)
 OFFERS = TrainerInputs("OpenRLHF", end_token=True)
 PATIENCE = 300.0
 """The number of seconds to wait for a completion's score if OpenRLHF cannot exclude the completion. The limit is
-arbitrary: an outage of a few minutes should not end a run."""
+arbitrary, but long enough that an outage of a few minutes does not end a run."""
 _OF_OPENRLHF = {
     "reward", "score", "return", "kl", "logprobs_diff", "group_reward_std", "response_clip_ratio", "response_length",
     "truncated", "total_length", "ppo_clip_ratio", "ppo_kl", "vllm_kl", "is_filter_ratio", "policy_loss",

@@ -119,8 +119,8 @@ def restore_value(value: Any) -> Any:
 
 
 LONGEST = 20_000
-"""The maximum number of characters in an answer. The limit is arbitrary: the longest correct answers have about 2,000
-characters."""
+"""The maximum number of characters in an answer. The limit is arbitrary, but well above the longest correct answers,
+which have about 2,000 characters."""
 
 # The task's scorer passes the answer to sympy, which evaluates Python. So quotation marks, commas and square brackets
 # are not allowed.
@@ -292,14 +292,14 @@ _GUARDS: dict[str, Callable[[str, Mapping[str, Any]], str]] = {
 INSTRUCTION = "Write your final answer, and nothing else, between <answer> and </answer>."
 
 _APART = 1_000_000
-"""The factor for seeds. reasoning-gym generates row n of its seed s from the number s + n, so adjacent seeds share
-rows."""
+"""The factor that converts `seed` to reasoning-gym's seed. reasoning-gym generates row n for its seed s from the number
+s + n, so adjacent seeds would share rows."""
 
 _MOST_SEEDS = 4_000
 """The maximum seed. Multiplied by `_APART`, it must fit in 32 bits."""
 _TRIES = 5
-"""The maximum number of questions to generate for each requested distinct question. The limit is arbitrary: small tasks
-repeat questions, and tiny tasks have fewer distinct questions than requested."""
+"""The maximum number of questions to generate for each requested distinct question. The limit is arbitrary, but
+necessary because small tasks repeat questions, and tiny tasks have fewer distinct questions than requested."""
 
 _RIGHT_ANSWERS = ("answer", "example_answer", "example_correct_answer")
 _LEFT_OUT = ("composite",)
@@ -578,7 +578,7 @@ def from_reasoning_gym(name: str, *, credit: Credit = "binary", extract: Extract
 
     Args:
         name: the task, such as ``"leg_counting"``.
-        credit: ``"binary"`` gives 1.0 for the scorer's full credit, and otherwise 0.0. ``"partial"`` subtracts the
+        credit: ``"binary"`` gives 1.0 for the scorer's full credit, or 0.0 otherwise. ``"partial"`` subtracts the
             credit for a meaningless answer, rescales the rest to a maximum of 1.0, and gives 0.0 for the correct answer
             among other text.
         extract: the extractor for the answer. By default, as in reasoning-gym, the answer is the only ``<answer>`` tag

@@ -92,7 +92,7 @@ class OrmCall:
         return rows
 
     def group_size(self, num_generations: Any) -> int | None:
-        """Return `num_generations` if the rows form complete groups of that size, and otherwise None.
+        """Return `num_generations` if the rows form complete groups of that size, or None otherwise.
 
         ms-swift treats every `num_generations` consecutive rows as a group. A process may have only part of a group.
         With multi-turn schedulers, a completion may occupy several rows.
@@ -264,7 +264,7 @@ class Evaluator:
     """The batch scorer that the reward functions for all terms share.
 
     Args:
-        scorer: scores rows.
+        scorer: the scorer for rows.
         finds_tokens: whether to remove the tokenizer's special tokens from completions.
     """
 
@@ -389,9 +389,9 @@ def to_swift(
         rk.to_swift(0.8 * rk.number("answer") + 0.2 * rk.tags("answer"))     # in my_rewards.py
         # swift rlhf --rlhf_type grpo --external_plugins my_rewards.py --reward_funcs number tags
 
-    All data columns are passed by name. Schedules work, as do rewards that compare the completions for a prompt. For a
-    completion that cannot be scored, each term is the mean over the prompt's other completions, so the completion's
-    advantage is 0.
+    All data columns are passed by name. Schedules and rewards that compare the completions for a prompt are supported.
+    For a completion that cannot be scored, each term is the mean over the prompt's other completions, so the
+    completion's advantage is 0.
 
     Args:
         reward: a reward, a plain function, or a list of them.

@@ -279,7 +279,7 @@ def progress_of(fields: Mapping[str, Any], max_steps: int) -> Progress | None:
 
 
 def max_steps_of(config: Any) -> int:
-    """Return the number of training steps, which schedules need to compute fractions of the training.
+    """Return the number of training steps, which schedules need for computing fractions of training.
 
     Raises:
         RewardDefinitionError: the configuration does not contain the number.
@@ -409,8 +409,8 @@ def to_verl(
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        RewardDefinitionError: the reward compares completions, or an argument is out of range. Without `manager`, also
-            if the reward depends on training progress or reads the prompt, because verl does not pass these to a
+        RewardDefinitionError: the reward compares completions, or an argument is out of range. Also raised without
+            `manager` if the reward depends on training progress or reads the prompt, which verl does not pass to a
             function.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
         MissingExtraError: `manager` is True, but verl is not installed.
@@ -566,12 +566,12 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
         function: ``compute_score(data_source, solution_str, ground_truth, extra_info)``, or a function with a subset of
             these arguments, such as ``compute_score(solution_str, ground_truth)``. It can be async. It returns a
             number, or a dict with "score", whose other numbers become parts and whose strings become the note. An
-            exception is an error, never a 0.0. Functions for verl 0.1 expect the prompt before the completion in
-            `solution_str`, so wrap them.
+            exception is an error, never a 0.0. Wrap functions for verl 0.1, because they expect the prompt before the
+            completion in `solution_str`.
         name: the component's name, by default the function's name.
 
     Raises:
-        RewardTypeError: `function` is not such a function.
+        RewardTypeError: `function` does not have such a signature.
         BindingError: while scoring: the data has neither "reward_model" nor "ground_truth".
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
@@ -605,7 +605,7 @@ class PartialCall:
 
 
 def _accepted_arguments(function: Callable[..., Any], label: str) -> frozenset[str] | None:
-    """Return the names of the verl arguments that the function accepts, or None if it accepts all of them."""
+    """Return the names of the verl arguments that the function accepts, or None if it accepts all."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError) as error:
@@ -679,7 +679,7 @@ def export(target: Target) -> Export:
 
 
 def fits_function(scorer: Scorer) -> bool:
-    """Return whether a plain function is enough, because the reward reads no prompt, token ids, or progress.
+    """Return whether a plain function is enough, because the reward does not read the prompt, token ids, or progress.
 
     Raises:
         RewardDefinitionError: the reward reads data that even a manager does not receive.

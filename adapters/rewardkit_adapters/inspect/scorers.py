@@ -517,7 +517,7 @@ def _unqualified(scorer: Callable[..., Any]) -> str:
 
 
 def _classify_error(error: Exception) -> Exception:
-    """Return RunStopped if every sample would raise `error`, RewardFailure for an outage, and otherwise `error`."""
+    """Return RunStopped if every sample would raise `error`, RewardFailure for an outage, or `error` otherwise."""
     message = re.sub(r"\[/?[a-z]+\]", "", str(error)).strip()  # inspect_ai formats some messages for the terminal
     if message.startswith("No model specified"):
         return RunStopped(

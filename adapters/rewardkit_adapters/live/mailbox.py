@@ -24,8 +24,8 @@ from rewardkit_adapters.live.sources import Code, write_sources
 Status = Literal["applied", "refused", "canceled", "pending"]
 FOLDER = "updates"
 MOST_BYTES = 32_000_000
-"""The maximum size of a file to read, in bytes. The limit is arbitrary: updates have a few kilobytes, and a user with
-write access must not be able to exhaust the training process's memory."""
+"""The maximum size of a file to read, in bytes. The limit is arbitrary, but far above the few kilobytes of an update.
+It prevents a user with write access from exhausting the training process's memory."""
 
 
 @dataclass(frozen=True)

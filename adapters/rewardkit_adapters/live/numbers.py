@@ -26,8 +26,8 @@ from rewardkit.tree.reward import Kind, Reward, Tunable
 
 
 LONGEST = 2_000
-"""The maximum number of characters in an expression. The limit is arbitrary: weights and schedules are one-line
-expressions."""
+"""The maximum number of characters in an expression. The limit is arbitrary, but sufficient because weights and
+schedules are one-line expressions."""
 DEEPEST = 40
 """The maximum nesting depth of calls and operations. The limit is arbitrary and bounds the recursion during
 evaluation."""

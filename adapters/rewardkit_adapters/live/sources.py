@@ -26,7 +26,7 @@ from rewardkit.workers.worker import renew
 Sources = Mapping[str, str]
 """An update's files: the path in the update's folder -> the file's text."""
 MOST_CHARACTERS = 8_000_000
-"""The maximum total length of a reward's files, in characters. The limit is arbitrary: a reward is source code, and
+"""The maximum total length of a reward's files, in characters. The limit is arbitrary. A reward is source code, so
 hundreds of files are a mistake."""
 
 
@@ -88,7 +88,7 @@ def _module_root(path: Path) -> tuple[Path, str]:
 
 
 def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
-    """Add the file `path`, its parent packages, and the modules in `root` that it imports to `files`."""
+    """Collect in `files` the file `path`, its parent packages, and the modules in `root` that it imports."""
     key = path.relative_to(root).as_posix()
     if key in files:
         return
@@ -138,7 +138,7 @@ def _name_prefixes(name: str) -> Iterator[str]:
 
 
 def write_sources(files: Sources, folder: Path) -> None:
-    """Write the files to `folder` unless they already exist, because machines may have separate folders.
+    """Write the files to `folder` unless they already exist. Each machine may have its own folder.
 
     Raises:
         RewardDefinitionError: a file name refers to a path outside the folder.

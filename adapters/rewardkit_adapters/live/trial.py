@@ -41,8 +41,8 @@ from rewardkit_adapters.live.sources import MODULES, Code
 from rewardkit_adapters.trl.layout import Columns, RewardColumns, successor
 
 SECONDS = 60.0
-"""The time limit for a trial in seconds, including imports. The limit is arbitrary: the user who sent the update waits
-for the result."""
+"""The time limit for a trial in seconds, including imports. The limit is arbitrary, but short because the user who sent
+the update waits for the result."""
 MEMORY: int | None = None
 """The memory limit for a trial in bytes, excluding Python and this library. None means half of the free memory."""
 _OF_A_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")

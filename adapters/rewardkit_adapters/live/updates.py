@@ -101,7 +101,7 @@ class Versions:
         return update if answer is None or answer.to is None else self._origin(answer.to)
 
     def records(self, update: int) -> dict[int, tuple[Request, Answer]]:
-        """Read all updates from which a version is built from the mailbox."""
+        """Read from the mailbox all updates on which a version is based."""
         collected: dict[int, tuple[Request, Answer]] = {}
         queue = [update]
         while queue:
@@ -148,11 +148,11 @@ _LOG = logging.getLogger("rewardkit")
 _SAVED = "updates"
 """The key in a checkpoint under which the number of each run's active update is saved."""
 _PAUSE = 5.0
-"""The number of seconds between mailbox checks in a process without training steps. The interval is arbitrary: each
-check reads a folder that may be on a network drive."""
+"""The number of seconds between mailbox checks in a process without training steps. The interval is arbitrary, but not
+shorter because each check reads a folder that may be on a network drive."""
 _MOST = 32
-"""The maximum number of requests per step. The limit is arbitrary: requests are read between two steps, while the GPUs
-wait."""
+"""The maximum number of requests per step. The limit is arbitrary, but low because requests are read between two steps,
+while the GPUs wait."""
 
 
 @dataclass(frozen=True)

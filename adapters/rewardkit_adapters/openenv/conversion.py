@@ -121,7 +121,7 @@ Step = tuple[Any, Any]
 
 
 def finished_step(completion: str, example: dict[str, Any]) -> Step:
-    """Return the default step for a completion: its text as the action, and an observation that ends the episode."""
+    """Return a completion's default step: its text as the action, and an observation that ends the episode."""
     return completion, SimpleNamespace(**{"done": True, "reward": None, "metadata": dict(example), **example})
 
 
@@ -303,9 +303,9 @@ def from_openenv(
     Args:
         rubric: an instance, sync or async.
         step: a function that returns the action and the observation for a completion, or a list of such pairs for an
-            episode. In an episode, the last score counts. Its arguments are bound by name, as with ``@rk.reward``. By
-            default, the action is the text, and the observation has ``done=True`` and the columns as attributes and in
-            ``metadata``.
+            episode. In an episode, the last score counts. The function's arguments are bound by name, as with
+            ``@rk.reward``. By default, the action is the text, and the observation has ``done=True`` and the columns as
+            attributes and in ``metadata``.
         reset: a function that is called with the rubric before each completion is scored, after the rubric and all
             rubrics inside it have been reset. Additional arguments are bound by name: ``lambda rubric, answer:
             rubric.set_expected(answer)``.

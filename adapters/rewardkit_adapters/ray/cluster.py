@@ -3,7 +3,7 @@
 ::
 
     with connected(None, "reward.py:reward") as cluster:  # this machine; or "auto", "10.0.0.1:6379", "ray://host:10001"
-        cluster.load                                      # returns the reward in any process of the cluster
+        cluster.load                                      # returns the reward in any process in the cluster
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _AHEAD = 4
 next item."""
 
 _STORE_BYTES = 200_000_000
-"""The size of the object store in bytes if rewardkit starts Ray. The size is arbitrary: the store contains descriptions
-of parts but never rows, and Ray's default would use a third of the memory."""
+"""The size of the object store in bytes if rewardkit starts Ray. The size is arbitrary, but small because the store
+contains descriptions of parts but never rows. Ray's default would use a third of the memory."""
 
 
 @final

@@ -77,11 +77,11 @@ def grouped(parts: Sequence[Part], rows: int) -> list[Part]:
 
 
 _ROW_GROUP = 16_384
-"""The number of rows in a row group in an output file. The number is arbitrary: small groups make a large file slow to
-read, and large groups need more memory."""
+"""The number of rows in a row group in an output file. The number is arbitrary. Small groups make a large file slow to
+read, but large groups need more memory."""
 _AT_ONCE = 8
-"""The number of batches in progress if the reward waits for something, such as a judge. The number is arbitrary: each
-batch keeps its rows in memory."""
+"""The number of batches in progress if the reward waits for something, such as a judge. The number is arbitrary, but
+low because each batch keeps its rows in memory."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -100,7 +100,8 @@ class Job:
         apart: the columns that distinguish groups with the same prompt.
         batch: the number of completions to score at once.
         out: the output folder.
-        run: the identifier of this run, which distinguishes its crashes from those in earlier runs.
+        run: the identifier of this run. If an actor crashed in an earlier run, this does not affect how this run scores
+            the part.
     """
 
     load: Load
@@ -193,7 +194,7 @@ def score_on(
     """Score all parts in `job`, and return the report for all rows.
 
     Args:
-        agreed: the settings that must match those of an earlier run in the same folder.
+        agreed: the settings that must match an earlier run in the same folder.
         pool_sizes: pool -> the number of actors in the pool. Pools without an entry share the cores.
         show: a function that is called with the progress every few seconds.
 
@@ -259,7 +260,7 @@ def _cause(error: BaseException) -> BaseException:
 
 @contextmanager
 def _context(out: Folder) -> Iterator[None]:
-    """Set the options of Ray Data's context for one run, and restore them afterwards."""
+    """Set Ray Data's context options for one run, and restore them at the end."""
     from ray.data import DataContext
     from ray.data.checkpoint import CheckpointConfig
 
@@ -278,9 +279,9 @@ def _context(out: Folder) -> Iterator[None]:
 
 _MOST_ROWS = 50_000
 """The maximum number of rows in a part, which corresponds to a few seconds of work and a file of a few megabytes. The
-limit is arbitrary: with larger parts, more work is lost if a machine fails, and smaller parts result in more files."""
+limit is arbitrary. With larger parts, more work is lost if a machine fails, but smaller parts result in more files."""
 _EACH = 8
-"""The minimum number of parts per core. The number is arbitrary: with several parts per core, all cores finish at about
+"""The minimum number of parts per core. The number is arbitrary. With several parts per core, all cores finish at about
 the same time."""
 
 

@@ -57,8 +57,7 @@ class Folder:
         """Store a run's settings, or check that they match an earlier run. Return the number of rows per part.
 
         Args:
-            agreed: the settings that must match those of an earlier run, as strings: ``{"reward": "...", "data":
-                "..."}``.
+            agreed: the settings that must match an earlier run, as strings: ``{"reward": "...", "data": "..."}``.
             resume: whether to continue an earlier run, if there is one.
             rows: the number of rows per part if there is no earlier run.
 

@@ -3,7 +3,7 @@
 ::
 
     pools = Pools.start(load, sizes_of(reward, cpus=64, gpus=0))
-    tree = pools.sending(load())  # its judges, sandboxes and computer algebra now run in the pools
+    tree = pools.sending(load())  # its judges, sandboxes, and computer algebra now run in the pools
 
 Only function calls are sent to the pools. The tree itself is evaluated in the process that has the rows. As usual, if a
 gate is closed, no judge is called behind it, and equal rows are scored once.
@@ -116,8 +116,8 @@ Load = Callable[[], Reward]
 """A function that returns the reward in any process in the cluster."""
 
 _START_SECONDS = 300.0
-"""The number of seconds to wait for the pools' actors. The limit is arbitrary: a cluster that starts machines for the
-pools needs minutes."""
+"""The number of seconds to wait for the pools' actors. The limit is arbitrary, but long because a cluster that starts
+machines for the pools needs minutes."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from rewardkit.scoring.report import ReplayReport
 from rewardkit_adapters.ray.folder import Folder, part_name
 
 _SECONDS = 5.0
-"""The number of seconds between checks for finished parts. The interval is arbitrary: each check lists a folder, which
-may be in a bucket."""
+"""The number of seconds between checks for finished parts. The interval is arbitrary, but not shorter because each
+check lists a folder, which may be in a bucket."""
 
 
 @final

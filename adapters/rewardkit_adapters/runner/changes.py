@@ -36,7 +36,8 @@ _OF_THE_ORDER = (
 )
 _UNSAID = ("output", "preflight", "modules", "resume")
 _VALUE = 60
-"""The maximum number of characters in a printed value. The limit is arbitrary: two values fit on one line."""
+"""The maximum number of characters in a printed value. The limit is arbitrary, but low enough that two values fit on
+one line."""
 
 
 def since(plan: Plan) -> list[str]:
@@ -115,7 +116,8 @@ def _is_of(name: str, settings: tuple[str, ...]) -> bool:
 
 
 def _has_moved(was: Any, now: Any) -> bool:
-    """Return whether both values are absolute paths with the same last part, so that the project was probably moved."""
+    """Return whether both values are absolute paths with the same last part, which suggests that the project was
+    moved."""
     return (
         all(isinstance(value, str) and value.startswith("/") for value in (was, now))
         and Path(was).name == Path(now).name

@@ -1,4 +1,4 @@
-"""A run's checkpoints: find complete checkpoints and the last one, and check whether training ends there.
+"""A run's checkpoints: find complete checkpoints, and check whether the last checkpoint is the end of training.
 
 If a process is killed while it saves a checkpoint, the checkpoint is incomplete.
 """
@@ -113,7 +113,7 @@ def named(output: Path, text: str | Path) -> Checkpoint:
 
 
 def drop_after(output: Path, checkpoint: Checkpoint | None) -> None:
-    """Move later checkpoints than `checkpoint` out of the way, because training will create them again.
+    """Move the checkpoints after `checkpoint` out of the way, because training will create them again.
 
     Complete checkpoints are renamed (``superseded-100``), and incomplete checkpoints are deleted.
     """

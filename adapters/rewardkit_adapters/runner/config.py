@@ -131,7 +131,7 @@ class Message(Part):
 
     role: Literal["system", "user", "assistant"]
     content: str
-    """The text of the message: a template with column names."""
+    """The text of the message, a template with column names in braces."""
 
 
 class Rows(Part):
@@ -158,7 +158,7 @@ class Rows(Part):
     prompt: str | None = None
     """The prompt, a template with column names: 'Q: {question}\\nA:'. Write {{ for a brace."""
     messages: Annotated[list[Message], Field(min_length=1)] | None = None
-    """A conversational prompt. Each message is a template with column names."""
+    """A conversational prompt. Each message is a template with column names in braces."""
     filter: dict[str, Any] | str | None = None
     """The rows to keep: a mapping {column: value or list of values}, or a function filters.py:function, which is called
     with each row."""
@@ -253,8 +253,8 @@ def _missing(requirement: Requirement) -> str:
 
 TINY = "tiny"
 WARM_UP_STEPS = 350
-"""The default number of warm-up steps for the tiny model. The number is arbitrary: after the warm-up, the model still
-makes mistakes in orders, and GRPO improves a model that is correct only sometimes."""
+"""The default number of warm-up steps for the tiny model. The number is arbitrary, but low enough that the model still
+makes mistakes in orders. GRPO improves a model that is correct only sometimes."""
 
 
 class RewardConfig(Part):

@@ -1,8 +1,8 @@
 """The rows for a training run: a column ``prompt`` and the columns that the reward reads.
 
-With ``prompt: "Q: {question}"``, ``{"question": "6*7?", "gold": {"value": 42}}`` becomes ``{"question": "6*7?", "gold":
-'{"value": 42}', "prompt": "Q: 6*7?"}``. Objects become JSON strings, because Arrow would give all objects in a column
-the same keys.
+With ``prompt: "Q: {question}"``, ``{"question": "6*7?", "gold": {"value": 42}}`` becomes
+``{"question": "6*7?", "gold": '{"value": 42}', "prompt": "Q: 6*7?"}``. Objects become JSON strings, because Arrow would
+give all objects in a column the same keys.
 """
 
 from __future__ import annotations

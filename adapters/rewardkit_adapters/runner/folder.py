@@ -31,7 +31,7 @@ def holds_a_run(output: Path) -> bool:
 
 
 def is_finished(output: Path) -> bool:
-    """Return whether the run in the folder finished."""
+    """Return whether the run in the folder has finished."""
     try:
         return bool(json.loads((output / SUMMARY).read_text(encoding="utf-8"))["finished"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -21,8 +21,8 @@ from rewardkit_adapters.runner import metrics
 from rewardkit_adapters.runner.progress import OnStep, shown_progress
 
 _RECENT_STEPS = 20
-"""The number of steps over which the speed is measured. The number is arbitrary: the speed is recent but does not jump
-from step to step."""
+"""The number of steps over which the speed is measured. The number is arbitrary, but chosen so that the speed is recent
+and does not jump from step to step."""
 
 
 class ShowProgress(TrainerCallback):

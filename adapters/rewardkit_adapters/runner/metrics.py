@@ -51,7 +51,7 @@ def gates(metrics: Metrics) -> dict[str, float]:
 def series(
     history: Sequence[Metrics], read: Callable[[Metrics], dict[str, float]]
 ) -> dict[str, tuple[list[float], list[float]]]:
-    """Return a mapping from the name of each number to the steps at which it has a value, and to these values.
+    """Return, for each number by name, the steps at which it has a value, and these values.
 
     Args:
         history: one mapping per step, in order.

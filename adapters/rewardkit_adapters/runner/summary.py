@@ -26,8 +26,8 @@ from rewardkit_adapters.runner.report import Evaluation
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INK, FAINT = "#222222", "#8a8a8a"
 SMOOTHING_STEPS = 7
-"""The width of the smoothing window in steps. The width is arbitrary: the raw curve is also drawn, behind the smooth
-one."""
+"""The width of the smoothing window in steps. The width is arbitrary, because the raw curve is also drawn, behind the
+smooth one."""
 
 
 def draw(history: Sequence[Metrics], before: float | None, after: float | None, path: Path) -> None:

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _WORDS = ("no space left", "disk quota exceeded", "unexpected pos", "pytorchstreamwriter failed")
 _LITTLE = 16 * 2**20
-"""The free space in bytes below which a disk counts as full. The limit is arbitrary: with so little space, if a write
-fails without a reason, the disk is most likely full."""
+"""The free space in bytes below which a disk counts as full. The limit is arbitrary. If so little space is left and a
+write fails without a reason, the disk is most likely full."""
 
 
 def is_out_of_space(error: BaseException, folder: Path) -> bool:
@@ -277,7 +277,7 @@ class Attempt:
         return trainer, functions
 
     def _loading(self, model: str) -> AbstractContextManager[None]:
-        """Show that the trainer is loading a model, except if it is downloaded, which shows its own progress bars."""
+        """Show that the trainer is loading a model, unless a download shows its own progress bars."""
         from rewardkit_adapters.runner.progress import shown_phase
 
         if Path(model).exists():

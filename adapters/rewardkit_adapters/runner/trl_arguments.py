@@ -200,8 +200,8 @@ _BY_ERROR = {
     "mapping": dict,
 }
 _LISTED = 4
-"""The maximum number of choices that are joined by "or". The limit is arbitrary: longer lists are hard to read in this
-form."""
+"""The maximum number of choices that are joined by "or". The limit is arbitrary, but low because longer lists are hard
+to read in this form."""
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "greater_than": ("above", "gt"),
@@ -312,7 +312,7 @@ GRPO_DEFAULTS: dict[str, Any] = {
 checkpoints. The defaults for precision and gradient checkpointing depend on the device."""
 
 LARGE = 100_000_000
-"""The number of parameters above which a model recomputes activations on a GPU. The limit is arbitrary: in smaller
+"""The number of parameters above which a model recomputes activations on a GPU. The limit is arbitrary. In smaller
 models, activations are small, and recomputing them takes time."""
 
 # Arbitrary: a small adapter in all linear layers, with an alpha of twice the rank.

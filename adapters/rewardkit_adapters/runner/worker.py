@@ -14,8 +14,8 @@ from rewardkit.batch.table_text import visible
 from rewardkit.errors import RewardKitError
 
 _PATIENCE_SECONDS = 15.0
-"""The number of seconds for which a failed process waits for the other processes to end. The limit is arbitrary:
-without the failed process, the other processes also fail soon, or they hang."""
+"""The number of seconds for which a failed process waits for the other processes to end. The limit is arbitrary.
+Without the failed process, the other processes also fail soon, or they hang."""
 _TOGETHER = (0, 130, 143)
 """The exit codes that are always the same in all processes: finished (0) and interrupted (130, 143)."""
 

@@ -139,8 +139,7 @@ PLAIN = Episodes()
 @final
 @dataclass(frozen=True)
 class Cut:
-    """A sequence of flags. Each flag is True if the completion was truncated, so that it does not end with an end
-    token.
+    """The flags for truncated completions, which do not end with an end token.
 
     The flags are computed on first use."""
 

@@ -187,7 +187,7 @@ def clash(name: str, count: int) -> str:
 
 
 def _warn_of_settings(trainer: Trainer, layout: RewardColumns) -> None:
-    """Warn about trainer settings that train a different reward from the one that was defined."""
+    """Warn about trainer settings with which the trained reward differs from the defined reward."""
     if len(trainer.own) < len(trainer.reward_functions):
         warn_of_other_functions()
     if trainer.normalizes_each and not layout.separable:

@@ -49,10 +49,11 @@ if TYPE_CHECKING:
 
 
 MAX_PARTS = 64
-"""The maximum number of parts in one log entry. The limit is arbitrary: users choose part names and may use a different
-name for each completion."""
+"""The maximum number of parts in one log entry. The limit is arbitrary, but necessary because users choose part names
+and may use a different name for each completion."""
 MAX_TOOLS = 64
-"""The maximum number of tools in one log entry. The limit is arbitrary: a policy may invent tool names."""
+"""The maximum number of tools in one log entry. The limit is arbitrary, but necessary because a policy may invent tool
+names."""
 
 logger = logging.getLogger("rewardkit")
 
@@ -139,14 +140,14 @@ def metrics(scored: Scored, means: Mapping[str, float], *, contributions: bool) 
     """Return the metrics for a batch across all processes.
 
     ============================= ==================================================================
-    ``components/<name>``         mean raw score of the scored rows: not skipped, abstained, failed or errored
+    ``components/<name>``         mean raw score of the scored rows: not skipped, abstained, failed, or errored
     ``parts/<name>/<part>``       mean of a part of a score, over the rows that have it
     ``weights/<name>``            current weight of a term
-    ``contributions/<name>``      mean of a term, if `contributions`; their sum is the mean total
+    ``contributions/<name>``      mean of a term, if `contributions`; these means add up to the mean total
     ``gates/<name>``              share of rows that passed
     ``threshold/``, ``stage/``    current threshold of a gate, stage of a curriculum
     ``judge_calls/<name>``, ...   numbers that rewards measured
-    ``advantage_share/<name>``    share of the variance within groups that a term causes
+    ``advantage_share/<name>``    share of the variance within groups caused by a term
     ``unscorable``                share of completions without a learning signal
     ============================= ==================================================================
     """
@@ -360,7 +361,7 @@ class Evaluator:
                 self.recording.say(message, "warning")
 
     def faults(self, trainer: Trainer) -> str:
-        """Return the failures and errors if training ended before the breaker could judge them, and otherwise ""."""
+        """Return the failures and errors if training ended before the breaker could judge them, or "" otherwise."""
         session = self.session(trainer) if trainer.known else None
         return "" if session is None else session.breaker.faults
 
@@ -499,8 +500,9 @@ class Evaluator:
         return measured | signs
 
     def _stop_without_signal(self, trainer: Trainer, session: Session, scored: Scored, *, first: bool) -> None:
-        """Stop the run if too many rows failed or errored, no gold answer in a column is readable, or a reward
-        requested it.
+        """Stop the run after too many faults, or if a reward requested it.
+
+        Faults are failed and errored rows, and columns without readable gold answers.
 
         The run stops after a checkpoint at the end of the step, or immediately if no checkpoint can be saved.
 

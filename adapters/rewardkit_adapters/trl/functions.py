@@ -191,8 +191,8 @@ def to_trl(
             produces one column, as plain functions do, you can weight the items with
             ``GRPOConfig(reward_weights=...)``, as in TRL.
         weights: one number for each item in the list. Also pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
-        outputs: ``"terms"``: one function per term, whose plain sum is the total. ``"components"``: one function per
-            component, which returns raw scores. GDPO requires this form. Also pass
+        outputs: ``"terms"``: one function per term. The plain sum of the functions is the total. ``"components"``: one
+            function per component, which returns raw scores. GDPO requires this form. Also pass
             ``reward_weights=funcs.reward_weights`` to GRPOConfig.
         record: the folder (or fsspec URL) for the record: completions, scores, terms, advantages, and the output of
             reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during training.

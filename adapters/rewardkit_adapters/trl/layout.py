@@ -150,7 +150,7 @@ class RewardColumns:
 
     @property
     def held(self) -> dict[str, float] | None:
-        """The column weights by name if only the trainer has them, and otherwise None."""
+        """The column weights by name if only the trainer has them, or None otherwise."""
         return dict(zip(self.names, self.weights, strict=True)) if self.raw else None
 
     def holding(self, weights: Sequence[float]) -> RewardColumns:

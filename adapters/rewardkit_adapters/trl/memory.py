@@ -1,6 +1,6 @@
 """The state of schedules that depend on performance, stored in the trainer's state.
 
-The trainer saves its state in checkpoints, so a resumed run needs no callback to continue.
+The trainer saves its state in checkpoints, so a resumed run can continue without a callback.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rewardkit.progress import states
 from rewardkit.progress.schedule import PerformanceSchedule
 
 KEY = "rewardkit"
-"""The key of rewardkit's state among ``stateful_callbacks`` in ``trainer_state.json``."""
+"""The key for rewardkit's state in ``stateful_callbacks`` in ``trainer_state.json``."""
 
 
 class Memory:

@@ -33,11 +33,11 @@ from rewardkit_adapters.trl.trainer import Trainer
 
 _LOG = logging.getLogger("rewardkit")
 _FLUSH_SECONDS = 60.0
-"""The number of seconds to wait for the writer at the end of a run. The limit is arbitrary: a disk that takes longer is
+"""The number of seconds to wait for the writer at the end of a run. The limit is arbitrary. A disk that takes longer is
 considered lost."""
 _MOST_PROMPTS = 100_000
-"""The maximum number of prompts whose lengths are cached. The limit is arbitrary: a larger cache would use more memory,
-and tokenizing a prompt again takes little time."""
+"""The maximum number of prompts whose lengths are cached. The limit is arbitrary. A larger cache would use more memory,
+but tokenizing a prompt again takes little time."""
 _NOTHING = ScoreTable((), {}, {}, np.empty(0))
 
 

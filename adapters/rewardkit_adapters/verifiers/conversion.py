@@ -660,7 +660,7 @@ def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
         name: the component's name. A rubric or task with a name becomes a single component.
 
     Raises:
-        RewardTypeError: `rubric_or_function` is none of these.
+        RewardTypeError: `rubric_or_function` is not one of these objects.
         RewardDefinitionError: there are no functions, or a function requires more data than a finished completion.
     """
     wrapped = rubric_or_function
@@ -726,7 +726,7 @@ def _sum_rewards(weighted: Iterable[tuple[float, VerifiersReward]], wrapped: obj
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    """Return `names` with numbers appended to repeated names: format, format_2."""
+    """Return `names` with numbers appended to repeated names, such as format, format_2."""
     counts: dict[str, int] = {}
     distinct_names = []
     for name in names:

@@ -104,8 +104,8 @@ def export(target: Target) -> Export:
 
 OFFERS = TrainerInputs("verifiers", ids=True)
 _LONGEST = 300.0
-"""The maximum number of seconds for a trace if scoring has no other limit. The value is arbitrary: a judge that hangs
-must not block its rollout forever."""
+"""The maximum number of seconds for a trace if scoring has no other limit. The value is arbitrary, but a limit is
+necessary so that a judge that hangs does not block its rollout forever."""
 _SHARE = 0.9
 """The fraction of ``timeout.scoring`` available for a trace. It must be less than 1, because verifiers gives a score of
 0 after the full timeout."""
@@ -200,8 +200,7 @@ def reward_of_weight_1(method: Signal) -> Signal:
 
 @final
 class Traces:
-    """A cache that scores each trace once, because verifiers requests the scores twice: for metrics, then for
-    rewards."""
+    """A cache that scores each trace once. verifiers requests scores twice: for metrics, then for rewards."""
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests

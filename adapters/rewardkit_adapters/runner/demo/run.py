@@ -27,7 +27,7 @@ def run_demo(
     size: str = "small",
     console: Console | None = None,
 ) -> int:
-    """Train the bundled project. Return 0 if the held-out total increased, and otherwise 1 or the run's exit code.
+    """Train the bundled project. Return 0 if the held-out total increased, or else 1 or the run's exit code.
 
     Args:
         steps: the number of GRPO steps, at least 1, or None for the number in the project's ``run.yaml``.
@@ -85,7 +85,7 @@ def _learning_rate(size: str) -> float:
 
 
 def _verdict(console: Console, output: Path) -> int:
-    """Print whether the reward increased. Return 0 if it did, and 1 otherwise."""
+    """Print whether the reward increased. Return 0 if it did, or 1 otherwise."""
     from rewardkit_adapters.runner.report import rose
 
     summary = json.loads((output / folder.SUMMARY).read_text(encoding="utf-8"))

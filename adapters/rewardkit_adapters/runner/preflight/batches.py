@@ -1,4 +1,4 @@
-"""Check the batch sizes: the resulting numbers of completions, prompts, steps, and epochs, and divisibility.
+"""Check that batch sizes are divisible, and compute the numbers of completions, prompts, steps, and epochs.
 
 With 8 completions per device, 2 processes, and 4 steps per generation, 64 completions are generated at once. With
 ``num_generations: 8``, they belong to 8 prompts.
@@ -258,7 +258,7 @@ class Shape:
 
 
 def shape_of(config: RunConfig) -> Shape | None:
-    """Return the model's shape if its config is on this machine, or None otherwise or for custom code."""
+    """Return the model's shape, or None if its config is not on this machine or needs custom code."""
     if config.model.name == TINY or config.model.trust_remote_code:
         return None
     import torch
@@ -341,7 +341,7 @@ def _characters(table: Table) -> Iterator[Finding]:
 
 
 def _tokenizer(config: RunConfig) -> Any:
-    """Return the model's tokenizer if it is on this machine, and otherwise None."""
+    """Return the model's tokenizer if it is on this machine, or None otherwise."""
     from tokenizers import Tokenizer
 
     name = config.model.tokenizer or config.model_name()

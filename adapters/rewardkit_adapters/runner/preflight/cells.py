@@ -30,8 +30,8 @@ _VALUE, _REASON = 80, 120
 """The maximum numbers of characters in a value and in the reason why it cannot be read. The limits are arbitrary and
 keep findings short."""
 _MOST_UNREADABLE = 0.01
-"""The share of unreadable distinct gold answers above which a run does not start. With so many unreadable gold answers,
-their format is wrong, rather than a few cells.
+"""The share of unreadable distinct gold answers above which a run does not start. If so many are unreadable, the
+problem is their format, not a few bad cells.
 
 The share of rows must also be above this limit, because a single row with the option "E" can be one of five distinct
 gold answers.
@@ -40,7 +40,7 @@ _SHOWN_GOLDS = 50
 """The maximum number of gold answers that are listed. It is higher than for other cells, because all of them must be
 fixed."""
 _SLOW = 1.0
-"""The time for reading one gold answer, in seconds, above which the gold answer is reported. The limit is arbitrary: in
+"""The time for reading one gold answer, in seconds, above which the gold answer is reported. The limit is arbitrary. In
 every process, the whole batch waits for each gold answer."""
 
 

@@ -169,7 +169,7 @@ _TRACKERS = {"tensorboard": ("tensorboard", "tensorboardX"), "wandb": ("wandb",)
 
 
 def packages(config: RunConfig) -> Iterator[Finding]:
-    """Find packages that the settings require but that are not installed."""
+    """Find packages that the settings require and that are not installed."""
     requirements = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
@@ -261,8 +261,8 @@ STOPPING = ("total", "finite", "bounded", "inputs_not_mutated", "time_linear", "
 _SHOWN = 5
 """The maximum number of broken laws that are listed. The limit is arbitrary and keeps reports readable."""
 _LONGEST = 300
-"""The maximum length of a line that reproduces a fault. The limit is arbitrary: `rewardkit check` also shows longer
-lines."""
+"""The maximum length of a line that reproduces a fault. The limit is arbitrary, because `rewardkit check` also shows
+longer lines."""
 
 
 def laws(
@@ -511,7 +511,7 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
 
 
 def _dtype(config: RunConfig, shape: Shape, gpu: bool) -> str:
-    """Return the dtype of the weights: the saved dtype if an adapter is trained on a GPU, and otherwise float32."""
+    """Return the dtype of the weights: the saved dtype if an adapter is trained on a GPU, or float32 otherwise."""
     if config.model.dtype != "auto":
         return config.model.dtype
     return shape.dtype if config.lora is not None and gpu and shape.dtype in _BYTES else "float32"
@@ -558,8 +558,8 @@ def _colocated(config: RunConfig) -> bool:
 
 
 _GOLD_SHARE = 0.3
-"""The maximum share of the time limit for the laws that scoring the gold answers may use first. The share is arbitrary:
-the laws find more faults, so they get most of the time."""
+"""The maximum share of the time limit for the laws that scoring the gold answers may use first. The share is arbitrary,
+but low because the laws find more faults and should get most of the time."""
 
 
 def preflight(

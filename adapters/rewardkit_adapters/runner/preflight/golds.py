@@ -41,7 +41,7 @@ FORMS = (
 expects."""
 
 _SAMPLE = 48
-"""The number of rows in the sample. The number is arbitrary: each row is scored in several formats, and a few rows are
+"""The number of rows in the sample. The number is arbitrary. Each row is scored in several formats, but a few rows are
 enough to reveal a wrong column."""
 _EXPENSIVE = 6
 """The number of rows in the sample if completions run in a sandbox. The number is arbitrary, but small because scoring
@@ -238,7 +238,7 @@ def _earned(scorer: Scorer, table: Table, form: Form, rows: list[int], conversat
 
 
 def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> _Earned:
-    """Return the totals, shape (n,), and the rows on which the reward has a bug. Rows without a total are NaN."""
+    """Return the totals, shape (n,), and the rows on which the reward has a bug. A missing total is NaN."""
     try:
         scores = scorer.score(table.batch(rows, completions), strict=False, on_unparsable_gold="fail")
     except RewardKitError:  # for example, an unreadable cell, which another check reports

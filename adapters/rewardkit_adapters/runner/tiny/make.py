@@ -52,7 +52,7 @@ ORDER_SCHEMA: dict[str, Any] = {
 
 Split = Literal["demonstrations", "training", "held-out"]
 HELD_OUT_SHARE = 0.1
-"""The share of orders that are held out. The share is arbitrary: both splits have enough orders."""
+"""The share of orders that are held out. The share is arbitrary, but leaves enough orders in both splits."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,8 @@ def _another_value(field: str, generator: random.Random) -> object:
 
 
 BATCH = 32
-"""The number of pairs per batch. The number is arbitrary: the model is so small that a batch takes milliseconds."""
+"""The number of pairs per batch. The number is arbitrary, because the model is so small that a batch takes
+milliseconds."""
 # The rate for the smallest model; wider models have lower rates (`Size.learning_rate_factor`).
 LEARNING_RATE = 3e-3
 # The share of steps with a rising rate. A tenth is usual: without it, Adam's first steps are too large.
@@ -235,11 +236,12 @@ def _pad(batch: Sequence[tuple[list[int], list[int]]], padding: int, device: tor
 # A prompt ends with a line break, as in the warm-up.
 CHAT_TEMPLATE = "{% for message in messages %}{{ message['content'].rstrip('\\n') }}\n{% endfor %}"
 MOST_THREADS = 2
-"""The maximum number of CPU threads. The limit is arbitrary: distributing such small operations over many threads takes
-longer."""
+"""The maximum number of CPU threads. The limit is arbitrary, but low because distributing such small operations over
+many threads takes longer."""
 VOCABULARY_FROM = 2_000
 """The minimum number of demonstrations for training the tokenizer, even if the warm-up is short. The number is
-arbitrary: with fewer demonstrations, some words in orders would be missing and become single bytes."""
+arbitrary, but with fewer demonstrations, some words in orders would be missing from the vocabulary and become single
+bytes."""
 
 
 def make_tiny(

@@ -32,7 +32,9 @@ class Size:
 
     @property
     def learning_rate_factor(self) -> float:
-        """The factor for the smallest model's learning rates. Wider models need smaller Adam steps."""
+        """The factor by which to multiply learning rates that suit the smallest model.
+
+        Wider models need smaller Adam steps."""
         return REFERENCE_HIDDEN / self.hidden
 
 
