@@ -277,7 +277,7 @@ class Attempt:
         return trainer, functions
 
     def _loading(self, model: str) -> AbstractContextManager[None]:
-        """Show that the trainer is loading a model, unless a download shows its own progress bars."""
+        """Show that the trainer is loading a model. A download shows its own progress bars, so there is no spinner."""
         from rewardkit_adapters.runner.progress import shown_phase
 
         if Path(model).exists():
