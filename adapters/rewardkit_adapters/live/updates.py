@@ -373,7 +373,7 @@ class Updates:
                 _LOG.warning("update %d: cannot write its answer: %s", answer.update, error)
 
     def _looked_at(self, evaluator: Evaluator, trainer: Trainer, request: Request, again: Answer | None) -> Look:
-        """Examine a request on the main process, without a trial if it was already applied before a resume."""
+        """Examine a request on the main process. If it was applied before the run was resumed, skip the trial."""
         try:
             to = None
             if request.kind == "rollback":

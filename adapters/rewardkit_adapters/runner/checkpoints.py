@@ -78,7 +78,8 @@ class Checkpoint:
                 yield f"{path.name} is truncated"
 
     def is_end(self, *, max_steps: int, epochs: float) -> bool:
-        """Return whether training for `max_steps` steps (or for `epochs` if `max_steps` is not positive) ends here."""
+        """Return whether this is the end of training for `max_steps` steps, or `epochs` if `max_steps` is not
+        positive."""
         state = self.state
         if max_steps > 0:
             return bool(state["global_step"] >= max_steps)

@@ -110,7 +110,7 @@ class Scored:
 
 
 class Result(NamedTuple):
-    """A `score` result.
+    """The result of `score`.
 
     Attributes:
         scored: the scores.

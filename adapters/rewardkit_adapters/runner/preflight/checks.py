@@ -255,7 +255,8 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
 
 
 ROWS = 3
-"""The number of rows on which the laws are tested. The number is arbitrary, but small because training waits."""
+"""The number of rows on which the laws are tested. The number is arbitrary, but small because training starts only
+after the tests."""
 STOPPING = ("total", "finite", "bounded", "inputs_not_mutated", "time_linear", "memory_bounded")
 """The laws that are essential for training. If one is broken, training may crash, hang, or learn from NaN."""
 _SHOWN = 5
