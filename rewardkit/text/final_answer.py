@@ -1,8 +1,8 @@
 r"""Find the final answer in a completion, for all rewards that read answers.
 
 ``number``, ``choice``, ``math_equal``, and ``exact`` look in the same places, and differ only in which answers they
-accept as equal. They read only the model's own words, which end where a made-up turn begins ("Question:", "Human:"). The
-answer comes from the first of these that occurs:
+accept as equal. They read only the model's own words, which end where a made-up turn begins ("Question:", "Human:").
+The answer comes from the first of these that occurs:
 
 1. `marked`: the ``<answer>`` tag, else the boxes, else the line after ``####``.
 2. `statements`: "The answer is 42", in many languages. The last statement counts.
