@@ -32,11 +32,11 @@ class Declarations:
 
     Attributes:
         is_correct: (text, row) -> whether a completion is correct. If this function is given, the search also tries
-            texts that contain the gold answer.
-        distractors: answers that are wrong for every example. `check_reward` raises an error if one of them may equal a
-            gold answer.
+            completions that contain the gold answer.
+        distractors: answers that are incorrect for every example. `check_reward` raises an error if one of them may
+            equal a gold answer.
         rankings: lists of completions for the first example, in which no completion is worse than the one before it.
-            ``(number, [...])`` is a list for another example.
+            ``(number, [...])`` is a list for the example with that number.
         invariant_to: the kinds of edits that must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         margin: the minimum amount by which each good completion must score above each bad one.
         other_rewards: other rewards that the trainer adds to this one. A reward that judges only part of the answer is
