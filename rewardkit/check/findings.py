@@ -208,7 +208,7 @@ class Law:
 
     @property
     def why(self) -> str:
-        """Why a training run needs the law, in one sentence."""
+        """The reason that a training run needs the law."""
         return " ".join(self.__doc__.split("\n\n")[0].split())
 
     @property

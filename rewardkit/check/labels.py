@@ -70,7 +70,7 @@ class Labeled:
 
 
 def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
-    """Read labeled completions. True means correct, and false means incorrect. Only the highest grade means correct.
+    """Read labeled completions. True means correct, and false incorrect. Of several grades, the highest is correct.
 
     Args:
         reward: the reward. Rows with equal values in the columns that it reads belong to one example.

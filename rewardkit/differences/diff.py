@@ -103,7 +103,7 @@ def diff(
             mappings with a ``completion``, a ``prompt``, and columns.
         columns: name in the reward -> column in the data, as in ``{"answer": "reference"}``.
         limit: the maximum number of rows to use, starting with the first.
-        without: components to exclude on both sides. ``"expensive"`` excludes judges, reward models and programs.
+        without: components to exclude on both sides. ``"expensive"`` excludes judges, reward models, and programs.
         regressions: a file of known exploits, written by ``rewardkit check --regressions``. Both rewards score the
             exploits.
         examples: the number of completions to show.

@@ -1,6 +1,7 @@
 """The differences between two rewards on the same completions, as numbers and a report.
 
-``compared(before, after, source).verdict`` is one sentence; ``.text()``, ``.markdown()`` and ``.html()`` show the rest.
+``compared(before, after, source).verdict`` is one sentence. ``.text()``, ``.markdown()``, and ``.html()`` show the
+rest.
 """
 
 from __future__ import annotations
@@ -174,7 +175,7 @@ class Example:
         totals, advantages: the values before and after, or None if there is no value.
         components: name -> values before and after, for components that differ on this completion.
         kind: the kind of change: ``"flip"``, ``"newly rewarded"``, ``"newly penalized"``, ``"no longer scored"``,
-            ``"newly scored"`` or ``"changed"``.
+            ``"newly scored"``, or ``"changed"``.
     """
 
     row: int
@@ -338,9 +339,7 @@ class Differences:
         return self.document.text()
 
     def markdown(self) -> str:
-        """Return the report for a pull request comment: at most 65,536 characters, with markup in completions
-        escaped.
-        """
+        """Return the report for a pull request comment: at most 65,536 characters, with completions escaped."""
         return self.document.markdown()
 
     def html(self) -> str:

@@ -119,7 +119,7 @@ def hand_over(job: Job, markdown: str, rewards: int) -> None:
     """Write the job summary and the outputs for the next steps.
 
     Args:
-        markdown: the review; "" if nothing changes.
+        markdown: the review, or "" if nothing changes.
         rewards: the number of compared rewards.
     """
     report = Path(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir()) / "rewardkit-review.md"

@@ -296,7 +296,7 @@ def _takes_completions(statement: ast.stmt) -> bool:
 
 
 def _is_composed(statement: ast.stmt) -> bool:
-    """Return whether a statement assigns the result of a call, an operation or a list to a variable."""
+    """Return whether a statement assigns a call, an operation, or a list to a variable."""
     value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
     return isinstance(value, (ast.Call, ast.BinOp, ast.List))
 
@@ -560,7 +560,7 @@ class Review:
         return Document("Changed rewards", [*blocks, *(Paragraph(note, "note") for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the review as JSON values; docs/review.md describes the format."""
+        """Return the review as JSON values. docs/review.md describes the format."""
         return {
             "schema": 1,
             "changed": len(self.changed),
@@ -661,7 +661,7 @@ class Sides:
         return outcomes if len(outcomes) == 2 else [*outcomes, []]
 
     def compared(self, before: InspectedReward, after: InspectedReward) -> Reviewed:
-        """Score all completions with both rewards, and return the review of the reward."""
+        """Score all completions with both versions of a reward, and return its review."""
         name = f"{self.file.now}:{after.name}"
         notes = tuple(entry.reason for entry in (after,) if entry.reason)
         data = [entry for entry in (self.sample, _data(before, after)) if entry is not None]

@@ -1,7 +1,7 @@
 """A trial: another reward scores the completions of a recorded run. Its scores can be read while it is running.
 
-``done_elsewhere([Trial("new.py:reward", place, "runs/x", folder)])`` keeps writing `TriedPart` objects to `folder`;
-``read_parts(folder, 0)`` reads those written so far.
+``done_elsewhere([Trial("new.py:reward", place, "runs/x", folder)])`` keeps writing `TriedPart` objects to `folder`.
+``read_parts(folder, 0)`` reads the objects written so far.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Distinguish the claims in a text from mere mentions: ``not 42``, ``42 is wrong`` and ``Is it 42?`` do not claim 42.
+r"""Distinguish the claims in a text from mere mentions: ``not 42``, ``42 is wrong``, and ``Is it 42?`` do not claim 42.
 
 A mention is a part of a text, from `start` to `end`: a number, or an answer option. It is a claim unless the words next
 to it deny it (``rather than 42``), doubt it (``it might be 42``), suppose it (``if it is 42``), or report it

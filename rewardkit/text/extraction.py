@@ -4,7 +4,7 @@ An extractor is a frozen, hashable, picklable callable: text -> ``str`` or None.
 distinct text and shares the result (``batch.view``). All extractors except `raw` read only the visible answer, never
 the thinking. They run in time linear in the length of the text, and never raise an exception.
 
-Thinking is a block ``<think>``, ``<thinking>``, ``<reasoning>`` or ``<thought>`` before the answer. For other marks,
+Thinking is a block ``<think>``, ``<thinking>``, ``<reasoning>``, or ``<thought>`` before the answer. For other marks,
 pass ``thinking=``: a tag, or a list of tags. A tag is a name (``"plan"``, ``"[PLAN]"``) or a pair of marks::
 
     rk.extract.tag("SOLUTION", thinking=[("<start_working_out>", "<end_working_out>")])
@@ -133,7 +133,7 @@ def fenced(language: str = "", *, thinking: Thoughts = None) -> Extractor:
 
 
 def whole(*, thinking: Thoughts = None) -> Extractor:
-    """Return the visible text, without surrounding white space."""
+    """Return the visible text, without surrounding whitespace."""
     return Whole(thinking=Thinking.of(thinking))
 
 

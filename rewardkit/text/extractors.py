@@ -21,7 +21,7 @@ from rewardkit.text.visibility import own_turn, spoken_text
 
 
 class Extractor(ABC):
-    """A function that finds a part of a completion; call it with a text.
+    """A function that finds a part of a completion. Call it with a text.
 
     An extractor searches the result of its `source`. All extractors in a batch share these results, so that the visible
     text is computed once per completion, and a document is parsed once for all its fields.

@@ -537,7 +537,7 @@ def _english(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 
 
 _SKIP = re.compile(r"(?:(?<=\n)\s{0,6}|[ \t]{0,4}\n\s{0,6})(?:(?:[-*•>]|1[.)])[ \t]{1,4}|`{3}\w{0,10}\n)?|[ \t]{0,4}")
-"""Whitespace before an answer. Below a heading, it includes a list or quotation mark, which is not a minus."""
+"""Whitespace before an answer. Below a heading, it includes a list or quotation mark, which is not a minus sign."""
 
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 # A formula, bold text or code is read as a whole: the period in "$3.\overline{3}$" does not end a sentence.
@@ -813,7 +813,7 @@ def _is_lead(piece: str, end: int) -> bool:
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t✅✓✔☑\ufe0f"
 _POINTERS = " \n\r\t✅✓✔☑➡👉🟢🎯⭐📌💡🔹→⇒∴•\ufe0f"
 PAIRS = dict(zip("\"'`*$_\u201c\u2018\u00ab\u300c", "\"'`*$_\u201d\u2019\u00bb\u300d", strict=True))
-"""Quotation marks and marks for emphasis, code and math, each with its closing mark."""
+"""Quotation marks and marks for emphasis, code, and math, each with its closing mark."""
 
 # HTML elements that only format text: "<b>42</b>".
 _ELEMENT = re.compile(r"<(b|strong|i|em|u|mark|code|span)\b[^<>]*>([^<>]*)</\1>", re.IGNORECASE)

@@ -2,7 +2,7 @@ r"""Read a number from text: ``NumberText(thousands=True).read("$12{,}000$") == 
 
 The text must be one number in ASCII decimal or scientific notation, with any markup that does not change its value
 (``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``(42)``, ``42.``) and with or without a currency (``$42``, ``42 €``).
-``3½``, ``3/5``, ``\frac{3}{5}`` and ``42 million`` are also numbers, but ``84/2`` is not, because it still has to be
+``3½``, ``3/5``, ``\frac{3}{5}``, and ``42 million`` are also numbers, but ``84/2`` is not, because it still has to be
 divided. A percent sign and other units must be allowed explicitly. ``(1,000)`` is read as a pair, never as a thousand.
 """
 

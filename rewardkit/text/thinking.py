@@ -144,7 +144,7 @@ class Thinking:
         return "" if inside else text[:stop]
 
     def marks(self, text: str) -> Iterator[tuple[int, str]]:
-        """Yield all marks in `text`, from right to left, as (position, mark); the rightmost one usually decides."""
+        """Yield all marks in `text`, from right to left, as (position, mark). The rightmost mark usually decides."""
         first, any_mark, end = self._first, self._any_mark, len(text)
         for _ in range(_FEW if first else 0):
             end = text.rfind(first, 0, end)

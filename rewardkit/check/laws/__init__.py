@@ -1,6 +1,6 @@
 """The laws: small named objects, each with the reason that a training run needs it.
 
-``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two laws; ``laws.ALL`` holds all
+``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two laws. ``laws.ALL`` contains all
 laws in the order in which they run, including the exploit laws. Each family of laws is a module in this package, which
 is imported when one of its laws is first used.
 """

@@ -192,7 +192,8 @@ def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
     applies=needs_paid_calls,
 )
 def idle_policy_earns_nothing(subject: RewardUnderTest) -> Iterator[Variant | Finding | None]:
-    """If the policy scores without doing anything, it learns to do nothing, or the same thing for every prompt.
+    """If the policy gets a high score without doing anything, it learns to do nothing, or to do the same thing for
+    every prompt.
 
     "Done.", an apology, and a call to each tool with minimal arguments must score lower than a correct completion that
     acts. List the examples for which doing nothing is correct in ``noop_examples=``.
@@ -342,7 +343,8 @@ def turn_shares_sum(subject: RewardUnderTest, right: Judged) -> Iterator[Finding
     per=judged_actions,
 )
 def parallel_order_indifferent(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """The calls in a turn have no order (a trainer runs synchronous tools first), so a score for their order is noise.
+    """The calls in a turn have no order (a trainer runs synchronous tools first), so a score that depends on their
+    order is noise.
 
     The calls in a turn are permuted together with their results, which must not change the score. One turn is split
     into several turns, which must not raise the score.

@@ -90,20 +90,20 @@ class Variant:
 
 
 def needs_good(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if no right completions were given."""
+    """Raise `Skip` if no correct completions were given."""
     if not any(example.good for example in subject.examples):
         raise Skip(NO_GOOD)
 
 
 def needs_good_alone(subject: RewardUnderTest) -> None:
-    """Raise `Skip` if no right completions were given, or if the reward compares completions with each other."""
+    """Raise `Skip` if no correct completions were given, or if the reward compares completions with each other."""
     needs_good(subject)
     if subject.scope != "sample":
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
 
 
 def given_rights(subject: RewardUnderTest) -> list[Trial]:
-    """Return the given right completions of all examples."""
+    """Return the given correct completions of all examples."""
     return [Trial(good, number) for number, example in enumerate(subject.examples) for good in example.good]
 
 

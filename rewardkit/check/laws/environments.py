@@ -186,7 +186,8 @@ def _scored(subject: RewardUnderTest, example: int, messages: Any, environment: 
     applies=_needs_environment,
 )
 def outage_is_failed(subject: RewardUnderTest) -> Iterator[Finding]:
-    """An environment that does not respond is not evidence about the policy, so the row must have no signal.
+    """An environment that does not respond is not evidence about the policy, so the row must not give a learning
+    signal.
 
     A tool or ``reset`` raises a ConnectionError. The row must then fail and have no score.
     """

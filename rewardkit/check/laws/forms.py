@@ -130,7 +130,8 @@ _SOME = 0.05
     every=True,
 )
 def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Models format correct answers in many ways. If one of these formats does not score, the policy learns a quirk.
+    """Models format correct answers in many ways. If one of these formats does not score, the policy learns an
+    arbitrary format.
 
     Correct completions are tried with line breaks in the thinking and around the answer, on one line, with Windows line
     endings, after an opening tag in the prompt, and with the answer without the gold answer's comma or unit.
@@ -146,7 +147,7 @@ def right_however_written(subject: RewardUnderTest) -> Iterator[Finding]:
 
 
 def _paid_less(subject: RewardUnderTest, right: Judged, variant: FormatVariant) -> Finding | None:
-    """Return a finding if a right completion loses its score because of its format."""
+    """Return a finding if a correct completion loses its score because of its format."""
     trial = right.trial(variant.text)
     score = subject.see([trial])[0]
     nothing = _wrong_answer_score(subject, right)
@@ -167,7 +168,7 @@ def _dot_advice(subject: RewardUnderTest) -> str:
 
 
 def _wrong_answer_score(subject: RewardUnderTest, right: Judged) -> float:
-    """Return the highest score of a wrong answer, or the lowest score if the reward does not judge answers."""
+    """Return the highest score of an incorrect answer, or the lowest score if the reward does not judge answers."""
     wrong = [score.value for _, score in right.honest if score.scored and not right.paid(score)]
     return (max(wrong) if right.judges and wrong else _lowest(subject, right.example)) + EQUAL
 

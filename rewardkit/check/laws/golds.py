@@ -192,13 +192,13 @@ def _better_misspelled(subject: RewardUnderTest, right: Judged) -> Trial | None:
 
 
 def _holds(text: str, right: Judged) -> bool:
-    """Return whether `text` may be a right answer."""
+    """Return whether `text` may be a correct answer."""
     gold = right.anatomy.gold.lower()
     return not gold or gold in text.lower() or (as_number(gold) is not None and as_number(text) == as_number(gold))
 
 
 def _needs_both(subject: RewardUnderTest) -> None:
-    """Raise `Skip` unless right and wrong completions were given."""
+    """Raise `Skip` unless correct and incorrect completions were given."""
     needs_good(subject)
     if not any(example.bad for example in subject.examples):
         raise Skip("no incorrect completions: pass bad=[...]")
@@ -213,7 +213,9 @@ def _needs_both(subject: RewardUnderTest) -> None:
     names_line=True,
 )
 def separates_good_from_bad(subject: RewardUnderTest) -> Iterator[Finding | None]:
-    """A policy learns from the order of scores in a group, so correct completions must score above incorrect ones."""
+    """A policy learns only from the order of scores within a group, so correct completions must score above
+    incorrect ones.
+    """
     margin = subject.declarations.margin
     for number, example in enumerate(subject.examples):
         rights = [Trial(good, number) for good in example.good]

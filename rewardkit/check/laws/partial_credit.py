@@ -448,7 +448,8 @@ def errors_on_both_sides(subject: RewardUnderTest, right: Judged) -> Iterator[Va
     per=judged,
 )
 def expressions_are_exact(subject: RewardUnderTest, right: Judged) -> Iterator[Variant]:
-    """If 23.5 or the bare target counts as an expression for 23 in a countdown task, the policy need not calculate.
+    """If 23.5 or the bare target counts as an expression for 23 in a countdown task, the policy does not need to
+    calculate anything.
 
     The numbers in a correct expression are combined into values near the target. They are also combined into fractions,
     with the whole number below or above the fraction as the target.

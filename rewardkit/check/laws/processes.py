@@ -194,7 +194,9 @@ _LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer
 
 @law(advice="Copy a list before you sort, pop or change it: sorted(values), list(values)", every=True)
 def inputs_not_mutated(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Trainers pass the same lists to all reward functions. A function that changes them corrupts the others' input."""
+    """Trainers pass the same lists to all reward functions. A function that sorts or pops them corrupts the other
+    functions' input.
+    """
     # Arbitrary limits: a few rows show whether an argument is changed.
     trials = (given(subject) or [trial for trial, _ in score_sweep(subject)[:4]])[:16]
     for leaf, _ in subject.bindings:
@@ -286,7 +288,7 @@ def _ignoring(call: Callable[[], Any]) -> None:
 
 @law(advice="Define the function at the top level of a module, without lambdas and open files")
 def picklable(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Trainers that score in other processes pickle the reward to send it to them."""
+    """Trainers that score in other processes pickle the reward to send it to those processes."""
     nested = [leaf.name for leaf, binding in subject.bindings if _is_local(binding.original)]
     if nested:
         raise Skip(f"{', '.join(nested)} is defined inside a function, so other processes cannot import it")

@@ -52,7 +52,7 @@ def _documentation(subject: RewardUnderTest) -> str:
 def within_documented_range(subject: RewardUnderTest) -> Iterator[Finding]:
     """A score outside the range in the docstring outweighs all scores that it is added to.
 
-    If the docstring states "in [0, 1]", "from -1 to 1" or "share of ...", completions with repeated parts and with
+    If the docstring states "in [0, 1]", "from -1 to 1", or "share of ...", completions with repeated parts and with
     other numbers are tried. The range counts if the given completions stay within it and correct ones reach its upper
     half.
     """

@@ -37,7 +37,8 @@ _SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
     turn=Turn.EARLY,
 )
 def right_for_every_gold(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | Finding | None]:
-    """If the reward misreads a gold answer (0 as missing, for example), the row teaches nothing, or the opposite.
+    """If the reward misreads a gold answer (for example, 0 as missing), the row teaches the policy nothing, or the
+    opposite of the task.
 
     The gold answer is replaced in the column and in a correct completion with other values of the same kind as in the
     examples. If such a completion scores high, incorrect answers must score lower.
@@ -85,7 +86,8 @@ def _is_marked_apart(right: Judged, gold: Gold) -> bool:
     per=judged,
 )
 def covers_all_branches(subject: RewardUnderTest, right: Judged) -> Iterator[Variant | None]:
-    """If no example reaches a branch of the code, the branch may reward every answer, which appears only in training.
+    """If no example reaches a branch of the reward's code, the branch may reward every answer, and this fault appears
+    only during training.
 
     Incorrect completions are tried with each value with which the code compares a column, as in
     ``if level == "easy": ...``.
@@ -333,7 +335,8 @@ def _is_no_text(anatomy: ParsedCompletion) -> bool:
 
 @law(advice="Read the column that the completion is compared with")
 def reads_what_it_asks_for(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A function that never reads a column from its parameters bases the score on something else, perhaps a constant.
+    """A function that has a column as a parameter but never reads it bases its score on something else, perhaps a
+    constant.
 
     The law looks for the argument in the function's code. It does not apply to one of several rewards, because such
     rewards may share arguments.

@@ -59,7 +59,8 @@ def _score_findings(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
 
 @law(advice="Catch this case in the reward and return the lowest score for it", fast=True, every=True)
 def total(subject: RewardUnderTest) -> Iterator[Finding]:
-    """A policy may write anything. If the reward raises an exception, the run stops, or the policy learns to cause it.
+    """During training, a policy may write any text. If the reward raises an exception, the run stops, or the policy
+    learns to cause exceptions.
 
     Every completion must get a score: an empty completion, half a tag, any Unicode, and messages of every shape in the
     data.
@@ -88,7 +89,7 @@ def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
 
 @law(advice="Guard the division or logarithm so that every score is a finite number", fast=True, every=True)
 def finite(subject: RewardUnderTest) -> Iterator[Finding]:
-    """One NaN or infinite score makes all advantages in its group NaN, and then the model's weights."""
+    """One NaN or infinite score makes all advantages in its group NaN, which then makes the model's weights NaN."""
     yield from _score_findings(subject, "not finite")
 
 

@@ -37,7 +37,7 @@ class Mutant:
         before: the code before the change.
         after: the code after the change.
         source: the source of the whole mutated module.
-        path: the path of the module, or "" if there is none.
+        path: the module's path, or "" if there is none.
     """
 
     operator: str
@@ -80,7 +80,7 @@ def mutants(
     """Return the mutants of a reward: copies of its source, each with one ordinary bug.
 
     Args:
-        reward: the source of a module, or a function, whose source is read from its file.
+        reward: a module's source, or a function, whose source is read from its file.
         of: the name of the function or variable to mutate, together with the code that it uses. By default, the given
             function is mutated, or the whole module except imports, tests, and examples.
         operators: the kinds of bugs. The default is all kinds for reward functions. See

@@ -159,7 +159,7 @@ def _labeled(subject: RewardUnderTest) -> list[tuple[Trial, bool]]:
 def _parts(
     subject: RewardUnderTest, pool: Sequence[Trial], given_trials: Sequence[Trial]
 ) -> Iterator[list[TrialResult]]:
-    """Yield the scores of the pool in parts, then of the given completions in one batch, then of the reversed batch."""
+    """Yield the pool's scores in parts, then the given completions' scores in one batch, then in the reversed batch."""
     for start in range(0, len(pool), _ROWS):
         yield subject.see(pool[start : start + _ROWS])
     yield _in_one_batch(subject, given_trials)
@@ -233,8 +233,8 @@ class _Scored:
         subject: the original.
         pool: completions scored one by one, the given ones first, then other labeled ones, then the rest.
         own: the given completions, scored in one batch and again in reverse order.
-        labels: whether each labeled completion is right.
-        before, after: the scores, by original and mutant, of the pool, of the batch, and of the reversed batch.
+        labels: whether each labeled completion is correct.
+        before, after: the original's and the mutant's scores for the pool, the batch, and the reversed batch.
     """
 
     subject: RewardUnderTest
@@ -259,7 +259,7 @@ class _Scored:
         return any(self._tells(view) for view in views)
 
     def _tells(self, rows: Sequence[int]) -> bool:
-        """Return whether a row can no longer be scored, or a correct row no longer beats its example's incorrect rows."""
+        """Return whether a row no longer scores, or a correct row no longer beats its example's incorrect rows."""
         if any(self.before[row].scored and not self.after[row].scored for row in rows):
             return True
         for number in range(len(self.subject.examples)):

@@ -50,8 +50,8 @@ def calibrate(
     ::
 
         found = calibrate(reward, "labeled.jsonl", label="is_correct")
-        print(found)               # AUC; right, tied and wrong pairs; thresholds; misjudged completions
-        found.total.within.wrong   # pairs of one prompt in which the worse completion scores higher
+        print(found)               # AUC; right, tied, and wrong pairs; thresholds; misjudged completions
+        found.total.within.wrong   # pairs for one prompt in which the worse completion scores higher
         found.plot("reliability.png")
 
     Args:
@@ -116,7 +116,7 @@ def estimate_signal(
     group_by: str | Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Signal:
-    """Estimate the learning signal of a reward from samples of the model that you will train.
+    """Estimate a reward's learning signal from samples of the model that you will train.
 
     ::
 
@@ -136,7 +136,7 @@ def estimate_signal(
         completions_per_step: the number of completions scored per step, over all processes. Needs `steps`.
         price_per_call: the price of one call to an expensive component, in any currency, or a mapping from components
             to prices.
-        completion: the column with the completions, which are texts or lists of messages.
+        completion: the column with the completions, which are strings or lists of messages.
         prompt: the column with the prompts.
         group_by: the columns that identify a group. The default is the prompt and the columns that `reward` names.
         progress: the training progress. The default is the first step, which fits samples from the untrained model.

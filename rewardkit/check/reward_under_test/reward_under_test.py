@@ -295,7 +295,7 @@ class RewardUnderTest:
 
     @cached_property
     def scope(self) -> str:
-        """The declared rows that the reward needs to score one completion: ``"sample"``, ``"group"``, or ``"batch"``."""
+        """The declared scope of the rows needed to score a completion: ``"sample"``, ``"group"``, or ``"batch"``."""
         scopes = {binding.scope for _, binding in self.bindings if not binding.foreign} | {_deepest_scope(self.reward)}
         return next((scope for scope in ("batch", "group") if scope in scopes), "sample")
 

@@ -1,5 +1,4 @@
-"""Execution: run the laws one by one in a forked child. If the child is lost, report a finding and start a new
-child."""
+"""Execution: run the laws one by one in a forked child. If the child is lost, report a finding and start another."""
 
 from __future__ import annotations
 

@@ -107,8 +107,7 @@ def _other_articles(anatomy: ParsedCompletion) -> Iterator[FormatVariant]:
 
 
 def _reads_numbers(subject: RewardUnderTest) -> bool:
-    """Return whether the reward's code reads numbers: it calls, for example, ``float``, or has a pattern with
-    digits."""
+    """Return whether the reward's code reads numbers: it calls ``float``, for example, or has a pattern with digits."""
     mined = subject.mined
     return bool(mined.names & _NUMERIC) or any(
         "\\d" in text or "0-9" in text for text in (*mined.patterns, *mined.texts)

@@ -54,8 +54,7 @@ def in_messages(subject: RewardUnderTest, right: Judged) -> Judged:
 
 
 def reads_state(subject: RewardUnderTest) -> bool:
-    """Return whether the reward reads the environment and thus judges its state, regardless of the completion's
-    text."""
+    """Return whether the reward reads the environment, and thus judges its state regardless of the text."""
     return any(binding.reads(ENVIRONMENT) for _, binding in subject.bindings)
 
 
@@ -141,8 +140,7 @@ def _other_tool(call: Made) -> Made:
 
 
 def further_calls(subject: RewardUnderTest, again: Sequence[Made]) -> Iterator[list[Made]]:
-    """Yield calls that do nothing for the task: the last call again, an unknown tool, or tools with minimal
-    arguments."""
+    """Yield calls that do nothing for the task: the last call again, an unknown tool, and minimal arguments."""
     if again:
         yield list(again)
     yield [UNKNOWN_TOOL]

@@ -15,7 +15,7 @@ from rewardkit.batch.trajectory import ToolCall, Trajectory
 
 Messages = list[dict[str, Any]]
 Made = tuple[str, Mapping[str, Any]]
-"""A call to make: the name of the tool and its arguments."""
+"""A call to make: the tool's name and its arguments."""
 
 UNKNOWN_TOOL: Made = ("no_such_tool", {})
 

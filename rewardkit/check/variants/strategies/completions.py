@@ -125,8 +125,7 @@ def forms_for(view: Any, known_marks: Sequence[str] = ()) -> list[Form]:
 
 
 def guessed(text: str) -> Form:
-    """Return the form that a text in a reward's code suggests. A tag marks its body. Another text marks the text
-    after it."""
+    """Return the form that a text in a reward's code suggests. A tag marks its body, and other texts mark the rest."""
     if text.startswith("<") and text.endswith(">"):
         return Form(text, f"</{text[1:]}", text)
     return Form(text if text.endswith((" ", "\n")) else f"{text} ", "", text)
@@ -421,7 +420,7 @@ def completions(
     """Draw completions that fit or almost fit a reward's tags, schema, patterns, fences, extractors, and columns.
 
     Args:
-        reward: a reward, or a trainer's reward function, whose code is searched for tags, marks and patterns.
+        reward: a reward, or a trainer's reward function, whose code is searched for tags, marks, and patterns.
         examples: data rows, ``{"prompt": ..., <columns>}``, with the correct answers. Without rows, answers have only
             the required kind: a number, an option, or a list.
         good: correct completions, as in ``check_reward``.

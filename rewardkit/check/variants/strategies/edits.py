@@ -28,14 +28,14 @@ def edited(messages: Iterable[Mapping[str, Any]], *edits: Edit) -> SearchStrateg
 
     Args:
         messages: a completion, with calls in the format of TRL or OpenAI.
-        edits: some of ``"further calls"``: 1 to 20 calls before the last turn, repeated or of a tool that does not
+        edits: some of ``"further calls"``: 1 to 20 calls before the last turn, repeated or to a tool that does not
             exist; ``"idle turns"``: turns without content, before and after the answer; ``"parallel order"``: the calls
-            of each turn permuted with their results; ``"arguments"``: arguments as a mapping or as JSON text, with
-            keys in another order; ``"ids"``: ids on all calls and results, or on none; ``"prefix"``: the completion cut
-            after one of the messages. By default, all of these.
+            in each turn, permuted together with their results; ``"arguments"``: arguments as a mapping or as JSON text,
+            with keys in another order; ``"ids"``: ids on all calls and results, or on none; ``"prefix"``: the
+            completion cut after one of the messages. By default, all of these.
 
     Raises:
-        RewardDefinitionError: an unknown edit.
+        RewardDefinitionError: an edit is unknown.
     """
     for edit in edits:
         if edit not in get_args(Edit):
@@ -177,8 +177,7 @@ def _with_calls(messages: Messages, change: Callable[[dict[str, Any]], dict[str,
 
 
 def _parts(messages: Messages) -> list[Messages]:
-    """Return the messages before the first assistant message, and each assistant message with its following
-    messages."""
+    """Return the messages before the first assistant message, and each assistant message with the messages after it."""
     parts: list[Messages] = [[]]
     for message in messages:
         if is_assistant(message):
@@ -222,8 +221,7 @@ def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") 
 
 
 def edit_distance(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return the Levenshtein distance: the minimum number of insertions, deletions, and replacements (Levenshtein
-    1966).
+    """Return the Levenshtein distance: the fewest insertions, deletions, and replacements (Levenshtein 1966).
 
     ``edit_distance("kitten", "sitting")`` is 3. The time is proportional to the product of both lengths.
     """

@@ -21,7 +21,7 @@ _ENCODABLE: SearchStrategy[str] = st.characters(exclude_categories=["Cs"])
 
 
 def numbers() -> SearchStrategy[str]:
-    """Draw plain numbers, such as ``42``, ``-3`` and ``0.25``."""
+    """Draw plain numbers, such as ``42``, ``-3``, and ``0.25``."""
     integers = st.integers(-(10**6), 10**6).map(str)
     return st.one_of(integers, st.decimals(-1000, 1000, places=2).map(lambda number: format(number, "f")))
 
@@ -58,7 +58,7 @@ def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchSt
         max_size: the maximum length, in characters.
         pieces: more texts to combine, such as marks that a reward looks for.
 
-    ``wild_texts()`` draws ``""``, ``"<answer>"``, ``"\\\\boxed{" * 700``, ``"\\ud800"`` and the like. A reward must
+    ``wild_texts()`` draws ``""``, ``"<answer>"``, ``"\\\\boxed{" * 700``, ``"\\ud800"``, and the like. A reward must
     handle lone surrogates, although UTF-8 files cannot contain them.
     """
     valid_pieces = [piece for piece in dict.fromkeys(pieces) if 0 < len(piece) <= max_size]
@@ -78,7 +78,7 @@ def wrong_answers(
 ) -> SearchStrategy[str]:
     """Draw answers that are certainly not `gold`. Answers that a model may plausibly give come first.
 
-    ``wrong_answers("42")`` draws ``86``, ``-42``, ``420``, ``nan``, ``""`` and the like. See
+    ``wrong_answers("42")`` draws ``86``, ``-42``, ``420``, ``nan``, ``""``, and the like. See
     ``rewardkit.check.variants.wrong_answers``.
 
     Args:
