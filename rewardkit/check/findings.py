@@ -236,7 +236,7 @@ class Finding:
         matters: why a training run needs the law.
         note: the notes that the reward returned with the score.
         family: the exploit's family: ``"empty"``, ``"hedge"``, ...
-        source: the publication or place where the exploit was seen before, such as a paper.
+        source: an earlier report of the exploit, such as a paper.
         trace: the traceback if the reward raised an exception.
         line: the source line at which the reward decides the score (see `deciding_line`), or "" if unknown.
         of: the component's name if it was checked separately, or "" for the reward as a whole.
