@@ -158,7 +158,7 @@ def _import_location(reward: Any) -> tuple[str, str] | None:
 
 
 def _is_users(name: str, module: Any) -> bool:
-    """Return whether a module may be the user's, and can be imported by name."""
+    """Return whether a module may belong to the user and can be imported by name."""
     if name == "__main__" or name.partition(".")[0] in ("rewardkit", "builtins") or name.startswith("rewardkit_"):
         return False
     file = getattr(module, "__file__", None)

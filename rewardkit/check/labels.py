@@ -79,7 +79,7 @@ def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
         label: the column with the labels. Without it, the rows are examples without correct or incorrect completions.
 
     Raises:
-        DataError: the file cannot be read; the message names the line.
+        DataError: the file cannot be read. The message names the line.
     """
     records = _read(path)
     has_labels = any(label in record for record in records.records)
@@ -111,7 +111,7 @@ def listed_examples(path: str | Path) -> dict[str, Any]:
     """Read `check_reward` options from a file with one example per row, each with ``good`` and ``bad`` completions.
 
     Raises:
-        DataError: the file cannot be read; the message names the line.
+        DataError: the file cannot be read. The message names the line.
     """
     rows = []
     for record in _read(path).records:

@@ -28,7 +28,7 @@ class Gradients:
     """The advantages of n completions under two rewards, as GRPO computes them within each group.
 
     Attributes:
-        groups: (n,) the group of each completion, from 0.
+        groups: (n,) the group of each completion, numbered from 0.
         before, after: (n,) advantages: the total minus the group mean, divided by the group's standard deviation +
             1e-4.
         sizes: (groups,) the number of completions in each group.
@@ -41,7 +41,7 @@ class Gradients:
         silenced, voiced: the number of groups that become silent, and the number that are no longer silent.
         rank_correlation: Spearman's correlation between old and new totals within groups, averaged over the groups that
             give a signal before and after, or None if there are no such groups.
-        largest_change: the largest change of an advantage.
+        largest_change: the largest change in an advantage.
     """
 
     groups: Numbers = field(repr=False)

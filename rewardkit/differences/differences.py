@@ -49,14 +49,14 @@ State = Literal["same", "changed", "renamed", "added", "removed"]
 
 @dataclass(frozen=True)
 class ComponentChange:
-    """The change of one component, or of the total, from one reward to another.
+    """The change in one component, or in the total, from one reward to another.
 
     Attributes:
         before, after: the component's name in each reward, or None if the reward lacks it. The total is ``"total"``.
         state: the kind of change. ``"renamed"`` means that the names differ but the scores are the same.
         means: the mean score before and after, or None if nothing was scored.
         changed: the number of completions that are scored differently.
-        largest_change: the largest change of a score.
+        largest_change: the largest change in a score.
         outcomes: outcome -> the number of completions with that outcome before and after, if they differ.
     """
 

@@ -97,7 +97,7 @@ class Job:
         commit of the target branch.
 
         Raises:
-            ConfigError: the event names no commit to compare with.
+            ConfigError: the event does not specify a commit to compare with.
             DataError: the commit cannot be fetched.
         """
         parents = [

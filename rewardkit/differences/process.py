@@ -21,7 +21,7 @@ from rewardkit.scoring.sources import Saved, saved
 from rewardkit.workers.worker import Call, Launch, run_in_process
 
 _POLL = 0.2
-"""The number of seconds between two checks for cancellation. Arbitrary: short for a user, long for a computer."""
+"""The number of seconds between two checks for cancellation. Arbitrary: a user does not notice this delay."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Job:
     """A task that scores completions with one reward.
 
     Attributes:
-        name: the name of the reward, as the user wrote it.
+        name: the reward's name, as the user wrote it.
     """
 
     name: str

@@ -164,7 +164,7 @@ _EXAMPLES_OF = ("examples", "good", "bad")
 
 
 def _of_sample(reward: Any, sample: Data | None) -> dict[str, Any]:
-    """Return the first prompts of a sample as examples. Each has its best completion as right, its worst as wrong."""
+    """Return a sample's first prompts as examples, with the best completion of each as good and the worst as bad."""
     from rewardkit.scoring.samples import Records
     from rewardkit.tree.conversion import tree_of
     from rewardkit.tree.evaluation.scorer import Scorer

@@ -33,7 +33,7 @@ class NotReproducible:
 
     Attributes:
         changed: the number of the `tried` completions whose total changed.
-        largest: the largest change of a total.
+        largest: the largest change in a total.
     """
 
     changed: int
@@ -52,7 +52,7 @@ class Side:
         codes: name -> (n,) positions in ``list(rk.Outcome)``.
         errors: row -> why the row could not be scored.
         structures: component -> a fingerprint that does not depend on the component's name.
-        left_out: the names to exclude that the reward has.
+        left_out: those of the names to exclude that occur in the reward.
         omitted: the components that were excluded.
         columns: the data columns that the reward reads.
         scheduled: whether the reward has schedules, for which the end values are used.

@@ -69,7 +69,7 @@ _MARKED = re.compile(r"\\(?:boxed|fbox)(?!\s?\{\s*\})|####|<(?:final_)?answer\s?
 
 _MOST_TURNS = 20
 """The maximum number of turn beginnings to examine. A text with more is cut at the next one. The number is
-arbitrary, but the text before each beginning is searched, and the time must stay linear."""
+arbitrary, but a limit keeps the time linear, because the text before each beginning is searched."""
 
 _COLON = (":", "\uff1a")
 
@@ -493,8 +493,8 @@ class Statement(NamedTuple):
 
 
 _MOST_PLACES = 40
-"""The maximum number of occurrences of a word to examine, from the end. The number is arbitrary, but the time must
-stay linear. Only the last claimed statement counts, and it is among the last occurrences."""
+"""The maximum number of occurrences of a word to examine, from the end. The number is arbitrary, but a limit keeps
+the time linear. Only the last claimed statement counts, and it is among the last occurrences."""
 
 
 def from_the_end(lowered: str, word: str) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Visible text: ``has_visible_character("\\u200b")`` is False, ``unmasked("\\uff2eO")`` is ``"no"``.
+"""Visible text: ``has_visible_character("\\u200b")`` is False, and ``unmasked("\\uff2eO")`` is ``"no"``.
 
 A policy that is rewarded for text in a tag will learn to write invisible characters, and a policy that is penalized for
 a word will learn to write characters that only look like the word's letters.

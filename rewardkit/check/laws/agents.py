@@ -1,4 +1,4 @@
-"""Laws of agents: only the effect of calls and turns counts, however the calls are written."""
+"""Laws of agents: only the effect of calls and turns counts, regardless of how the calls are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine of laws: the `law` decorator, and the code that tries variants of completions.
+"""The engine for laws: the `law` decorator, and the code that tries variants of completions.
 
 A law is a decorated generator, for example::
 

@@ -121,7 +121,7 @@ MEGABYTES = 256
 """The maximum memory for one completion. Arbitrary: `rk.code_tests` by default allows the same amount for a whole
 program."""
 _GLANCE = (24, 64, 1_000, 4_000, 16_000)
-"""The sizes tried first: a family of texts that takes no time at these sizes is skipped. The small sizes show
+"""The sizes to try first. A family of texts that takes no time at these sizes is skipped. The small sizes show
 exponential growth, the large ones quadratic growth."""
 # Small steps up to 28 find exponential growth before it hangs; then two to four times as much each time.
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
@@ -189,7 +189,7 @@ def _least_time(subject: RewardUnderTest, text: str, seconds: float) -> float:
 
 
 def took_long(subject: RewardUnderTest) -> Iterator[Finding]:
-    """Yield a finding if a completion from another law took long but shorter versions of it took far less time."""
+    """Yield a finding if a completion from another law took a long time but shorter versions took far less."""
     if subject.slow is None:
         return
     slow, seconds = subject.slow
@@ -236,7 +236,7 @@ def _exponent(times: list[tuple[int, float]]) -> float:
 
 
 def _projected(times: list[tuple[int, float]], size: int, more: float = 0.0) -> float:
-    """Return the seconds that a text of `size` characters would take, with `more` added to the exponent."""
+    """Return the number of seconds that a text of `size` characters would take, with `more` added to the exponent."""
     # Arbitrary limit: a higher exponent means that the time explodes, and the power would overflow.
     exponent = max(1.0, min(_exponent(times) + more, 12.0))
     return float(times[-1][1] * (size / times[-1][0]) ** exponent)

@@ -125,7 +125,8 @@ def _without(pieces: Sequence[str], indices: Sequence[int]) -> list[str]:
     per=judged,
 )
 def one_best_length(subject: RewardUnderTest, right: Judged) -> Iterator[Finding | None]:
-    """If the score falls with the length and then rises again, the policy learns to write ever longer completions.
+    """If the score falls with the length and then rises again, the policy learns to write longer and longer
+    completions.
 
     Words are added to a correct completion. Its score may rise and then fall, but it must not fall and then rise.
     """

@@ -145,7 +145,7 @@ def noticed(
 
 
 def _labeled(subject: RewardUnderTest) -> list[tuple[Trial, bool]]:
-    """Return certainly correct or incorrect completions: given ones, reformatted correct ones, and wrong answers."""
+    """Return certainly correct or incorrect completions: given or reformatted completions, and incorrect answers."""
     labeled = [(trial, _is_good(subject, trial)) for trial in given(subject)]
     for right in judged(subject):
         labeled += [

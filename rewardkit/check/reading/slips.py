@@ -472,7 +472,7 @@ def _texts_run_together(site: Site, node: ast.expr) -> Iterator[Slip]:
 
 @_kind(ast.BinOp)
 def _flags_lost(site: Site, node: ast.BinOp) -> Iterator[Slip]:
-    """Find ``re.I & re.S``, which is 0 and sets no flag."""
+    """Find ``re.I & re.S``, which is 0 and sets no flags."""
     sides = (node.left, node.right)
     flags = all(isinstance(side, ast.Attribute) and side.attr in _FLAGS for side in sides)
     if flags and isinstance(node.op, ast.BitAnd):

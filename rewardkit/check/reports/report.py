@@ -179,7 +179,7 @@ class Report:
 
 
 class Unchecked(Protocol):
-    """A candidate for a reward that was not checked."""
+    """A potential reward that was not checked."""
 
     @property
     def name(self) -> str: ...

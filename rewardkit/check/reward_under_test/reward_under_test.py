@@ -90,8 +90,8 @@ NOWHERE = Stage()
 
 _OF_PROMPTS = ("prompt", "prompts")
 _SLOW = 1.0
-"""If a batch takes more seconds than this, long completions take too long. Arbitrary: a few such completions would
-use up a budget of 40 s."""
+"""If a batch takes more seconds than this, the reward takes too long for long completions. Arbitrary: a few such
+completions would use up a budget of 40 s."""
 
 
 class OutOfTime(BaseException):

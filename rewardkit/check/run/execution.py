@@ -38,7 +38,7 @@ as long."""
 _SHARE = 0.5
 """The share of the time left that one law may take. Arbitrary: it leaves time for later laws."""
 _OF_TIME = "time_linear"
-"""The law that is broken if the reward hangs or takes long on a completion."""
+"""The law that is broken if the reward hangs or takes too long on a completion."""
 
 
 def run_laws(

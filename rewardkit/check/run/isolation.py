@@ -111,7 +111,7 @@ def run_in_child(
     """Run `work` in a forked child. Yield the messages it sends, and then a `Lost` if the child hung or crashed.
 
     Args:
-        work: a function that is called in the child with a function that sends a picklable object to the parent.
+        work: the function to call in the child. Its argument is a function that sends a picklable object to the parent.
         note: the shared record of the trials that the child is scoring.
         patience: the time limit for one completion, in seconds. A batch of 32 may take twice as long.
         limit: the time limit for all work, in seconds.

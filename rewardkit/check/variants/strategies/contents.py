@@ -1,8 +1,8 @@
 """Contents: texts that a component accepts, and texts that violate only that component's requirement.
 
-For ``rk.number("answer")``, ``asked_by(leaf, {"answer": "42"})`` has ``42`` as correct, and ``427`` and ``nan`` as
-incorrect. The contents do not come from the reward's scores, so a test can show that the reward rejects correct
-contents.
+For ``rk.number("answer")``, ``asked_by(leaf, {"answer": "42"})`` contains ``42`` as a correct text, and ``427`` and
+``nan`` as incorrect texts. The contents do not come from the reward's scores, so a test can show that the reward
+rejects correct contents.
 """
 
 from __future__ import annotations
