@@ -58,7 +58,7 @@ def detect_scope(subject: RewardUnderTest) -> None:
 
 
 def _scores_are_constant(alone: Sequence[Sequence[TrialResult]]) -> bool:
-    """Return whether all completions get the same score if each is scored alone, so that the function compares them."""
+    """Return whether all completions get the same score if each is scored alone. If so, the function compares them."""
     return all(score.same(scores[0]) for scores in alone for score in scores)
 
 
