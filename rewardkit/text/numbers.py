@@ -252,7 +252,7 @@ def _joined(sign: str, text: str) -> tuple[str, str]:
 
 
 def _undressed(text: str) -> str:
-    """Return `text` without surrounding markup, which does not change the value."""
+    """Return `text` without any surrounding markup that does not change the value."""
     for left, right in _DRESS:
         while text.startswith(left) and text.endswith(right) and len(text) > len(left) + len(right):
             if left == "(" and "," in text:

@@ -234,7 +234,7 @@ def wrongness(subject: RewardUnderTest, right: Judged) -> Callable[[str], bool] 
 
 
 def _is_half_said(text: str, gold: str) -> bool:
-    """Return whether a text contains the gold answer or more than half of its words."""
+    """Return whether a text contains the gold answer or more than half of the gold answer's words."""
     words, numbers = {word.strip(",;:[]()") for word in gold.split()}, set(values_in(text))
     hits = [plain(word) in plain(text) or value_of(word) in numbers for word in words]
     return plain(gold) in plain(text) or sum(hits) * 2 > len(words)
