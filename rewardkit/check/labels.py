@@ -70,8 +70,9 @@ class Labeled:
 
 
 def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
-    """Read labeled completions. True means correct, and false incorrect. Of several grades, only the highest is
-    correct.
+    """Read labeled completions.
+
+    True means correct, and false means incorrect. If the labels are grades, only the highest grade means correct.
 
     Args:
         reward: the reward. Rows with equal values in the columns that it reads belong to one example.
