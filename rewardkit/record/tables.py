@@ -96,7 +96,7 @@ def _turns(record: Record, batch: Columns) -> pyarrow.Table:
 
 
 def _durations(record: Record, batch: Columns) -> pyarrow.Table:
-    """Return the table ``durations``: the seconds of each component's calls, to two significant digits, and their
+    """Return the table ``durations``: each component's call durations in seconds (two significant digits) and
     counts."""
     rows = [(name, *rounded) for name, seconds in record.durations.items() for rounded in _rounded(seconds)]
     return _table("durations", {**batch, **_transposed(("component", "seconds", "count"), rows)}, len(rows))

@@ -93,8 +93,7 @@ class Trajectories:
 
     @classmethod
     def _of_messages(cls, texts: Sequence[str], rollouts: RolloutInfo) -> Trajectories:
-        """Return the result of `of` for messages that contain only text, in a fast way, because this is the usual
-        case."""
+        """Return the result of `of` for messages that contain only text: a faster implementation of the usual case."""
         none = np.zeros(len(texts), dtype=np.int64)
         cut = [False] * len(texts) if rollouts.cut is None else [rollouts.cut[row] for row in range(len(texts))]
         return cls(
