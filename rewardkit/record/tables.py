@@ -96,8 +96,7 @@ def _turns(record: Record, batch: Columns) -> pyarrow.Table:
 
 
 def _durations(record: Record, batch: Columns) -> pyarrow.Table:
-    """Return the table ``durations``: each component's call durations in seconds (two significant digits) and
-    counts."""
+    """Return the table ``durations``: each component's call durations (seconds, two significant digits) and counts."""
     rows = [(name, *rounded) for name, seconds in record.durations.items() for rounded in _rounded(seconds)]
     return _table("durations", {**batch, **_transposed(("component", "seconds", "count"), rows)}, len(rows))
 
