@@ -328,8 +328,7 @@ class ComponentCalibration:
 
     @property
     def auc(self) -> float | None:
-        """The probability that a good completion scores above a bad one (ties count half); None without both
-        classes."""
+        """The probability that a good completion scores above a bad one (ties count half); None if a class is empty."""
         return self.overall.auc
 
     @property

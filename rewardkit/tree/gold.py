@@ -206,7 +206,7 @@ def _values(text: str) -> list[object] | None:
 
 
 def _plain(text: str) -> str:
-    """Return `text` without surrounding marks, final punctuation and ``\\text{}``."""
+    """Return `text` without surrounding marks, final punctuation, and ``\\text{}``."""
     text = bare(text)
     words = _WORDS.fullmatch(text)
     return bare(words[1].strip()) if words else text
