@@ -108,8 +108,8 @@ def changes(series: Series, starts: Integers) -> Changes:
     """Compare all pairs of windows. If a window does not have a value, the result for its pairs is NaN.
 
     The standard error is estimated from the spread of the steps within windows (pooled, so that a trend can only
-    increase it). If the correlation of neighboring steps is r, the standard error is multiplied by ``sqrt((1 + r) / (1
-    - r))``. If no window has two values, it is estimated from the differences between neighbors.
+    increase it). If neighboring steps have the correlation r, the standard error is multiplied by ``sqrt((1 + r) / (1 -
+    r))``. If no window has two values, it is estimated from the differences between neighbors.
     """
     count = len(starts)
     window = np.searchsorted(starts, series.steps, side="right") - 1

@@ -199,10 +199,7 @@ class ScoreTable:
 
     @property
     def gates(self) -> Mapping[str, float]:
-        """Gate -> the fraction (0 to 1) of the rows that pass, among those that reach it.
-
-        Unreached gates are missing.
-        """
+        """Gate -> the fraction (0 to 1) of the rows reaching the gate that pass it. Unreached gates are omitted."""
         gates = self.passed.items()
         return {name: float(passed.sum() / reached.sum()) for name, (reached, passed) in gates if reached.any()}
 

@@ -122,7 +122,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _sets(options: argparse.Namespace) -> list[str]:
-    """Return the settings from --set, followed by those from other options, which take precedence."""
+    """Return the settings from --set, followed by the settings from other options, which take precedence."""
     sets = list(options.sets)
     if options.output is not None:
         sets.append(f"output={json.dumps(str(options.output.absolute()))}")

@@ -128,7 +128,7 @@ def alerts_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None)
         reward: a reward with which to rescore a sample, using the gold answers for other prompts; see `read_evidence`.
 
     Raises:
-        NotARun: there is no recorded run at `path`.
+        NotARun: `path` does not contain a recorded run.
         RewardKitError: the reward cannot score this run's completions.
     """
     return suspicious(read_evidence(path, reward=reward))
@@ -147,7 +147,7 @@ def read_evidence(path: str | os.PathLike[str], *, reward: RewardLike | None = N
             reward's code, except judges, tested programs, and functions that wait. By default, no code is run.
 
     Raises:
-        NotARun: there is no recorded run at `path`.
+        NotARun: `path` does not contain a recorded run.
         RewardKitError: the reward cannot score this run's completions.
     """
     return evidence_of(watched_run(path), reward)
@@ -157,7 +157,7 @@ def watched_run(path: str | os.PathLike[str]) -> Watched:
     """Read a recorded run into memory.
 
     Raises:
-        NotARun: there is no recorded run at `path`.
+        NotARun: `path` does not contain a recorded run.
     """
     watched = Watched(os.fspath(path), Path(path), open_run(path))
     watched.load(first=True)

@@ -291,8 +291,7 @@ def _is_mathematics(content: str, following: str) -> bool:
 
 
 def _block_mathematics(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Parse a formula that starts at the beginning of a line and ends at the end of a line, regardless of its
-    content."""
+    """Parse a formula that starts at the beginning of a line and ends at the end of a line, whatever it contains."""
     start = state.bMarks[first] + state.tShift[first]
     line = state.src[start : state.eMarks[first]]
     begin, end = next(

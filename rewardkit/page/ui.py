@@ -1,7 +1,7 @@
 """The page's building blocks: a frame, a table, a text in pieces, a graph, and plain HTML elements.
 
 Everything is sent to the browser as text; no block accepts HTML. This module and `tabs` use only NiceGUI's public API:
-`ui`, `props`, `classes`, `on`, `run_method` and `background_tasks`.
+`ui`, `props`, `classes`, `on`, `run_method`, and `background_tasks`.
 """
 
 from __future__ import annotations

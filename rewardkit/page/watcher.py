@@ -182,7 +182,7 @@ class Watcher:
         """Return a run, opening it if necessary.
 
         Raises:
-            NotARun: there is no run with this name.
+            NotARun: no run has this name.
             RunError: the run cannot be read.
         """
         path = self.library.path(name)

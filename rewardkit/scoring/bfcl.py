@@ -111,14 +111,17 @@ def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) 
 
     The columns:
 
-    - ``id``: the question's id in the file. - ``prompt``: the chat messages of the first turn. - ``tools``: the
-    functions as JSON text, in OpenAI's schema. Types are renamed to their JSON Schema names. Functions keep their names
-    (some contain dots, which some endpoints reject). - ``calls``: the correct calls as JSON text, a list of ``{"name":
-    ..., "arguments": {...}}``. If several values are allowed for an argument, they are written as ``{"any_of":
-    [...]}``. An optional argument is written as ``{"optional": value}``. The cell is ``[]`` if no call is correct, and
-    None if BFCL has no answers because every call is correct (``live_relevance``). - ``turns``: only for questions with
-    several turns. It is a list as JSON text, with an item ``{"messages": [...]}`` for each turn, which also has
-    ``"tools"`` if the turn adds functions. For these questions, ``calls`` is a list of lists, one for each turn.
+    - ``id``: the question's id in the file.
+    - ``prompt``: the chat messages in the first turn.
+    - ``tools``: the functions as JSON text, in OpenAI's schema. Types are renamed to their JSON Schema names. Functions
+      keep their names (some contain dots, which some endpoints reject).
+    - ``calls``: the correct calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. If several values are
+      allowed for an argument, they are written as ``{"any_of": [...]}``. An optional argument is written as
+      ``{"optional": value}``. The cell is ``[]`` if no call is correct, and None if BFCL does not have answers because
+      every call is correct (``live_relevance``).
+    - ``turns``: only for questions with several turns. It is a list as JSON text, with an item ``{"messages": [...]}``
+      for each turn, which also has ``"tools"`` if the turn adds functions. For these questions, ``calls`` is a list of
+      lists, one for each turn.
 
     Values are unchanged. When BFCL compares strings, it ignores case, spaces, and ``,./-_*^``, so "1.5" equals "15".
     ``rk.tool_calls`` does not ignore them. An empty string among the allowed values means that the argument is

@@ -35,7 +35,7 @@ def opened(address: str) -> IO[bytes]:
 
     Raises:
         MissingExtraError: fsspec, which reads URLs, is not installed.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     if not is_remote(address):
         return open(address, "rb")
@@ -105,7 +105,7 @@ def rows_of(path: str | Path) -> Iterator[tuple[str, Row]]:
     Raises:
         DataError: the file has a different suffix, or a row cannot be read.
         MissingExtraError: pyarrow, which reads .parquet, is not installed.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     readers = {".jsonl": lines_of, ".json": _array, ".csv": _cells, ".parquet": _table}
     address = os.fspath(path)
@@ -135,7 +135,7 @@ def parquet_file(path: str | Path) -> Any:
     Raises:
         DataError: the file is not a Parquet file.
         MissingExtraError: pyarrow is not installed.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     try:
         import pyarrow as pa
@@ -168,7 +168,7 @@ def lines_of(path: str | Path) -> Iterator[tuple[str, Any]]:
 
     Raises:
         DataError: a line is not valid JSON or UTF-8.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     # Split bytes, not text, because a JSON string may contain U+2028 or a lone carriage return.
     with opened(os.fspath(path)) as file:

@@ -397,7 +397,7 @@ def cells_of(address: str, completion: str | None, limit: int | None) -> Iterato
 
     Raises:
         DataError: a row cannot be read.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     size = size_of(address)
     most = part_bytes(size)

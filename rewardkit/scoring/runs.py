@@ -70,7 +70,7 @@ def open_recorded(
         until: the last batches to read; None for all recorded batches.
 
     Raises:
-        DataError: there is no run at `address`.
+        DataError: `address` does not contain a run.
     """
     from rewardkit.record.queries import example_columns, extent_of, training_counts
 
@@ -100,7 +100,7 @@ def opened_until(address: str, until: Until) -> Run:
     """Return the run without batches after `until`.
 
     Raises:
-        DataError: there is no run at `address`.
+        DataError: `address` does not contain a run.
     """
     return _opened(address, dict(until))
 

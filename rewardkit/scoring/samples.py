@@ -92,7 +92,7 @@ def read(data: Data) -> Records:
 
     Raises:
         DataError: the file has a different suffix, a line cannot be read, or there are no records.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     if isinstance(data, (str, Path)):
         located_rows = list(rows_of(Path(data)))

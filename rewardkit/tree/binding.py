@@ -148,7 +148,7 @@ class Binding:
             the delimiters of the tag that the prompt opens at its end.
         parameters: the function's parameters.
         scope: whether a call scores one completion, all completions for a prompt, or the whole batch.
-        deterministic: whether equal arguments give equal scores. If so, duplicates are scored only once.
+        deterministic: whether the same arguments always get the same score. If so, duplicates are scored only once.
         expensive: whether to skip the function while its weight is zero.
         timeout: seconds for one call; None for no limit.
         trusted: whether the arguments can be passed without copying, because the function (a ready reward) does not

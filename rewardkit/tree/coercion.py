@@ -253,7 +253,7 @@ class Coercer:
             return _compiled(annotation)
 
     def __call__(self, value: object) -> Any:
-        """Return `value` as the annotation's type; raise CoercionError, and nothing else, if it does not fit."""
+        """Return `value` as the annotation's type; if it does not fit, raise CoercionError and no other exception."""
         if self.optional if value is None else self.passes or type(value) in self.untouched:
             return value
         try:

@@ -119,7 +119,7 @@ class PlainText:
 
 @dataclass(frozen=True)
 class ItemsText:
-    """A reader of lists: JSON or a Python list in brackets, else one item per line, else items between commas.
+    """A reader of lists, which may be JSON or Python lists in brackets, one item per line, or items between commas.
 
     A list on one line may also use ``;`` or Chinese commas, have "and" or "or" before the last item, and be in
     brackets; "3 and 4" are two numbers. Commas inside quotation marks or brackets do not separate items. The comma in

@@ -195,7 +195,7 @@ def load(target: str) -> list[Loaded]:
     Undecorated functions with one completion count only if the module has no other reward, because they may be helpers.
 
     Raises:
-        RewardDefinitionError: there is no such module, file or reward, or it cannot be imported.
+        RewardDefinitionError: the module, file, or reward does not exist or cannot be imported.
     """
     loaded = [candidate for candidate in survey(target) if not candidate.left_out]
     return [candidate for candidate in loaded if candidate.kind != "function of one completion"] or loaded
@@ -205,7 +205,7 @@ def survey(target: str) -> list[Loaded]:
     """Load the reward that `target` names; without a name, all candidates in the module, including excluded ones.
 
     Raises:
-        RewardDefinitionError: there is no such module, file or reward, it cannot be imported, or all candidates are
+        RewardDefinitionError: the module, file, or reward does not exist or cannot be imported, or all candidates are
             excluded.
     """
     source, name = split(target)

@@ -269,7 +269,7 @@ def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
 
 
 def as_number(value: Any) -> float:
-    """Return a Python, numpy or tensor scalar as a float; raise InvalidReturn for anything else."""
+    """Return a Python, numpy, or tensor scalar as a float; raise InvalidReturn for any other value."""
     if isinstance(value, (Real, Decimal, np.bool_)):
         try:
             return float(value)
@@ -383,7 +383,8 @@ def _error_text(error: BaseException) -> str:
 
 
 def unpacked(returned: Any, size: int) -> list[Any]:
-    """Return the `size` results that a group or batch function returned; all `Raised` if it is not such a list."""
+    """Return the `size` results that a group or batch function returned; if it is not such a list, all results are
+    `Raised`."""
     if isinstance(returned, Raised):
         return [replace(returned, rows=size)] * size
     if hasattr(returned, "tolist"):

@@ -1,9 +1,9 @@
 """``from_trl``, which turns a plain function into a Reward with the same scores.
 
-``rk.from_trl(trl.rewards.think_format_reward)`` can be weighted, gated and logged like any other reward. A TRL function
-gets the whole batch in the same form as in TRL: raw completions and prompts, all columns, trainer_state, log_metric,
-and log_extra. The arguments of a function that scores one completion, such as ``f(completion, answer)`` or ``f(prompt,
-completion, example)``, are bound by name and type, as with ``@rk.reward``.
+``rk.from_trl(trl.rewards.think_format_reward)`` can be weighted, gated, and logged like any other reward. A TRL
+function gets the whole batch in the same form as in TRL: raw completions and prompts, all columns, trainer_state,
+log_metric, and log_extra. The arguments of a function that scores one completion, such as ``f(completion, answer)`` or
+``f(prompt, completion, example)``, are bound by name and type, as with ``@rk.reward``.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class _Called(_Wrapping):
             raise lacking(name, missing[0], batch, hint or arguments, renamed=bool(hint) or not arguments)
 
     def _hint(self) -> str:
-        """Return advice on argument names if no argument has a known name; else an empty string."""
+        """Return advice on argument names if no argument has a known name; otherwise, an empty string."""
         parameters = _parameters(self.__wrapped__)
         if any(
             parameter.kind is parameter.VAR_KEYWORD or parameter.name in _TRAINERS_WORDS for parameter in parameters
@@ -374,7 +374,7 @@ def _reading(completions: list[Any]) -> Iterator[None]:
 
 
 def _scores(returned: Any) -> Any:
-    """Return scores as a list, with None for NaN; return anything that is not a list of scores unchanged."""
+    """Return scores as a list with None for NaN; return a value that is not a list of scores unchanged."""
     if hasattr(returned, "tolist"):
         returned = returned.tolist()
     if isinstance(returned, (str, bytes, Mapping, Set)) or not isinstance(returned, Iterable):

@@ -310,8 +310,7 @@ class Completions(Tab):
                 self._build_advantages(explanations, by)
 
     def _build_advantages(self, explanations: list[Explained], by: str) -> None:
-        """Show the steps to both advantages, and the groups as dots, positioned by component `by` ("" for the
-        total)."""
+        """Show the steps to both advantages, and the groups as dots positioned by component `by` ("" is the total)."""
         components = [name for name in self.watched.components if name in self.watched.scores.components]
         options = {"": "group by total", **{name: f"group by {one_line(name, 40)}" for name in components}}
         with ui.box("table-head"):
