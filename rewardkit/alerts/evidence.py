@@ -142,7 +142,7 @@ class Alert:
 
     @property
     def is_observation(self) -> bool:
-        """Whether this alert only describes the run, because it is as common in healthy runs as in hacked runs."""
+        """Whether this alert only describes the run. Such alerts are as common in healthy runs as in hacked runs."""
         return self.kind in OBSERVATIONS
 
 

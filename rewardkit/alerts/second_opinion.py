@@ -76,7 +76,7 @@ def second_opinions(
 
     Args:
         alerts: the alerts that `suspicious` found in `evidence`.
-        evidence: the data of the run.
+        evidence: the run's data.
         judge: `rewardkit.rewards.judges.judge.task_judge`, or your own reward that scores a completion 1 if it does the
             task and 0 if it does not. A score of at least 2/3 means that the completion does the task, and a score of
             at most 1/3 means that it does not. Scores in between are undecided.

@@ -177,7 +177,7 @@ def auc_interval(
 
     Returns:
         The lower and upper end; None if a class is missing, there are fewer than two groups, or `replicates` is below
-            1.
+        1.
     """
     scored = ~np.isnan(scores)
     good = labels[scored]

@@ -42,7 +42,7 @@ class Score:
 
     Args:
         value: a finite number within the reward's bounds.
-        note: the reason for the score, shown next to it in tables and logs.
+        note: the reason for the score, shown next to the score in tables and logs.
         parts: numbers that explain the value. They are logged, but never summed.
         turns: for a trajectory reward, each turn's share of the value. The shares add up to the value.
     """

@@ -158,7 +158,7 @@ class Radar:
 
         Returns:
             The totals with the gold answers of each completion's own prompt and of other prompts, (n,) each; NaN for
-                completions that were not rescored. None if no completions were rescored.
+            completions that were not rescored. None if no completions were rescored.
         """
         if self._off or not self._lock.acquire(blocking=False):
             return None

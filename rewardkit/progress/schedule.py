@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Schedule(ABC):
-    """A number that depends on training progress. Frozen, hashable, and picklable. Created with ``rk.schedules``."""
+    """A number that depends on training progress, created with ``rk.schedules``; it is hashable and picklable."""
 
     @property
     @abstractmethod

@@ -54,8 +54,8 @@ def import_run(
 ) -> Run:
     """Create a run from the completions that TRL logged.
 
-    ``import_run("trl_output", into="runs/y").scores().df()``. If tool-call arguments had to be omitted (see the module
-    docstring), the run has a note: ``run.info["note"]``.
+    For example, ``import_run("trl_output", into="runs/y").scores().df()`` returns the scores. If tool-call arguments
+    had to be omitted (see the module docstring), the run has a note: ``run.info["note"]``.
 
     Args:
         source: the trainer's ``output_dir`` or the folder ``completions`` inside it.

@@ -548,8 +548,7 @@ class Run:
 
         Returns:
             A relation with the columns step, name, left (this run), right (the other run), left_rows, and right_rows. A
-                mean is null if the run does not have a value. The last two columns are the numbers of rows in the
-                means.
+            mean is null if the run does not have a value. The last two columns are the numbers of rows in the means.
         """
         import duckdb
 

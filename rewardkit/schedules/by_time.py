@@ -493,9 +493,7 @@ def polynomial(
 def exponential(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
     """Return a geometric change from `initial` to `final`: ``exponential(1.0, 0.01)`` is 0.1 halfway.
 
-    The value changes by equal factors over equal periods.
-
-    The arguments are the same as for `linear`.
+    The value changes by equal factors over equal periods. The arguments are the same as for `linear`.
 
     Raises:
         RewardDefinitionError: as for `linear`, or `initial` or `final` is zero, or their signs differ.

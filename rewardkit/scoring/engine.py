@@ -160,7 +160,7 @@ def _score_parts(
     report: ReplayReport,
     tick: Tick | None,
 ) -> Iterator[tuple[ReplayReport, Any, Any]]:
-    """Yield each part's result. Parts are scored in this process, and also in others once that is worthwhile."""
+    """Yield each part's result. Parts are scored in this process, and also in others when that is worthwhile."""
     show = tick or _ignore
     show(report.rows)
     if columns.waits:

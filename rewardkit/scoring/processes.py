@@ -64,7 +64,7 @@ class Workers:
     def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
         """Yield each item's result in order.
 
-        Results are computed in this process until other processes are worthwhile.
+        Results are computed in this process until it is worthwhile to start others.
         """
         left = iter(items)
         started = time.perf_counter()

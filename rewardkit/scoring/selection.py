@@ -278,7 +278,7 @@ def _array(values: list[Any], kind: pyarrow.DataType, *, encode: bool) -> pyarro
 
 
 def _stored(kind: pyarrow.DataType) -> pyarrow.DataType:
-    """Return the type with extension types, such as Arrow's JSON, replaced by their storage types."""
+    """Return the type with extension types, such as Arrow's JSON, replaced with their storage types."""
     import pyarrow as pa
 
     if isinstance(kind, pa.BaseExtensionType):

@@ -65,8 +65,8 @@ def reward(
     text), ``completion_ids``, ``progress``, ``example`` (a mapping of all columns; its values are strings if it is
     annotated ``dict[str, str]``), a TRL argument (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column,
     value)``), or a dataset column, converted to the annotated type. The function can be async. It returns a number or
-    an ``rk.Score``. If it is annotated ``-> float | None``, it can return None to abstain. If the score cannot be
-    computed for a reason other than the completion, the function should raise ``rk.RewardFailure``.
+    an ``rk.Score``. If the return annotation is ``float | None``, the function can return None to abstain. If the score
+    cannot be computed for a reason other than the completion, the function should raise ``rk.RewardFailure``.
 
     Args:
         name: the component's name. The default is the function's name.

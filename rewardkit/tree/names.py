@@ -27,7 +27,7 @@ headings of columns and curves."""
 
 @dataclass(frozen=True)
 class Names:
-    """Names with their nodes, in the order of the tree."""
+    """Names with their nodes, in tree order."""
 
     components: Sequence[tuple[str, Reward]]
     terms: Sequence[tuple[str, Reward]]

@@ -383,8 +383,7 @@ def _error_text(error: BaseException) -> str:
 
 
 def unpacked(returned: Any, size: int) -> list[Any]:
-    """Return the `size` results that a group or batch function returned; if it is not such a list, all results are
-    `Raised`."""
+    """Return the `size` results of a group or batch function; all are `Raised` if it did not return such a list."""
     if isinstance(returned, Raised):
         return [replace(returned, rows=size)] * size
     if hasattr(returned, "tolist"):

@@ -196,10 +196,10 @@ class Evaluation(Protocol):
 
 
 class Reward(ABC):
-    """A function, or a combination of rewards, that scores completions. Frozen, hashable, and picklable.
+    """A function or a combination of rewards that scores completions. It is frozen, hashable, and picklable.
 
-    ``0.7 * a + 0.3 * b`` weights and adds rewards, ``a.named("x")`` renames one, and ``a.clip(0, 1)`` limits its value.
-    Equal rewards are the same component, which is evaluated once per batch.
+    ``0.7 * a + 0.3 * b`` weights and adds rewards, ``a.named("x")`` renames a reward, and ``a.clip(0, 1)`` limits a
+    reward's value. Equal rewards are the same component, which is evaluated once per batch.
     """
 
     @property
@@ -230,7 +230,7 @@ class Reward(ABC):
     @final
     @property
     def children(self) -> tuple[Reward, ...]:
-        """The rewards that this one combines."""
+        """The rewards that this reward combines."""
         return self.facts.children
 
     @final
@@ -253,8 +253,8 @@ class Reward(ABC):
     def with_columns(self, **columns: str) -> Reward:
         """Return this reward for data with different column names.
 
-        ``rk.number("answer").with_columns(answer="solution")`` reads "solution", as does a function with the argument
-        ``answer``.
+        ``rk.number("answer").with_columns(answer="solution")`` reads the column "solution". The same applies to a
+        function with the argument ``answer``.
 
         Raises:
             RewardDefinitionError: the reward does not read a column with this name.

@@ -57,9 +57,9 @@ def from_trl(
         function: a TRL reward function, which accepts ``completions`` and optionally ``prompts``, ``completion_ids``,
             columns, and ``**kwargs``, and returns a list of numbers, with None or NaN for rows to which it does not
             apply. Alternatively, a function that scores one completion, which receives its arguments as with
-            ``@rk.reward`` and returns the score. In ``f(prompt, completion, example)``, `example` holds strings unless
-            it is annotated otherwise. The function can be async. If a service does not respond, the function should
-            raise ``rk.RewardFailure``, so that its rows do not provide a learning signal.
+            ``@rk.reward`` and returns the score. In ``f(prompt, completion, example)``, `example` contains strings
+            unless it is annotated otherwise. The function can be async. If a service does not respond, the function
+            should raise ``rk.RewardFailure``, so that its rows do not provide a learning signal.
         name: the component's name. The default is the name that TRL uses.
         on_error: the behavior if the function has a bug: None or ``"raise"`` (both stop the run, as in TRL), or a
             number to use as the score.

@@ -169,7 +169,7 @@ class Plan:
 
 
 def _check_prefilled(root: Reward) -> None:
-    """Raise a RewardDefinitionError if an extractor expects another thinking tag than the one that the prompt opens."""
+    """Raise a RewardDefinitionError if an extractor does not expect the thinking tag that the prompt opens."""
     opened: list[tuple[Marks, tuple[str, ...], Reward]] = []
     waiting: list[tuple[Prefilled, tuple[str, ...], Reward]] = []
     for node, path, _ in walk(root):

@@ -501,7 +501,7 @@ def _mean_weight(parts: list[tuple[float | Floats, Rows]], rows: Rows) -> float:
 
 
 class Scorer:
-    """A compiled tree that scores batches. It stores no results, so threads can share it.
+    """A compiled tree that scores batches. It does not store results, so threads can share it.
 
     Args:
         reward: the tree, a plain function, or a list of rewards and functions.
