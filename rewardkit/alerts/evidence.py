@@ -41,25 +41,25 @@ class Evidence:
         steps: (n,) the training step.
         prompts: (n,) the prompt, as an integer or a string. Completions for the same prompt in the same step form a
             group.
-        totals: (n,) the totals; NaN if a completion is unscorable.
-        components: component name -> the raw scores (n,); NaN if there is no score.
-        training: (n,) False for rows from an evaluation; None if all rows are from training.
-        advantages: (n,) the trainer's advantages; NaN if unknown. If any advantage is unknown, totals are compared
+        totals: (n,) the totals, or NaN if a completion is unscorable.
+        components: component name -> the raw scores (n,), or NaN if there is no score.
+        training: (n,) False for rows from an evaluation, or None if all rows are from training.
+        advantages: (n,) the trainer's advantages, or NaN if unknown. If any advantage is unknown, totals are compared
             instead.
-        lengths: (n,) the lengths in tokens or characters; NaN if unknown.
+        lengths: (n,) the lengths in tokens or characters, or NaN if unknown.
         maximum_length: the length at which completions are cut off, in the same unit as `lengths`. If it is None
             (unknown), no completion is considered cut off.
         outcomes: component -> the outcomes (n,): ``"scored"``, ``"failed"``, ``"errored"``, and so on.
         completions: the completions as text, or a function that returns them for given rows.
-        prompt_texts: the text of each row's prompt, or a function that returns the texts for given rows.
+        prompt_texts: each row's prompt as text, or a function that returns the prompts for given rows.
         columns: each row's dataset columns, as column -> cell, or a function that returns them for given rows.
         reads: the data that each component reads: dataset columns, ``"prompt"``, or ``"example"``.
-        bounds: each component's lowest and highest score; infinite if there is no bound.
+        bounds: each component's lowest and highest score, or infinity if there is no bound.
         monitored: components that are recorded but not rewarded (`rk.monitor`), which are the ground truth for proxies.
         gates: each gate's steps (t,) and pass rates (t,).
-        calls: (n,) the number of tool calls in each completion; NaN if unknown.
+        calls: (n,) the number of tool calls in each completion, or NaN if unknown.
         repeated_calls: (n,) the number of calls that repeat an earlier call in the same completion.
-        unfinished: (n,) 1 if a completion ended without an answer; otherwise, 0.
+        unfinished: (n,) 1 if a completion ended without an answer, or 0 if it did not.
         foreign: totals (n,) with the completion's own gold answer and with gold answers for other prompts, as scored by
             `PermutedGolds`. NaN means that a completion was not rescored.
         seed: the random seed for drawing samples.
@@ -121,10 +121,10 @@ class Alert:
         kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
         title: a one-line summary. It may quote a completion, so escape it before you display it.
         text: the observation, with numbers.
-        strength: 0 to 1, the weakest of this kind's ramps (see docs/suspicious.md); 0 for observations
+        strength: 0 to 1, the weakest of this kind's ramps (see docs/suspicious.md), or 0 for observations
             (`is_observation`).
         steps: the first and last step of the pattern.
-        component: the component; None for the total.
+        component: the component, or None for the total.
         rows: completions to review, as indices into the Evidence arrays, with the most informative first.
         numbers: the numbers quoted in the text, for tables and plots.
         phrase: if the pattern is a phrase, the words that the completions have in common.

@@ -92,7 +92,7 @@ class Batch:
         prompts: n prompts, or None.
         completion_ids: n lists of token ids, or None.
         columns: name -> n values.
-        progress: the training progress; None for evaluation.
+        progress: the training progress, or None for evaluation.
         num_generations: the number of completions per prompt, if known.
         context: the trainer's objects, which are passed to functions written for that trainer.
         rollouts: information about the completions that their messages do not contain.

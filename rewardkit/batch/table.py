@@ -142,9 +142,9 @@ class ScoreTable:
     Attributes:
         completions: the n completions that were scored, as text.
         components: name -> the Column for each named reward, before weights and gates.
-        terms: name -> (n,) the additive share of the total: NaN if the reward abstained or the row is unscorable; 0.0
-            behind a closed gate and in the branches of a route that do not apply.
-        total: (n,) the ``nansum`` of the terms; NaN if the row is unscorable.
+        terms: name -> (n,) the additive share of the total. It is NaN if the reward abstained or the row is unscorable,
+            and 0.0 behind a closed gate and in the branches of a route that do not apply.
+        total: (n,) the ``nansum`` of the terms, or NaN if the row is unscorable.
         weights: term name -> the term's weight in this batch, averaged over the rows in which the term counts.
         reached: term name -> the number of rows in which the term counts: the rows behind open gates and in the term's
             routes.
@@ -153,8 +153,8 @@ class ScoreTable:
         measures: component name -> measurements in this batch: calls, tokens, or money.
         timings: component name -> the seconds spent in the component.
         faults: the rows that failed or errored.
-        metrics: the averages of the values that functions logged with ``log_metric``; empty if a trainer logs them.
-        extras: the values that functions logged with ``log_extra``, one value per completion; empty if a trainer logs
+        metrics: the averages of the values that functions logged with ``log_metric``. Empty if a trainer logs them.
+        extras: the values that functions logged with ``log_extra``, one value per completion. Empty if a trainer logs
             them.
     """
 
@@ -177,7 +177,7 @@ class ScoreTable:
 
     @property
     def stop(self) -> str | None:
-        """The reason why the run must stop; None if it can continue."""
+        """The reason why the run must stop, or None if it can continue."""
         return next((fault.reason for fault in self.faults if fault.stops), None)
 
     def unparsable(self, name: str) -> Rows:
@@ -232,12 +232,12 @@ class ScoreTable:
 
     @property
     def notes(self) -> Mapping[str, list[str]]:
-        """Component -> n notes; empty for rows without a note."""
+        """Component -> n notes, which are empty for rows without a note."""
         return _Named(self.components, _notes)
 
     @property
     def parts(self) -> Mapping[str, dict[str, Floats]]:
-        """Component -> part -> (n,) numbers; NaN for rows without that part."""
+        """Component -> part -> (n,) numbers, which are NaN for rows without that part."""
         return _Named(self.components, lambda column: column.parts)
 
     @property

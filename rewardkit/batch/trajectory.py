@@ -44,8 +44,8 @@ class ToolResult:
 
     Attributes:
         text: the text that the tool returned.
-        name: the tool's name; empty if the message does not include it.
-        error: the error message; None if the result is not an error.
+        name: the tool's name, or an empty string if the message does not include it.
+        error: the error message, or None if the result is not an error.
         source: the method with which the result was matched to its call.
     """
 
@@ -61,13 +61,13 @@ class ToolCall:
     """One tool call: ``call.name``, ``call.arguments``, ``call.result``.
 
     Attributes:
-        name: the tool's name; empty if the call does not have one.
-        arguments: the arguments as a read-only mapping; None if they are not a JSON object.
-        fault: the reason why the arguments or the name are missing; empty if the call is well formed.
+        name: the tool's name, or an empty string if the call does not have one.
+        arguments: the arguments as a read-only mapping, or None if they are not a JSON object.
+        fault: the reason why the arguments or the name are missing, or an empty string if the call is well formed.
         turn: the index of the call's turn, starting at 0.
         place: the call's position in its turn, starting at 0.
-        result: the call's result; None if there is no result.
-        ran: whether the tool ran; None if unknown (a dropped result looks like a call that never ran).
+        result: the call's result, or None if there is no result.
+        ran: whether the tool ran, or None if unknown (a dropped result looks like a call that never ran).
         form: for a call that was parsed from text, its notation, such as ``"hermes"``. It is empty for a call in a
             message field.
     """

@@ -59,7 +59,7 @@ class Lexicographic(Reward):
 
 # The default of ten levels is arbitrary; it leaves bits of a float32 for further rewards.
 def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
-    """Return a reward that ranks completions by the first reward; each later reward only breaks ties.
+    """Return a reward that ranks completions by the first reward. Each later reward only breaks ties.
 
     ``rk.lexicographic(right, short, levels=1)`` ranks every correct completion above every incorrect one. Among equally
     correct completions, shorter ones rank higher. The score is between 0 and 1 and is one term of the total.

@@ -199,7 +199,7 @@ def gate(
     otherwise: float = 0.0,
     soft: bool = False,
 ) -> Reward:
-    """Return a gate. A completion's score is `then` if `when` reaches the threshold; otherwise, it is `otherwise`.
+    """Return a gate. A completion's score is `then` if `when` reaches the threshold, and `otherwise` if it does not.
 
     ``rk.gate(when=rk.tags("answer"), then=accuracy)`` scores a completion without answer tags 0.
 

@@ -283,7 +283,7 @@ def per_turn(
         reduce: the method of reducing the values to one number. There is no default, because each option rewards
             different behavior.
         score_of: ``"turns"`` scores each turn separately, with its text, calls, and results. ``"prefixes"`` scores the
-            trajectory up to each turn; this is the default and the only choice for ``"progress"``.
+            trajectory up to each turn. For ``"progress"``, this is the default and the only choice.
         discount: for ``"progress"``, the factor per turn, greater than 0 and at most 1.
         turns: for ``"sum"``, the maximum number of turns that count.
         bounds: for a column, the lowest and the highest result.

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class Schedule(ABC):
-    """A number that depends on training progress, created with ``rk.schedules``; it is hashable and picklable."""
+    """A number that depends on training progress.
+
+    It is frozen, hashable, and picklable, and created with ``rk.schedules``.
+    """
 
     @property
     @abstractmethod

@@ -354,8 +354,8 @@ class Run:
 
     Args:
         files: the run's files.
-        until: (attempt, rank) -> the last batch to read (`queries.Extent.batches`); None for all batches. With the same
-            `until`, several processes read the same rows from a run that is still being written.
+        until: (attempt, rank) -> the last batch to read (`queries.Extent.batches`), or None for all batches. With the
+            same `until`, several processes read the same rows from a run that is still being written.
     """
 
     def __init__(self, files: Files, until: Mapping[tuple[int, int], int] | None = None) -> None:

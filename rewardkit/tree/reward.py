@@ -218,7 +218,7 @@ class Reward(ABC):
     @final
     @property
     def name(self) -> str:
-        """The name in tables, logs, and errors; empty for a plain sum."""
+        """The name in tables, logs, and errors, or an empty string for a plain sum."""
         return self.facts.name
 
     @final
