@@ -84,7 +84,7 @@ def copy_alerts(sample: Sample) -> list[Alert]:
 
 
 def _without_gold(sample: Sample, families: Integers, members: Integers, count: int) -> Floats:
-    """Return the share of each family's total that remains with foreign gold answers; 1 if unknown."""
+    """Return the share of each family's total that remains with foreign gold answers, or 1 if unknown."""
     foreign = sample.run.evidence.foreign
     if foreign is None:
         return np.ones(count)

@@ -43,7 +43,7 @@ def gold_alerts(sample: Sample) -> list[Alert]:
 
 
 def _alert(sample: Sample, component: str, column: str, cells: _Cells) -> Alert | None:
-    """Return the alert for the pair of windows in which the pattern is strongest; None if there is none.
+    """Return the alert for the pair of windows in which the pattern is strongest, or None if there is none.
 
     The strength is the weakest of five ramps. Two concern all completions: the certainty that more completions get a
     full score without the gold answer (z from 4 to 8), and the size of this rise (0.1 to 0.25). Three concern
@@ -115,7 +115,7 @@ def _changes(sample: Sample, values: Floats) -> Changes:
 
 
 def cell_text(cell: Any) -> str | None:
-    """Return the start of a cell as text, long enough to detect answers with too many words; None for None."""
+    """Return the start of a cell as text (enough to detect answers with too many words), or None for None."""
     # Cut the text, because a cell may be a document. Arbitrary: 40 characters per word, at most `LONGEST` words.
     return None if cell is None else str(cell)[: 40 * LONGEST]
 
@@ -150,7 +150,7 @@ class _Cells:
         return contains_own, contains_other
 
     def _words(self, cell: Any) -> frozenset[int]:
-        """Return the numbers of a cell's words; -1 for words that no text contains."""
+        """Return the numbers of a cell's words, or -1 for words that no text contains."""
         text = cell_text(cell) or ""
         if text not in self._words_by_text:
             # Drop punctuation and markup, so that a gold answer is found even if it is punctuated differently.

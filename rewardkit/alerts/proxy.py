@@ -27,7 +27,7 @@ class GroundTruth:
     Attributes:
         against: the only proxy to compare with, which is the same score in training (``""`` is the total); None for all
             proxies.
-        values: (m,) the scores in training; None for an evaluation score.
+        values: (m,) the scores in training, or None for an evaluation score.
     """
 
     name: str

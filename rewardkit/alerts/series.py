@@ -96,7 +96,7 @@ class Peak:
 
 
 def peak_of(change: Changes, *ramps: Any) -> Peak | None:
-    """Return the pair with the greatest strength (the minimum of its `ramps`, (pairs,) each); None if all are 0."""
+    """Return the pair with the greatest strength (the minimum of its `ramps`, (pairs,) each), or None if all are 0."""
     strengths = weakest(*ramps)
     if not strengths.max(initial=0.0) > 0.0:
         return None

@@ -118,7 +118,7 @@ class Sample:
 
     @cached_property
     def standing(self) -> Floats:
-        """Each row's centered rank (r,) in its group, by advantage or total; 0 if unknown."""
+        """Each row's centered rank (r,) in its group by advantage or total, which is 0 if unknown."""
         return np.nan_to_num(self.run.standing[self.rows])
 
     def description(self) -> str:

@@ -109,7 +109,7 @@ class WindowedRun:
         return (self.steps >= steps[0]) & (self.steps <= steps[1])
 
     def correlation(self, values: Floats, other_values: Floats) -> float:
-        """Return the pooled rank correlation of two (m,) arrays within groups; 0 if one of them never varies."""
+        """Return the pooled rank correlation of two (m,) arrays within groups, or 0 if one of them never varies."""
         first, second = centered_ranks(values, self.groups), centered_ranks(other_values, self.groups)
         complete = ~np.isnan(first) & ~np.isnan(second)
         first, second = first[complete], second[complete]
@@ -119,7 +119,7 @@ class WindowedRun:
 
     @staticmethod
     def spread(values: Floats) -> float:
-        """Return the difference between the 1st and 99th percentiles of `values`; 0 if all values are NaN."""
+        """Return the difference between the 1st and 99th percentiles of `values`, or 0 if all values are NaN."""
         known_values = values[~np.isnan(values)]
         # Not the extremes: one outlier would make every change look small.
         return float(np.subtract(*np.quantile(known_values, (0.99, 0.01)))) if known_values.size else 0.0

@@ -91,12 +91,12 @@ class Derivation:
         way: the kind of normalization.
         addends: name -> (n,) the values that are summed: the terms, or (``"each"``) the columns normalized in their
             groups.
-        values: (n,) the sums of the addends, which are the totals except with ``"each"``; NaN if the completion is
+        values: (n,) the sums of the addends, which are the totals except with ``"each"``, or NaN if the completion is
             unscorable.
         means: (n,) the mean that is subtracted: the group's mean or, with ``"each"``, the batch's mean.
-        deviations: (n,) the standard deviation by which the difference is divided, before 1e-4 is added; None if the
+        deviations: (n,) the standard deviation by which the difference is divided, before 1e-4 is added, or None if the
             difference is not divided.
-        advantages: (n,) the result; 0 for an unscorable completion.
+        advantages: (n,) the result, or 0 for an unscorable completion.
         columns: with ``"each"``, name -> the column and its normalization; otherwise, empty.
     """
 
@@ -121,7 +121,7 @@ class Derivation:
 
         Args:
             normalization: the kind of normalization.
-            totals: (n,) the totals; NaN if a completion is unscorable.
+            totals: (n,) the totals, or NaN if a completion is unscorable.
             terms: name -> (n,) the totals' terms.
             groups: (n,) each completion's group.
             components: name -> (n,) the scores before weighting; needed only for ``"each"``.
@@ -181,14 +181,14 @@ def derive(
     groups: NDArray[np.int64],
     components: Mapping[str, Floats] | None = None,
 ) -> Derivation | None:
-    """Return the derivation that reproduces the recorded advantages; None if none does or if no advantages are
+    """Return the derivation that reproduces the recorded advantages, or None if none does or if no advantages are
     recorded.
 
     If several derivations reproduce the advantages, the first in the order of `WAYS` is returned: if no group has
     differences, all are correct.
 
     Args:
-        recorded: (n,) the advantages; NaN if unknown.
+        recorded: (n,) the advantages, or NaN if unknown.
         totals, terms, groups, components: as for `Derivation.of`.
     """
     if np.isnan(recorded).all():
@@ -199,7 +199,7 @@ def derive(
 
 
 def _factor(term: Floats, component: Floats | None) -> float:
-    """Return the factor between a component and its term; 1 if the factor differs between rows."""
+    """Return the factor between a component and its term, or 1 if the factor differs between rows."""
     if component is None:
         return 1.0
     usable = np.isfinite(term) & np.isfinite(component) & (component != 0.0) & (term != 0.0)

@@ -114,7 +114,7 @@ class Bin:
     Attributes:
         mean_score: these rows' mean score.
         mean_label: the share of good completions among these rows, or their mean grade.
-        good: the number of good completions; None for grades.
+        good: the number of good completions, or None for grades.
     """
 
     lowest: float
@@ -189,7 +189,7 @@ class Saturation:
     Attributes:
         lowest, highest: the lowest and highest score that occur.
         at_lowest, at_highest: the shares of rows with those scores.
-        at_lower_bound, at_upper_bound: the shares of rows at the declared bounds; None if the bound is not declared.
+        at_lower_bound, at_upper_bound: the shares of rows at the declared bounds, or None if the bound is not declared.
     """
 
     lowest: float
@@ -201,7 +201,7 @@ class Saturation:
 
 
 def saturation(scores: Floats, bounds: Bounds | None = None) -> Saturation | None:
-    """Return the shares of `scores` (n,) at the ends of the observed and declared ranges; None without scores."""
+    """Return the shares of `scores` (n,) at the ends of the observed and declared ranges, or None without scores."""
     values = round_scores(scores[~np.isnan(scores)])
     if not values.size:
         return None
@@ -299,13 +299,13 @@ class ComponentCalibration:
             score, so all numbers cover only the rows that reached it.
         within, overall: pairs of a better and a worse completion for the same prompt (`within`) and for all prompts
             (`overall`).
-        spearman: the rank correlation with the labels; None if all scores or all labels are the same.
-        saturation: the shares at the ends of the scale; None if there are no scores.
+        spearman: the rank correlation with the labels, or None if all scores or all labels are the same.
+        saturation: the shares at the ends of the scale, or None if there are no scores.
         reliability: scores in bins, with each bin's share of good completions.
-        calibration_error: the mean distance between the score and the share of good completions; None if scores or
+        calibration_error: the mean distance between the score and the share of good completions, or None if scores or
             labels are outside 0 to 1.
         interval: the 95% confidence interval for the AUC, from a bootstrap over whole groups.
-        best: the confusion table at the best threshold; None for grades or if no threshold separates good from bad.
+        best: the confusion table at the best threshold, or None for grades or if no threshold separates good from bad.
         given: the confusion table at the threshold that you passed; only for the total.
         too_high: bad completions that score at least as high as some good completion, highest score first.
         too_low: good completions that score at most as high as some bad completion, lowest score first.
@@ -489,7 +489,7 @@ class Calibration:
 
     Attributes:
         rows, groups: the number of completions and the number of prompts.
-        good, bad: the number of completions with this label; None for grades.
+        good, bad: the number of completions with this label, or None for grades.
         total: the agreement of the whole reward.
         components: each component's agreement.
         warnings: probable problems, one sentence each.
@@ -603,7 +603,7 @@ def calibration_of(
         threshold: a threshold at which to also show the total's confusion table.
         bins: the number of bins in the reliability curve.
         cases: the number of misjudged completions to keep for each kind.
-        replicates: the number of bootstrap samples for the AUC's confidence interval; 0 for no interval.
+        replicates: the number of bootstrap samples for the AUC's confidence interval, or 0 for no interval.
         seed: the bootstrap's random seed.
 
     Raises:

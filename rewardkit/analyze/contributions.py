@@ -22,8 +22,8 @@ class Change:
     Attributes:
         contributions: (n,) each completion's contribution; NaN for a completion without a value. All contributions are
             NaN if there is nothing to compare with.
-        before: the mean before; NaN if no completion has a value.
-        now: the mean now; NaN if no completion has a value.
+        before: the mean before, or NaN if no completion has a value.
+        now: the mean now, or NaN if no completion has a value.
         same_prompts: the sum of the contributions of completions whose prompt was seen before.
         new_prompts: the sum of the contributions of all other completions.
         mix: the rest of the jump, which is caused by drawing easier (or harder) prompts more often than before.

@@ -49,7 +49,7 @@ class Pairs:
 
     @property
     def accuracy(self) -> float | None:
-        """The share of pairs in the correct order; None if there are no pairs."""
+        """The share of pairs in the correct order, or None if there are no pairs."""
         return self.right / self.count if self.count else None
 
     @property
@@ -64,7 +64,7 @@ class Pairs:
 
     @property
     def auc(self) -> float | None:
-        """``(right + tied / 2) / count``: the area under the ROC curve; None if a class is missing.
+        """``(right + tied / 2) / count``: the area under the ROC curve, or None if a class is missing.
 
         This is the Mann-Whitney statistic (Hanley and McNeil 1982, Radiology 143:29). For grades, it is Harrell's C
         (Harrell et al. 1982, JAMA 247:2543), which generalizes the statistic to more than two grades.
@@ -76,7 +76,7 @@ def pairs(scores: Floats, labels: Labels, groups: Numbers | None = None) -> Pair
     """Count how often the better of two completions scores higher, over all pairs with different labels.
 
     Args:
-        scores: (n,); NaN if there is no score. These rows are excluded.
+        scores: (n,), or NaN if there is no score. These rows are excluded.
         labels: (n,) bool, or grades.
         groups: (n,) the groups within which to count pairs; None to count all pairs.
     """
@@ -170,7 +170,7 @@ def auc_interval(
     Args:
         scores: (n,), NaN if there is no score.
         labels: (n,) bool.
-        groups: (n,); None if each row is a separate group.
+        groups: (n,), or None if each row is a separate group.
         level: the confidence level, 0 to 1.
         replicates: the number of samples to draw; samples that lack one of the two classes are excluded.
         seed: the random seed; the same seed results in the same interval.

@@ -80,11 +80,11 @@ def pair(
 
 
 def prompt_means(prompts: Numbers, values: Floats, size: int) -> Floats:
-    """Return the mean value of each prompt's completions (size,); NaN if no completion has a value.
+    """Return the mean value of each prompt's completions (size,), or NaN if no completion has a value.
 
     Args:
         prompts: (n,) each completion's prompt number.
-        values: (n,) each completion's score; NaN if it does not have one.
+        values: (n,) each completion's score, or NaN if it does not have one.
     """
     scored = ~np.isnan(values)
     counts = np.bincount(prompts[scored], minlength=size)
@@ -98,11 +98,11 @@ class Paired:
     """The difference between two runs over their common prompts.
 
     Attributes:
-        difference: (p,) right minus left; NaN if a side does not have a score.
+        difference: (p,) right minus left, or NaN if a side does not have a score.
         tolerance: the largest difference that is treated as equal.
         won, lost, equal: the number of prompts on which the right side is better, worse, or neither.
         unscored: the number of prompts that lack a score on one side and therefore do not count.
-        left, right: the means over the prompts that count; None if no prompt counts.
+        left, right: the means over the prompts that count, or None if no prompt counts.
         interval: the 95% confidence interval for the mean difference, by Student's t over prompts; None if fewer than
             five prompts count.
         chance: the probability that wins and losses would be at least this uneven if both sides were equally good (the
@@ -127,7 +127,7 @@ class Paired:
 
     @property
     def mean(self) -> float | None:
-        """The mean difference, right minus left; None if no prompt counts."""
+        """The mean difference, right minus left, or None if no prompt counts."""
         return None if self.left is None or self.right is None else self.right - self.left
 
     @property

@@ -25,7 +25,7 @@ PROMPT, EXAMPLE = "prompt", "example"
 
 
 class ForeignScores(NamedTuple):
-    """Completions' totals with the cells of their own prompts and of other prompts, (n,) each; NaN if not scored.
+    """Completions' totals with the cells of their own prompts and of other prompts, (n,) each, or NaN if not scored.
 
     `form` is the part of both totals that comes from terms that do not read cells, for example, a format.
     """
@@ -117,7 +117,7 @@ class PermutedGolds:
 
         Args:
             batch: the completions.
-            groups: the numbers of the groups to score (``batch.groups``); None for all groups.
+            groups: the numbers of the groups to score (``batch.groups``), or None for all groups.
             donor: additional rows with the same columns, whose cells may also be drawn.
             draws: the number of times that other cells are drawn. The foreign total is the mean over the draws.
             seed: the random seed for the draws.
@@ -162,7 +162,7 @@ class PermutedGolds:
         return self._scorer.score(part, strict=False, stops=False, on_unparsable_gold="fail")
 
     def _partners(self, batch: Batch, cells: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
-        """Return, for each row (n,), a row in `cells` from another group to take cells from; -1 if there is none."""
+        """Return, for each row (n,), a row in `cells` from another group to take cells from, or -1 if there is none."""
         starts = np.flatnonzero(np.diff(batch.groups, prepend=-1))
         firsts = np.concatenate([starts, np.arange(len(batch), len(cells))])
         partner = np.full(len(starts), -1, dtype=np.int64)

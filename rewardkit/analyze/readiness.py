@@ -72,7 +72,7 @@ def drawn(totals: Floats, num_generations: int) -> Draw:
     draws vary more.
 
     Args:
-        totals: (n,) the totals of the samples for one prompt; NaN if a completion is unscorable. n is at least 1.
+        totals: (n,) the totals of the samples for one prompt, or NaN if a completion is unscorable. n is at least 1.
         num_generations: G, at least 1.
     """
     size, counts = len(totals), multiplicities(totals)
@@ -210,7 +210,7 @@ class ComponentSignal:
 
     Attributes:
         outcomes: outcome -> the share of completions: ``{"scored": 0.9, "skipped": 0.1}``.
-        mean: the mean score; None if there are no scores.
+        mean: the mean score, or None if there are no scores.
         deviation: the sample standard deviation within a prompt, averaged over prompts that have at least two scored
             completions.
         varies: the share of these prompts whose completions do not all score the same.
@@ -253,8 +253,8 @@ class Calls:
 
     Attributes:
         per_completion: the number of calls per sampled completion.
-        in_run: the number of calls in the whole run; None if the run's length is unknown.
-        cost: the price of these calls; None if the price per call is unknown.
+        in_run: the number of calls in the whole run, or None if the run's length is unknown.
+        cost: the price of these calls, or None if the price per call is unknown.
     """
 
     component: str

@@ -62,7 +62,7 @@ def causes(
 
 
 def shares(caused: Floats, variance: float) -> Floats | None:
-    """Return each term's share of the squared advantages, from the results of `causes`; None if there is no signal.
+    """Return each term's share of the squared advantages, from the results of `causes`, or None if there is no signal.
 
     The shares add up to 1.
     """

@@ -52,7 +52,7 @@ class Journal:
     """A rollout's calls in the order in which they started and, if the environment broke, the reason.
 
     Attributes:
-        loop: the event loop for the asynchronous tools; None before their first call.
+        loop: the event loop for the asynchronous tools, or None before their first call.
         hanging: the threads in which tools did not return in time.
         reward: the result or exception of the environment's own ``get_reward``; `UNASKED` before the first call.
     """
@@ -80,7 +80,7 @@ class Watch:
     """The options for recording environments.
 
     Attributes:
-        timeout: the time limit for one tool call in seconds; None for no limit.
+        timeout: the time limit for one tool call in seconds, or None for no limit.
         outages: additional exceptions that mean that the environment broke.
         hide_reward: whether to hide ``get_reward`` from the trainer, because the reward calls it.
         mixed: whether a run has environments of several kinds.
@@ -99,7 +99,7 @@ class Watch:
 
 
 def journal_of(environment: object) -> Journal | None:
-    """Return the journal of an environment; None if the environment does not record."""
+    """Return the journal of an environment, or None if the environment does not record."""
     journal = getattr(environment, ATTRIBUTE, None)
     return journal if isinstance(journal, Journal) else None
 
@@ -202,7 +202,7 @@ def _keep_error(journal: Journal, error: Exception, watch: Watch) -> None:
 
 
 def own_reward(environment: Any) -> Any:
-    """Return the value of the environment's own ``get_reward``; None if it does not have this method.
+    """Return the value of the environment's own ``get_reward``, or None if it does not have this method.
 
     Raises:
         Exception: the exception that ``get_reward`` raised.

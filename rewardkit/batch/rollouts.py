@@ -25,9 +25,9 @@ class RolloutInfo:
     """Information about n completions that their messages do not contain; empty by default.
 
     Attributes:
-        cut: n flags, which are True if the completion reached the token limit; None if unknown.
+        cut: n flags (True if the completion reached the token limit), or None if unknown.
         is_error: the function that decides whether a tool result's text is an error; see `Trajectory.of`.
-        environments: n live environments after their rollouts; None if there are none.
+        environments: n live environments after their rollouts, or None if there are none.
         records: for each row, the calls that its environment recorded; None for rows without a recording environment.
         broken: row -> the reason why the row's environment broke. These rows fail in every component.
         trajectories: n trajectories that have already been parsed; None to parse the messages.

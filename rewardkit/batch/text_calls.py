@@ -244,7 +244,7 @@ class TextCall:
     """A call in a text.
 
     Attributes:
-        arguments: the arguments; None if there is a fault.
+        arguments: the arguments, or None if there is a fault.
         fault: the reason why the call cannot be parsed; empty if it can be parsed.
         form: the notation in which the call is written.
     """

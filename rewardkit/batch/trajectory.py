@@ -83,7 +83,7 @@ class ToolCall:
 
     @property
     def ok(self) -> bool | None:
-        """Whether the result is not an error; None if there is no result."""
+        """Whether the result is not an error, or None if there is no result."""
         return None if self.result is None else self.result.error is None
 
     def has(self, **arguments: Any) -> bool:

@@ -43,7 +43,7 @@ class CallRecord:
         name: the tool's name.
         arguments: a copy of the arguments from before the tool ran, because a tool may change them.
         text: the tool's result, in the form that TRL writes into the message.
-        error: the message of the tool's exception; None if the tool returned.
+        error: the message of the tool's exception, or None if the tool returned.
     """
 
     name: str
@@ -97,7 +97,7 @@ def read(
     """Return a completion's trajectory; see `Trajectory.of`.
 
     Args:
-        records: the calls that the environment recorded, in order; None if they were not recorded.
+        records: the calls that the environment recorded, in order, or None if they were not recorded.
         runs_calls: whether the trainer runs the calls in messages, as trainers with environments do.
     """
     runs_calls = runs_calls or records is not None

@@ -39,7 +39,7 @@ def add_token_options(verb: argparse.ArgumentParser, default: str) -> None:
 
 
 def token_of(options: argparse.Namespace, default: Callable[[], str]) -> str | None:
-    """Return the token that requests must send; None if they do not need a token.
+    """Return the token that requests must send, or None if they do not need a token.
 
     Args:
         default: a function that returns ``auto`` or ``none``. It is called if neither the options nor the environment

@@ -97,7 +97,7 @@ def _reward(named: str | None) -> Reward | None:
 
 
 def _judge(options: argparse.Namespace) -> Reward | None:
-    """Return the judge for a second opinion; None without ``--judge``.
+    """Return the judge for a second opinion, or None without ``--judge``.
 
     Raises:
         RewardKitError: an option for the judge is specified, but there is no judge that uses it.

@@ -353,7 +353,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _log_rows(data: Sequence[str]) -> Callable[[], Iterator[Row]] | None:
-    """Return a function that yields the rows in an inspect_ai log; None for other data."""
+    """Return a function that yields the rows in an inspect_ai log, or None for other data."""
     if len(data) != 1 or Path(data[0]).suffix.lower() not in (".eval", ".json"):
         return None
     from rewardkit_adapters.inspect.logs import is_log, log_rows

@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _trials(options: argparse.Namespace) -> Trials | None:
-    """Return the trials for the reward in ``--reward``; None without the option.
+    """Return the trials for the reward in ``--reward``, or None without the option.
 
     Raises:
         RewardKitError: the value is not a reward, or ``--expensive`` is used without ``--reward``.

@@ -91,7 +91,7 @@ class Stage:
 
     @property
     def passed(self) -> Schedule | None:
-        """A schedule that is 0 during the stage and 1 after the stage; None for a stage without an end."""
+        """A schedule that is 0 during the stage and 1 after the stage, or None for a stage without an end."""
         if self.until is None or isinstance(self.until, Schedule):
             return self.until
         return Passing(self.until, self.over)

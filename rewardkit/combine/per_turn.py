@@ -50,10 +50,10 @@ class Reduction:
     turns: int = 0
 
     def shares(self, values: Sequence[float | None], before: float = 0.0) -> list[float] | None:
-        """Return each turn's share of the reduced number; None if no turn has a value.
+        """Return each turn's share of the reduced number, or None if no turn has a value.
 
         Args:
-            values: each turn's value; None if the reward abstained for the turn.
+            values: each turn's value, or None if the reward abstained for the turn.
             before: for ``"progress"``, the value before the first turn.
         """
         turn_values = [(turn, value) for turn, value in enumerate(values) if value is not None]

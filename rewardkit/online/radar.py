@@ -124,7 +124,7 @@ class Radar:
         share: the maximum share of training time for the radar, from 0 to 1.
 
     Attributes:
-        alert: the strongest alert in the last search; None if there are no alerts yet.
+        alert: the strongest alert in the last search, or None if there are no alerts yet.
         searches: the number of searches.
     """
 
@@ -192,7 +192,7 @@ class Radar:
 
     @property
     def strength(self) -> float | None:
-        """The strongest alert's strength; 0 if there are no alerts yet, None if the radar is off."""
+        """The strongest alert's strength: 0 if there are no alerts yet, None if the radar is off."""
         if self._off:
             return None
         return 0.0 if self.alert is None else self.alert.strength
@@ -214,7 +214,7 @@ class Radar:
 
     @property
     def evidence(self) -> Evidence | None:
-        """All looks so far, as input for `suspicious`; None before the first look."""
+        """All looks so far, as input for `suspicious`, or None before the first look."""
         looks = self._looks
         if not looks:
             return None

@@ -53,7 +53,7 @@ class Requests:
 
     Args:
         scorer: the scorer for the rows.
-        deadline: the seconds after which a row is returned without a score; None for no limit.
+        deadline: the seconds after which a row is returned without a score, or None for no limit.
     """
 
     def __init__(self, scorer: RowScorer, *, deadline: float | None = None) -> None:

@@ -29,10 +29,10 @@ class Row:
 
     Attributes:
         completion: a string or a list of messages. It never contains the prompt.
-        prompt: a string or a list of messages; None if the trainer does not pass the prompt.
+        prompt: a string or a list of messages, or None if the trainer does not pass the prompt.
         columns: column -> cell, for the dataset row.
         completion_ids: the completion's token ids, if known.
-        cut: whether the completion was cut off at the token limit; None if unknown.
+        cut: whether the completion was cut off at the token limit, or None if unknown.
         runs_calls: whether the trainer runs the calls in messages; if so, calls that remain in the text do not count.
     """
 
@@ -52,10 +52,10 @@ class Moment:
     """The point in training at which rows are scored, and their grouping.
 
     Attributes:
-        progress: the training progress; None if unknown.
+        progress: the training progress, or None if unknown.
         step: the training step, for the record.
         training: False for evaluation.
-        num_generations: the number of completions per group if the rows are whole groups; None if the rows are
+        num_generations: the number of completions per group if the rows are whole groups, or None if the rows are
             independent.
     """
 
@@ -71,8 +71,8 @@ class RowScore:
 
     Attributes:
         total: None if the row is unscorable: a component failed, or all of them abstained.
-        terms: name -> the share of the total; None if the reward abstained or the row is unscorable.
-        components: name -> the raw value; None if the component was not scored.
+        terms: name -> the share of the total, or None if the reward abstained or the row is unscorable.
+        components: name -> the raw value, or None if the component was not scored.
         outcomes: component -> ``scored``, ``abstained``, ``failed``, ``errored``, or ``skipped``.
         notes: component -> the reason for its value; components without a note are omitted.
         reasons: the reasons why components failed or errored: ``"judge: no answer within 30 s"``.

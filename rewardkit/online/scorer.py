@@ -149,7 +149,7 @@ class RowScorer:
         """Return the scores for `rows`, in the same order.
 
         Args:
-            progress: the training progress; None if unknown.
+            progress: the training progress, or None if unknown.
             num_generations: the number of completions per group if the rows are whole groups. Groups are scored
                 together, so an error raises an exception.
             step: the training step, for the record.

@@ -17,7 +17,7 @@ NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 def caller(is_trainer: Callable[[Any], bool]) -> Any:
-    """Return the calling trainer, found in the stack frames; None if no caller is a trainer.
+    """Return the calling trainer, found in the stack frames, or None if no caller is a trainer.
 
     Trainers do not pass themselves to callbacks or reward functions.
     """
@@ -33,7 +33,7 @@ def caller(is_trainer: Callable[[Any], bool]) -> Any:
 def progress_of(
     state: Any, training: bool, means: Mapping[str, float] = NOTHING, states: Mapping[Any, Any] = NOTHING
 ) -> Progress | None:
-    """Return the progress of a ``TrainerState``; None if `state` is not one."""
+    """Return the progress of a ``TrainerState``, or None if `state` is not one."""
     step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
     if not isinstance(step, int) or not isinstance(max_steps, int):
         return None

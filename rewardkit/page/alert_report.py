@@ -66,7 +66,7 @@ class AlertReport:
         steps, completions: the number of training steps and training completions.
         alerts: the alerts, strongest first, followed by the observations.
         examples: each alert's completions, the most informative first.
-        opinions: a judge's opinion on each alert; None for observations or if there is no judge.
+        opinions: a judge's opinion on each alert, or None for observations or if there is no judge.
         remark: a note on skipped searches and the reason; empty if no searches were skipped.
     """
 
@@ -80,7 +80,7 @@ class AlertReport:
 
     @property
     def strength(self) -> float:
-        """The strongest alert's strength; 0 if there are no alerts."""
+        """The strongest alert's strength, or 0 if there are no alerts."""
         return max((alert.strength for alert in self.alerts), default=0.0)
 
     @property

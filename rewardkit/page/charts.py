@@ -82,7 +82,7 @@ def spec_of(
 
 
 def extent_of(panels: Iterable[Panel]) -> Range | None:
-    """Return the first and last step in all lines; None if there are fewer than two steps."""
+    """Return the first and last step in all lines, or None if there are fewer than two steps."""
     ends = [end for panel in panels for line in panel.lines if len(line.x) for end in (line.x[0], line.x[-1])]
     return (float(min(ends)), float(max(ends))) if len(set(ends)) > 1 else None
 

@@ -23,8 +23,8 @@ class Line:
     """A line in a graph.
 
     Attributes:
-        color: the component that determines the color; "" for the total.
-        by: the completions' column whose mean the line shows, as named in a selection; "" for none.
+        color: the component that determines the color, or "" for the total.
+        by: the completions' column whose mean the line shows, as named in a selection, or "" for none.
         low, high: (t,) the band around the line.
         dashed, dotted: the line style, which distinguishes lines with the same color. Evaluations are dashed.
     """

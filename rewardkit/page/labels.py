@@ -46,7 +46,7 @@ class Labels:
         self._rows: tuple[int, int, dict[int, Label]] = (-1, -1, {})
 
     def of(self, key: Key) -> Label | None:
-        """Return a completion's label; None if it does not have a label."""
+        """Return a completion's label, or None if it does not have a label."""
         return self._labels().get(key)
 
     def __len__(self) -> int:

@@ -59,7 +59,7 @@ class PromptCompletions:
         return int(rows[np.argmin(np.where(np.isnan(totals), np.inf, totals))])
 
     def chosen(self, name: str) -> int | None:
-        """Return the row of the completion called `name`; None if this prompt does not have the completion."""
+        """Return the row of the completion called `name`, or None if this prompt does not have the completion."""
         row = self.scores.find(read_key(name))
         return row if row is not None and row in set(self.rows.tolist()) else None
 

@@ -95,7 +95,7 @@ def _numbers(scores: Scores, texts: list[str]) -> dict[str, Floats]:
 
 
 def _tokens(scores: Scores, size: int) -> Floats:
-    """Return each prompt's length in tokens (p,), from the newest batch that recorded it; NaN if unknown."""
+    """Return each prompt's length in tokens (p,), from the newest batch that recorded it, or NaN if unknown."""
     lengths = np.full(size, np.nan)
     has_length = ~np.isnan(scores.prompt_length)
     lengths[scores.prompt[has_length]] = scores.prompt_length[has_length]

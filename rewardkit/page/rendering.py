@@ -64,7 +64,7 @@ _MACROS = re.compile(r"\\(?:(?:re)?newcommand|providecommand|def|gdef|edef|let|n
 # Arbitrary size: enough for the formulas of the completions that a user steps through.
 @lru_cache(maxsize=2_048)
 def formula(latex: str, *, block: bool = False) -> Node | None:
-    """Return a formula as a MathML element; None if it cannot be converted.
+    """Return a formula as a MathML element, or None if it cannot be converted.
 
     Args:
         latex: LaTeX without delimiters.
@@ -133,7 +133,7 @@ def rendered(text: str) -> list[Node]:
 
 
 def pretty_json(text: str) -> str | None:
-    """Return a JSON object or array, indented on several lines; None if the text is neither."""
+    """Return a JSON object or array, indented on several lines, or None if the text is neither."""
     stripped = text.strip()
     if not stripped or stripped[0] + stripped[-1] not in ("{}", "[]"):
         return None

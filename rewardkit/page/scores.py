@@ -212,7 +212,7 @@ class Scores:
         return list(zip(*(column[rows].tolist() for column in columns), strict=True))
 
     def find(self, key: Key | None) -> int | None:
-        """Return the row of the completion with this key; None if no completion has the key."""
+        """Return the row of the completion with this key, or None if no completion has the key."""
         if key is None:
             return None
         attempt, rank, part, row = key
@@ -250,7 +250,7 @@ class RowIndex:
         self._sorted = self.numbers[self._order]
 
     def places(self, keys: Integers) -> Integers:
-        """Return each key's row (m,), for `keys` of shape (m, columns); -1 if there is no row."""
+        """Return each key's row (m,), for `keys` of shape (m, columns), or -1 if there is no row."""
         if not len(self._sorted):
             return np.full(len(keys), -1)
         positions, is_present = [], np.ones(len(keys), dtype=np.bool_)

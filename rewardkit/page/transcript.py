@@ -136,7 +136,7 @@ def transcript_of(
     longest: int = 100_000,
     always: bool = False,
 ) -> Transcript | None:
-    """Return the conversation in a completion's recorded cells; None if it is a single message with text.
+    """Return the conversation in a completion's recorded cells, or None if it is a single message with text.
 
     Args:
         messages: the messages, as JSON.

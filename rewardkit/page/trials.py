@@ -40,7 +40,7 @@ class TrialScores:
     """A trial's results for a run's n completions.
 
     Attributes:
-        columns: (n,) each; NaN for completions that have not been scored.
+        columns: (n,) each, or NaN for completions that have not been scored.
         done: (n,) whether the reward has already been run on the completion.
         errors: row -> the reason why it could not be scored.
         scheduled: whether the reward has schedules, which have their end value in a trial.
@@ -173,7 +173,7 @@ class Trials:
         return Trial(self, watched)
 
     def saved(self) -> tuple[int, int] | None:
-        """Return a value that changes whenever the reward's file is saved; None if there is no file."""
+        """Return a value that changes whenever the reward's file is saved, or None if there is no file."""
         try:
             status = None if self._file is None else self._file.stat()
         except OSError:  # an editor may be replacing the file right now
@@ -182,7 +182,7 @@ class Trials:
 
 
 def _file_of(target: Placed) -> Path | None:
-    """Return the file to watch for the reward; None for a module or a revision."""
+    """Return the file to watch for the reward, or None for a module or a revision."""
     if not isinstance(target, Target) or target.revision:
         return None
     source, _ = split_named(target.name)
@@ -194,7 +194,7 @@ class Trial:
 
     Attributes:
         number: a counter that increases whenever there is something new to show.
-        problem: the reason why completions cannot be scored; "" if there is no problem.
+        problem: the reason why completions cannot be scored, or "" if there is no problem.
         found: the results so far; None until the first results arrive.
     """
 

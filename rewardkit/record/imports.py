@@ -189,7 +189,7 @@ def _set(value: Any) -> Any:
 
 
 def _numbers(rows: pyarrow.Table, name: str) -> Any:
-    """Return a column's numbers (n,); NaN for missing values or a missing column."""
+    """Return a column's numbers (n,), or NaN for missing values or a missing column."""
     if name not in rows.column_names:
         return np.full(rows.num_rows, np.nan)
     return np.array([np.nan if value is None else value for value in rows[name].to_pylist()], dtype=np.float64)

@@ -90,7 +90,7 @@ def quoted(column: str) -> str:
 
 
 def _exact(column: str) -> tuple[str, str, str | None] | None:
-    """Return the kind, name, and part that the reward uses for a column; None for a column in the schema."""
+    """Return the kind, name, and part that the reward uses for a column, or None for a column in the schema."""
     kind, slash, name = column.partition("/")
     if not slash or kind not in _KINDS:
         return None

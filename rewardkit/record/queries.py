@@ -148,7 +148,7 @@ def prompts(run: Run) -> list[tuple[str, str, str, str]]:
 
 
 def prompt_messages(run: Run, prompt_id: str) -> str | None:
-    """Return a conversational prompt's messages as JSON; None for a plain-text prompt."""
+    """Return a conversational prompt's messages as JSON, or None for a plain-text prompt."""
     query = f"select messages from prompts where prompt_id = ? and length(messages) <= {_MESSAGES:d} limit 1"
     rows = run.sql(query, [prompt_id]).fetchall()
     return rows[0][0] if rows else None
@@ -274,7 +274,7 @@ def training_scores(run: Run, columns: Sequence[str], limit: int) -> dict[str, A
 
 
 def first_version(run: Run) -> str | None:
-    """Return the fingerprint of the reward at the start of training; None if unknown."""
+    """Return the fingerprint of the reward at the start of training, or None if unknown."""
     order = "order by step, attempt, rank, part limit 1"
     rows = run.sql(f"select version from scores where training and version is not null {order}").fetchall()
     return rows[0][0] if rows else None

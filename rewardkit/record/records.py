@@ -75,7 +75,7 @@ class Line:
         detail: a traceback, if there is one.
         count: the number of times that the event occurred in this batch.
         seconds: a slow call's duration.
-        time: seconds since 1970; None for the batch's time.
+        time: seconds since 1970, or None for the batch's time.
     """
 
     message: str
@@ -105,16 +105,16 @@ class Record:
     Attributes:
         completions: n strings or lists of messages, as passed by the trainer.
         completion_ids: n sequences of token ids, of which only the lengths are recorded.
-        prompt_lengths: the n prompt lengths in tokens; None for an unknown length.
+        prompt_lengths: the n prompt lengths in tokens, or None for an unknown length.
         columns: name -> n values, for the dataset columns.
         groups: (n,) each completion's group number.
-        advantages: (n,) the advantages; NaN if unknown.
+        advantages: (n,) the advantages, or NaN if unknown.
         foreign: three arrays (n,): the total with the completion's own gold answer, the total with gold answers of
             other prompts, and the part of both totals that does not depend on a column. NaN for completions that were
-            not rescored; None if no completions were rescored.
+            not rescored, or None if no completions were rescored.
         metrics: numbers for the whole batch.
         logged: the trainer's metrics for earlier steps.
-        trajectories: statistics about the conversations; None if the completions are plain text.
+        trajectories: statistics about the conversations, or None if the completions are plain text.
         durations: component -> the duration of each call of its function in seconds.
         time: seconds since 1970.
     """

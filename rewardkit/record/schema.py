@@ -109,7 +109,7 @@ class Part:
 
     @classmethod
     def read(cls, name: str) -> Part | None:
-        """Return the part with this file name; None if the name is not a part name."""
+        """Return the part with this file name, or None if the name is not a part name."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None

@@ -40,7 +40,7 @@ class Trajectories:
         turns: (n,) the number of assistant messages.
         calls: (n,) the number of tool calls.
         repeated: (n,) the number of calls that repeat an earlier call: the same tool with equal arguments.
-        errors: (n,) the number of error results and malformed calls; 0 if the environment broke.
+        errors: (n,) the number of error results and malformed calls, or 0 if the environment broke.
         stops: n reasons why the trajectory ended: answered, cut, pending, or silent.
         broken: n reasons why the environment broke; empty if it did not break.
         tools: for each row, tool name -> the number of calls.
@@ -65,7 +65,7 @@ class Trajectories:
 
     @classmethod
     def of(cls, batch: Batch) -> Trajectories | None:
-        """Return a batch's record; None if all completions are plain text."""
+        """Return a batch's record, or None if all completions are plain text."""
         rollouts = batch.rollouts
         facts = rollouts.environments, rollouts.records, rollouts.trajectories
         if set(map(type, batch.completions)) <= {str} and all(entry is None for entry in facts):
@@ -128,7 +128,7 @@ class Trajectories:
         }
 
     def rollouts(self) -> list[str | None]:
-        """Return each row's information that its messages lack, as JSON for `RolloutCell`; None if there is none."""
+        """Return each row's information that its messages lack, as JSON for `RolloutCell`, or None if there is none."""
         return [self._rollout(row) for row in range(len(self.turns))]
 
     def _rollout(self, row: int) -> str | None:
@@ -149,8 +149,8 @@ class RolloutCell:
     """The recorded information about a completion, other than its messages.
 
     Attributes:
-        records: the calls that the environment recorded; None if the environment does not record calls.
-        errors: a call's position -> its error; None if errors were identified by the default rule.
+        records: the calls that the environment recorded, or None if the environment does not record calls.
+        errors: a call's position -> its error, or None if errors were identified by the default rule.
         broken: the reason why the environment broke; empty if it did not break.
     """
 

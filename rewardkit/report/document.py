@@ -271,7 +271,7 @@ def _text_cell(cell: Cell) -> str:
 
 
 def markdown_of(blocks: Sequence[Block]) -> str:
-    """Return as many blocks as fit into a comment, as Markdown; "" if there are none."""
+    """Return as many blocks as fit into a comment, as Markdown, or "" if there are none."""
     parts: list[str] = []
     bytes_left = LIMIT - len(_LEFT_OUT) - 2
     for text in _markdown_blocks(blocks, 3):

@@ -39,7 +39,7 @@ class Job:
         target: the reward's name.
         there, sources, apart, data: as in `Columns`.
         batch: the number of completions to score at once.
-        writer: the writer for the rows; None if only the report is needed.
+        writer: the writer for the rows, or None if only the report is needed.
         folder: the folder in which other processes save encoded parts.
     """
 

@@ -181,7 +181,7 @@ class Output:
 
 
 def resumable(path: Path) -> int:
-    """Return the number of rows in an unfinished file; 0 if it cannot be resumed."""
+    """Return the number of rows in an unfinished file, or 0 if it cannot be resumed."""
     manifest = _manifest(_folder(path))
     return 0 if manifest is None else ReplayReport.restored(manifest["report"]).rows
 

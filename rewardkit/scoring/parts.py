@@ -167,7 +167,7 @@ class Part(ABC):
         """Yield the rows in chunks of at most `most` rows.
 
         Args:
-            names: the columns that are needed; None for all columns. Chunks may have more columns.
+            names: the columns that are needed, or None for all columns. Chunks may have more columns.
         """
 
     @abstractmethod
@@ -453,7 +453,7 @@ class Lines(Part):
         start, stop: the range.
         completion: the completion column, if it has a different name.
         skip: the number of rows at the start that do not belong to the part.
-        rows: the number of rows; -1 before `surveyed` has counted them.
+        rows: the number of rows, or -1 before `surveyed` has counted them.
     """
 
     PLACE: ClassVar = "\0"

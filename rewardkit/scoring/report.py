@@ -189,7 +189,7 @@ class ReplayReport:
 
     @property
     def mean(self) -> float:
-        """The mean total; NaN if there are no totals."""
+        """The mean total, or NaN if there are no totals."""
         return self._total.sum / self._total.count if self._total.count else math.nan
 
     def add(self, scores: Scores) -> None:

@@ -66,8 +66,8 @@ def open_recorded(
     """Return the last batches, (step, number of training completions) for each step, and the columns in all rows.
 
     Args:
-        since: the first step; None for all steps.
-        until: the last batches to read; None for all recorded batches.
+        since: the first step, or None for all steps.
+        until: the last batches to read, or None for all recorded batches.
 
     Raises:
         DataError: `address` does not contain a run.

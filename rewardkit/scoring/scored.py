@@ -44,7 +44,7 @@ class Index:
 
     Attributes:
         groups: (n,) the number of each row's prompt. Prompts are numbered in the order in which they first appear.
-        scores: (n,) the scores; NaN if a completion cannot be chosen because it has an error or lacks a total or a
+        scores: (n,) the scores, or NaN if a completion cannot be chosen because it has an error or lacks a total or a
             prompt.
         texts: (n,) a number for each completion; equal completions have the same number.
         chat: whether prompts or completions are chat messages.

@@ -32,7 +32,7 @@ class Scores:
     """The scores of n completions.
 
     Attributes:
-        total: (n,) the totals; NaN for a row without a total.
+        total: (n,) the totals, or NaN for a row without a total.
         components: name -> (n,) raw values, NaN if not scored.
         codes: name -> (n,) indices into ``list(rk.Outcome)``.
         notes: name -> row -> note.
@@ -103,8 +103,8 @@ class Work:
 
     Attributes:
         completions, prompts, completion_ids, columns: as in a `Batch`.
-        sizes: the group sizes; None if rows are independent.
-        cut: whether each completion reached the token limit; None if unknown.
+        sizes: the group sizes, or None if rows are independent.
+        cut: whether each completion reached the token limit, or None if unknown.
     """
 
     completions: list[Any]

@@ -321,8 +321,8 @@ class Keep:
     """A rule that keeps the best completions for each prompt.
 
     Attributes:
-        most: the maximum number of completions per prompt, the best first; None for all completions.
-        least: the minimum score to keep; None for no limit.
+        most: the maximum number of completions per prompt, the best first, or None for all completions.
+        least: the minimum score to keep, or None for no limit.
     """
 
     unit: ClassVar[str] = "completion"
@@ -359,7 +359,7 @@ class Pairs:
     """A rule that pairs better and worse completions for the same prompt, starting with the largest score difference.
 
     Attributes:
-        most: the maximum number of pairs per prompt; None for all pairs.
+        most: the maximum number of pairs per prompt, or None for all pairs.
         gap: the minimum difference between the scores. Completions with equal scores are never paired.
     """
 

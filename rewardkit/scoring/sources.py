@@ -55,9 +55,9 @@ class Saved:
         kinds: column -> the types of its values: empty if all are None, ``object`` if unknown.
         parts: a function that returns all rows in parts.
         apart: columns, such as the step, that separate groups with the same prompt.
-        schema: the Arrow schema; None if the data does not have Arrow types.
+        schema: the Arrow schema, or None if the data does not have Arrow types.
         digest: a checksum of the data read so far, to detect changed data.
-        until: the last batches to read from a recorded run, which may be growing; None for other data.
+        until: the last batches to read from a recorded run, which may be growing, or None for other data.
     """
 
     name: str
@@ -122,7 +122,7 @@ def saved(
 
 
 def recorded_since(address: str, step: int | None) -> Saved:
-    """Open a recorded run's training completions, starting at `step`; None for all steps.
+    """Open a recorded run's training completions, starting at `step` (None for all steps).
 
     Raises:
         DataError: the run does not exist, or there are no completions in these steps.

@@ -184,7 +184,7 @@ def arrow(work: str) -> Any:
 
 
 def plain_type(kinds: set[type]) -> str | None:
-    """Return the name of the Arrow type for values of these types; None if they are mixed or structured."""
+    """Return the name of the Arrow type for values of these types, or None if they are mixed or structured."""
     kind = float if kinds == {int, float} else next(iter(kinds)) if len(kinds) == 1 else object
     return _PLAIN.get(kind)
 

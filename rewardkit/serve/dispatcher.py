@@ -91,7 +91,7 @@ class Worker:
             scores, or None if the process died first.
         changed: a function that is called when the worker becomes ready and when it dies.
         expected: the description that the loaded reward must have; None to accept any reward.
-        described: the loaded reward's description; None while the worker cannot score rows.
+        described: the loaded reward's description, or None while the worker cannot score rows.
         refusal: the reason why the worker cannot load its reward; empty if it can or if this is not yet known.
     """
 
@@ -285,7 +285,7 @@ class Job:
     """Rows that are scored together: one row or one group.
 
     Attributes:
-        generations: the number of completions per prompt; None if the row is independent.
+        generations: the number of completions per prompt, or None if the row is independent.
         waiters: the number of requests that are waiting for the job.
         deaths: the number of workers that died while this was the only job in their batch.
         alone: whether to send the job in a separate batch.
@@ -390,7 +390,7 @@ class Dispatcher:
         """Return the scores for `rows`. Rows without a score at the deadline fail.
 
         Args:
-            generations: the number of completions per group if the rows are whole groups; None if the rows are
+            generations: the number of completions per group if the rows are whole groups, or None if the rows are
                 independent.
             deadline: the time limit in seconds, at most the server's deadline, which is also the default.
 
@@ -536,7 +536,7 @@ class Dispatcher:
     def _kill_late(self) -> float | None:
         """Kill workers with late batches.
 
-        Return the seconds until the next batch is late; None if no batch is running.
+        Return the seconds until the next batch is late, or None if no batch is running.
         """
         now, has_waiting = time.monotonic(), any(not job.done.done() for job in self._waiting)
         for worker in self._pool:
@@ -604,7 +604,7 @@ def _resolve_job(job: Job, scores: list[RowScore]) -> None:
 
 
 def _key(row: Row, progress: Progress | None) -> bytes | None:
-    """Return a digest that is the same for equal rows; None if `row` cannot be compared. 1, 1.0, and true differ."""
+    """Return a digest that is the same for equal rows, or None if `row` cannot be compared. 1, 1.0, and true differ."""
     progress_key = None if progress is None else (progress.step, progress.max_steps)
     parts: Any = (
         row.completion,

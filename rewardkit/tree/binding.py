@@ -150,7 +150,7 @@ class Binding:
         scope: whether a call scores one completion, all completions for a prompt, or the whole batch.
         deterministic: whether the same arguments always get the same score. If so, duplicates are scored only once.
         expensive: whether to skip the function while its weight is zero.
-        timeout: seconds for one call; None for no limit.
+        timeout: seconds for one call, or None for no limit.
         trusted: whether the arguments can be passed without copying, because the function (a ready reward) does not
             change them.
         foreign: whether the function was written for another framework and accepts that framework's arguments.

@@ -48,7 +48,7 @@ _DICTS = (dict, collections.abc.Mapping)
 
 
 def items_converter(base: Any, converter: Callable[[Any], Convert]) -> Convert | None:
-    """Return a function that converts the items of a container of type `base`; None if `base` is not a container.
+    """Return a function that converts the items of a container of type `base`, or None if `base` is not a container.
 
     Args:
         converter: accepts an item type, and returns the function that converts an item to that type.

@@ -335,7 +335,7 @@ class AcceptedGolds(Generic[G]):
 
 
 def _quoted_list(text: str) -> list[str] | None:
-    """Return the items in a list of strings in JSON or Python syntax; None for other text."""
+    """Return the items in a list of strings in JSON or Python syntax, or None for other text."""
     stripped = text.strip()
     if stripped[:1] != "[" or stripped[-1:] != "]" or stripped[1:].lstrip()[:1] not in ("'", '"'):
         return None

@@ -112,7 +112,7 @@ class ReturnPolicy:
     outages: tuple[type[BaseException], ...] = ()
 
     def stand_in(self, strict: bool) -> float | None:
-        """Return the score for a row in which the function had a bug; None if the error must be raised."""
+        """Return the score for a row in which the function had a bug, or None if the error must be raised."""
         if isinstance(self.on_error, (int, float)):
             return float(self.on_error)
         if self.on_error == "raise" or strict or not math.isfinite(self.bounds[0]):
@@ -141,7 +141,7 @@ Context = Callable[[int, int], str]
 """A function: (position, rows in the call) -> a description of the row, its completion, and its arguments."""
 
 Turns = Callable[[int], "int | None"]
-"""A function: position -> the number of turns in the completion; None if unknown."""
+"""A function: position -> the number of turns in the completion, or None if unknown."""
 
 
 def ordinary_results(raw: Sequence[Any], bounds: Bounds) -> Results | None:
@@ -177,7 +177,7 @@ def check_results(
         contract: the return policy, with the component's name in the tree.
         strict: raise an exception if the function has a bug.
         context: describes the row at a position, for error messages.
-        turns: returns the number of turns at a position; None if unknown.
+        turns: returns the number of turns at a position, or None if unknown.
 
     Raises:
         RewardBug: the function has a bug, and `strict` is True or the lower bound is not finite.
@@ -354,7 +354,7 @@ def _remedy_of_outage(error: BaseException) -> str:
 
 
 def _status(error: BaseException) -> int:
-    """Return the HTTP status of an error from an HTTP library; 0 if it has none."""
+    """Return the HTTP status of an error from an HTTP library, or 0 if it has none."""
     for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "status"):
             status = getattr(holder, name, None)

@@ -64,7 +64,7 @@ class NodeSpec:
             of the same kind is named after the argument that differs.
         logged: whether the node's raw value is a component.
         stands_for: the reward that the node renames.
-        addends: the children whose shares add up to the node's value; None if the node is a single term.
+        addends: the children whose shares add up to the node's value, or None if the node is a single term.
         weights: the weights of the addends, if they are the same in all rows.
         average: whether the weighted sum is divided by the sum of the weights of the children that did not abstain.
         condition: for a gate, the reward that opens it.
@@ -76,7 +76,8 @@ class NodeSpec:
         gauges: numbers that change during training and are logged: ``{"threshold": schedule}``.
         stages: the name and the weight of each stage.
         columns: the columns that the node reads itself.
-        choose: for a route, a function that chooses each row's child: ``(batch, rows) -> (n,)``; -1 for no child.
+        choose: for a route, a function that chooses each row's child: ``(batch, rows) -> (n,)``, where -1 means no
+            child.
         wants: the children that a good completion must satisfy.
         tunables: the numbers that can be changed during training.
         traps: warnings about settings that probably do not work as intended, in full sentences.
@@ -135,7 +136,7 @@ class Calls:
     Attributes:
         reward: the leaf.
         function: called with each of `arguments`.
-        rows: each call's row in the batch; None for a call with several rows.
+        rows: each call's row in the batch, or None for a call with several rows.
         binding: how to call the function: asynchronously, in a worker process, or in this thread.
         quiet: whether the function is built in and does not print anything.
         make: makes all calls at once in this thread, instead of one after another.

@@ -40,14 +40,14 @@ def limit_memory(more: int | None, of: Memory = "address space") -> None:
 
 
 def held_bytes(of: Memory = "address space") -> int:
-    """Return the memory that this process uses, in bytes; 0 if the system does not report it."""
+    """Return the memory that this process uses, in bytes, or 0 if the system does not report it."""
     with suppress(OSError):
         return _kilobytes("/proc/self/status", "VmSize" if of == "address space" else "VmData")
     return 0
 
 
 def free_bytes() -> int:
-    """Return the free memory on this machine or in this container, whichever is less, in bytes; 0 if unknown."""
+    """Return the free memory on this machine or in this container, whichever is less, in bytes, or 0 if unknown."""
     amounts = []
     with suppress(OSError, ValueError):
         amounts.append(_kilobytes("/proc/meminfo", "MemAvailable"))
@@ -87,7 +87,7 @@ def _watch_parent(parent: int) -> None:
 
 
 def _kilobytes(file: str, name: str) -> int:
-    """Return the value in a line such as ``MemAvailable:  1024 kB`` in bytes; 0 if the line does not exist."""
+    """Return the value in a line such as ``MemAvailable:  1024 kB`` in bytes, or 0 if the line does not exist."""
     for line in Path(file).read_text(encoding="ascii", errors="replace").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024

@@ -66,7 +66,7 @@ def packed(value: object) -> bytes:
 
 
 def with_function(instance: object, is_sent: Callable[[Callable[..., Any]], bool]) -> tuple[Any, ...] | None:
-    """Return the reduce value (class, arguments) that pickles a reward with its function; None for other objects.
+    """Return the reduce value (class, arguments) that pickles a reward with its function, or None for other objects.
 
     Without this value, pickle would send only the function's name.
 

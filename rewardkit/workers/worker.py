@@ -332,7 +332,7 @@ class _Tail:
                 self._end = (self._end + data)[-_KEPT_BYTES:]
 
     def last_line(self) -> str:
-        """Return the last line of output, truncated; "" if there is no output."""
+        """Return the last line of output, truncated, or "" if there is no output."""
         self._thread.join(_END_SECONDS)  # with a time limit: a process of another session may hold the pipe open
         lines = self._end.decode(errors="replace").strip().splitlines()
         return shorten(lines[-1]) if lines else ""

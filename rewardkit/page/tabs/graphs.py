@@ -278,6 +278,6 @@ def _is_idle(panel: Panel) -> bool:
 
 
 def _range(text: str) -> Range | None:
-    """Parse a range of at least two steps, such as ``"200-400"``; None for anything else."""
+    """Parse a range of at least two steps, such as ``"200-400"``; return None for anything else."""
     steps = parse_steps(text)
     return None if steps is None or steps[0] == steps[1] else (float(steps[0]), float(steps[1]))

@@ -81,7 +81,7 @@ class PagedTable(ABC):
         return {}
 
     def place(self) -> int | None:
-        """Return the selected row's position in `order`; None if it is not in `order`."""
+        """Return the selected row's position in `order`, or None if it is not in `order`."""
         return None
 
     def falls_first(self, column: str) -> bool:

@@ -91,7 +91,7 @@ def observe_calls(
     """Return `function` and its `calls`, wrapped so that an observer knows which call is running.
 
     Args:
-        rows: each call's row in the batch; None for a call with several rows.
+        rows: each call's row in the batch, or None for a call with several rows.
     """
     observer = current_observer()
     if observer is None:

@@ -64,7 +64,7 @@ def _is_costly(reward: Reward) -> bool:
 
 
 def binding_of(reward: Reward) -> Binding | None:
-    """Return the binding of a leaf or a renamed leaf; None for other rewards."""
+    """Return the binding of a leaf or a renamed leaf, or None for other rewards."""
     facts = reward.facts
     return binding_of(facts.stands_for) if facts.stands_for is not None else facts.binding
 

@@ -55,9 +55,9 @@ class Memo:
     """The current results of one node.
 
     Attributes:
-        covered: (n,) the rows in which the node was evaluated; None for no rows.
-        asked: (n,) the rows that need the node's value; None for no rows.
-        column: the node's values; None before the first evaluation.
+        covered: (n,) the rows in which the node was evaluated, or None for no rows.
+        asked: (n,) the rows that need the node's value, or None for no rows.
+        column: the node's values, or None before the first evaluation.
         unrouted: (n,) the rows in which the node does not apply.
         passed: for a gate, the rows (n,) that reached it and the rows that passed it.
         seconds: the duration of the node's function calls.
