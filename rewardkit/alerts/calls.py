@@ -24,7 +24,7 @@ _LARGEST = 100.0
 
 
 def call_alerts(run: WindowedRun) -> list[Alert]:
-    """Return the observations about tool calls; an empty list if the run does not have tool calls."""
+    """Return the observations about tool calls, or an empty list if the run does not have tool calls."""
     return [*_rising_calls(run), *_repeated_calls(run), *_unfinished_episodes(run)]
 
 

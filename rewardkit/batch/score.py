@@ -64,7 +64,7 @@ class Fault:
     """A row that failed or errored, and the reason.
 
     Attributes:
-        component: the component that failed or errored; empty if unknown.
+        component: the component that failed or errored, or an empty string if unknown.
         stops: whether the run must stop, because every later row would fail for the same reason.
         unparsable: whether the reason is a gold cell that cannot be read, so that a retry would also fail.
     """

@@ -245,7 +245,7 @@ class TextCall:
 
     Attributes:
         arguments: the arguments, or None if there is a fault.
-        fault: the reason why the call cannot be parsed; empty if it can be parsed.
+        fault: the reason why the call cannot be parsed, or an empty string if it can be parsed.
         form: the notation in which the call is written.
     """
 

@@ -344,7 +344,7 @@ def _reduction(reduce: Reduce, discount: float, turns: int | None) -> Reduction:
 
 
 def _obstacle(reward: Reward) -> str:
-    """Return the reason why `reward` cannot score part of the messages; empty if it can."""
+    """Return the reason why `reward` cannot score part of the messages, or an empty string if it can."""
     if any(node.facts.sees != "sample" for node, _, _ in walk(reward)):
         return "it compares completions with each other"
     for node, binding in bindings(reward):

@@ -88,7 +88,7 @@ class Tested:
     """The versions of a trainer that its adapter is tested with.
 
     Attributes:
-        distribution: the trainer's name in the package index; empty if the trainer is not in the index.
+        distribution: the trainer's name in the package index, or an empty string if the trainer is not in the index.
         versions: the tested versions, oldest first; for a checkout, the commit or date.
     """
 
@@ -96,7 +96,7 @@ class Tested:
     versions: Sequence[str]
 
     def verdict(self) -> str:
-        """Return a sentence about the installed version; empty if that version was tested."""
+        """Return a sentence about the installed version, or an empty string if that version was tested."""
         tested = ", ".join(self.versions)
         if not self.distribution:
             return f"Tested with {tested}."

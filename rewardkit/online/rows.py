@@ -103,7 +103,7 @@ class RowScore:
 
     @property
     def why(self) -> str:
-        """The reason why the row lacks a total, on one line; empty if it has a total."""
+        """The reason why the row lacks a total, on one line, or an empty string if it has a total."""
         if self.scored:
             return ""
         return "; ".join(self.reasons) or "every component abstained, so no reward applies to this row"

@@ -53,7 +53,7 @@ class Packed:
 
     Attributes:
         data: the pickled reward; empty if it cannot be stored.
-        why_not: the reason why the reward cannot be stored; empty if it can be stored.
+        why_not: the reason why the reward cannot be stored, or an empty string if it can be stored.
         sources: file path -> the source code of the constants, functions, and classes in the file that the reward uses.
     """
 

@@ -85,7 +85,7 @@ class AlertReport:
 
     @property
     def too_short(self) -> str:
-        """The reason why the run is too short for a search; empty if it is long enough."""
+        """The reason why the run is too short for a search, or an empty string if it is long enough."""
         if self.steps >= LEAST_STEPS:
             return ""
         steps = f"{self.steps} training step{'' if self.steps == 1 else 's'}" if self.steps else "no training step yet"

@@ -171,7 +171,7 @@ class Search:
         self.alerts: list[Alert] = []
         self.scores: Scores | None = None
         self.problem = ""
-        """The reason why the last search failed; empty if it succeeded."""
+        """The reason why the last search failed, or an empty string if it succeeded."""
         self._number = -1
         self._searched_at = 0.0
         self._lock = threading.Lock()

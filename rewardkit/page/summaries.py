@@ -24,7 +24,7 @@ _KEPT = 30
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """A run's summary. `problem` is the reason why the run cannot be read; empty if it can be read."""
+    """A run's summary. `problem` is the reason why the run cannot be read, or an empty string if it can be read."""
 
     problem: str = ""
     state: str = ""

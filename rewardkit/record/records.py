@@ -44,7 +44,7 @@ class Version:
         reward: the reward's expression.
         sources: path -> text, for the files that define the reward's functions.
         packed: the pickled reward; empty if the reward cannot be stored.
-        unpacked: the reason why the reward cannot be stored; empty if it can be stored.
+        unpacked: the reason why the reward cannot be stored, or an empty string if it can be stored.
     """
 
     fingerprint: str

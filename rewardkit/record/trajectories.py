@@ -42,7 +42,7 @@ class Trajectories:
         repeated: (n,) the number of calls that repeat an earlier call: the same tool with equal arguments.
         errors: (n,) the number of error results and malformed calls, or 0 if the environment broke.
         stops: n reasons why the trajectory ended: answered, cut, pending, or silent.
-        broken: n reasons why the environment broke; empty if it did not break.
+        broken: n reasons why the environment broke, or an empty string if it did not break.
         tools: for each row, tool name -> the number of calls.
         malformed: (n,) 1 if the last message begins like a call that the trainer did not parse or that cannot be
             parsed.
@@ -151,7 +151,7 @@ class RolloutCell:
     Attributes:
         records: the calls that the environment recorded, or None if the environment does not record calls.
         errors: a call's position -> its error, or None if errors were identified by the default rule.
-        broken: the reason why the environment broke; empty if it did not break.
+        broken: the reason why the environment broke, or an empty string if it did not break.
     """
 
     records: tuple[CallRecord, ...] | None = None

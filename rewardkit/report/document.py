@@ -59,7 +59,7 @@ class Name:
     """A name that a user chose for a reward, a component, or a file.
 
     Attributes:
-        anchor: the anchor of the section to link to; empty for no link.
+        anchor: the anchor of the section to link to, or an empty string for no link.
     """
 
     text: str

@@ -36,7 +36,7 @@ class Regression:
 
 
 def load(path: str | Path) -> list[Regression]:
-    """Return the cases in a file; an empty list if the file does not exist.
+    """Return the cases in a file, or an empty list if the file does not exist.
 
     Raises:
         RewardKitError: a line cannot be read.

@@ -54,7 +54,7 @@ class Candidate:
         name: the variable's name.
         value: the reward, function, or list.
         kind: the kind of object.
-        left_out: the reason why the candidate is not checked; empty if it is checked.
+        left_out: the reason why the candidate is not checked, or an empty string if it is checked.
     """
 
     name: str
@@ -85,7 +85,7 @@ def candidates(module: ModuleType) -> list[Candidate]:
 
 
 def kind_of(value: Any) -> Kind:
-    """Return the reward kind of `value`; an empty string if it is not a reward."""
+    """Return the reward kind of `value`, or an empty string if it is not a reward."""
     if isinstance(value, Reward):
         return "reward"
     if isinstance(value, (list, tuple)):
@@ -111,7 +111,7 @@ def kind_of_function(function: Callable[..., Any]) -> Kind:
 
 
 def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str) -> str:
-    """Return the reason why a candidate is not checked; an empty string if it is checked."""
+    """Return the reason why a candidate is not checked, or an empty string if it is checked."""
     listed = getattr(module, "__all__", None)
     if listed is not None and name not in listed:
         return "not in __all__"
@@ -128,7 +128,7 @@ def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str)
 
 
 def _returns_text(value: Any, kind: Kind) -> str:
-    """Return the reason why a function's annotation rules out scores; an empty string if it does not."""
+    """Return the reason why a function's annotation rules out scores, or an empty string if it does not."""
     if "function" not in kind:
         return ""
     annotations = getattr(value, "__annotations__", {})
@@ -177,7 +177,7 @@ class Loaded:
         reward: a reward, a trainer's function, or a list of them.
         constants: the options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
         kind: the kind of object; empty if the reward was requested by name.
-        left_out: the reason why it is not a public reward; empty if it is one.
+        left_out: the reason why it is not a public reward, or an empty string if it is one.
         misnamed: variables that would be check constants if their names were in capitals: ``("examples",)``.
     """
 

@@ -132,7 +132,7 @@ def difference(call: str, other: str) -> str:
 
 
 def _arguments(call: str) -> dict[int | str, str]:
-    """Return a call's arguments by position or name; an empty dict if the call is not valid Python."""
+    """Return a call's arguments by position or name, or an empty dict if the call is not valid Python."""
     try:
         parsed = ast.parse(call, mode="eval").body
     except (SyntaxError, ValueError):
