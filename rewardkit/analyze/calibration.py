@@ -129,7 +129,7 @@ def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bound
     """Return the reliability curve: scores in bins of equal width, with each bin's share of good completions.
 
     Args:
-        scores: (n,), NaN if there is no score.
+        scores: (n,), or NaN if there is no score.
         labels: (n,) bool, or grades.
         bins: the number of bins.
         limits: the start of the first bin and the end of the last bin. The default is 0 and 1 if all scores are between
@@ -250,7 +250,7 @@ def misjudged(
     one.
 
     Args:
-        scores: (n,), NaN if there is no score.
+        scores: (n,), or NaN if there is no score.
         good: (n,) the labels.
         completions: n texts.
         components: the components to show for each case.

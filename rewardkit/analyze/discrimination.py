@@ -168,7 +168,7 @@ def auc_interval(
     Welsh 2007, Journal of the Royal Statistical Society B 69:369). The interval consists of percentiles.
 
     Args:
-        scores: (n,), NaN if there is no score.
+        scores: (n,), or NaN if there is no score.
         labels: (n,) bool.
         groups: (n,), or None if each row is a separate group.
         level: the confidence level, 0 to 1.

@@ -100,7 +100,7 @@ def searchable_texts(run: Run, prompt_id: str) -> dict[Key, str]:
 
 
 def texts_of(run: Run, keys: Sequence[Key]) -> list[str]:
-    """Return the texts of some completions in order, or an empty string if a completion is missing from the record."""
+    """Return the texts of some completions in order, with "" for a completion that is missing from the record."""
     query = f"select completion from {_ASKED} left join completions using ({_KEY}) order by place"
     return [text or "" for (text,) in run.sql(query, _columns(keys)).fetchall()]
 

@@ -525,7 +525,7 @@ class Run:
         return self._cursor.sql("select * from versions order by first_step, seen")
 
     def version(self, fingerprint: str) -> dict[str, Any]:
-        """Return a reward version's description, or an empty string if unknown."""
+        """Return a reward version's description, or an empty dict if unknown."""
         return next((entry for entry in self._versions if entry["fingerprint"] == fingerprint), {})
 
     def packed(self, fingerprint: str) -> bytes | None:

@@ -1,7 +1,7 @@
 """``bfcl_rows``: questions from the Berkeley Function Calling Leaderboard as rows, with the correct calls as JSON.
 
 ``bfcl_rows("BFCL_v4_simple_python.json")[0]["calls"]`` is ``[{"name": "calculate_triangle_area", "arguments":
-{"base": 10, "height": 5, "unit": {"optional": "units"}}}]``. BFCL is by Yan, Mao, Ji, Zhang, Patil, Stoica and
+{"base": 10, "height": 5, "unit": {"optional": "units"}}}]``. BFCL is by Yan, Mao, Ji, Zhang, Patil, Stoica, and
 Gonzalez (2024), https://gorilla.cs.berkeley.edu.
 """
 

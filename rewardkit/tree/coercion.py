@@ -346,7 +346,7 @@ def _takes_none(base: Any) -> bool:
 
 
 def _alternatives(base: Any) -> list[Any]:
-    """Return the members of a union, except None, or an empty list for any other type."""
+    """Return the members of a union except None. For any other type, return an empty list."""
     members = get_args(base) if get_origin(base) in _UNIONS else ()
     return [member for member in members if member is not type(None)]
 
