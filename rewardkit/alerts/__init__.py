@@ -1,4 +1,4 @@
-"""The search for suspicious patterns in a run: ``suspicious(Evidence(...))`` returns alerts, strongest first."""
+"""Search for suspicious patterns in a run: ``suspicious(Evidence(...))`` returns alerts, strongest first."""
 
 from rewardkit.alerts.evidence import Alert, Evidence
 from rewardkit.alerts.search import suspicious

@@ -1,4 +1,4 @@
-"""Tool calls: observations about a policy that makes more and more calls, repeats calls, or ends without an answer.
+"""Tool calls: observations about a policy that makes more and more calls, repeats calls, or stops without an answer.
 
 Example: calls per completion rise from 1.68 to 3.88, while the share of correct answers rises only from 0.68 to 0.84.
 """
@@ -15,25 +15,26 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 FOLLOWS = 0.6
-"""A component whose rank correlation with the number of calls exceeds this limit measures the calls, not the outcome.
-Arbitrary: a component that counts calls in another way correlates closely with them."""
+"""If a component's rank correlation with the number of calls exceeds this limit, the component measures the calls
+instead of the outcome. The limit is arbitrary: a component that counts calls in a different way correlates closely with
+the number of calls."""
 
 # Arbitrary: replaces the infinite factor of a rise from zero calls. The ramps end far below it.
 _LARGEST = 100.0
 
 
 def call_alerts(run: WindowedRun) -> list[Alert]:
-    """Return the observations about tool calls; an empty list if the run has no tool calls."""
+    """Return the observations about tool calls, or an empty list if the run does not have tool calls."""
     return [*_rising_calls(run), *_repeated_calls(run), *_unfinished_episodes(run)]
 
 
 def _rising_calls(run: WindowedRun) -> list[Alert]:
     """Return an observation if tool calls rise by a greater factor than the outcome.
 
-    The outcome is the component that rises by the greatest factor: a monitored one if there are any, and never one that
-    tracks the number of calls (see `FOLLOWS`). The observation is ranked by the weakest of: the certainty that calls
-    rise (z from 4 to 8), the factor by which they rise (from 1.15 to 1.75), and that factor divided by the outcome's
-    factor (from 1.1 to 1.5).
+    The outcome is the component that rises by the greatest factor. If there are monitored components, only these are
+    considered. Components that track the number of calls are excluded (see `FOLLOWS`). The observation is ranked by the
+    weakest of: the certainty that calls rise (z from 4 to 8), the factor by which calls rise (from 1.15 to 1.75), and
+    that factor divided by the outcome's factor (from 1.1 to 1.5).
     """
     if run.evidence.calls is None:
         return []
@@ -75,14 +76,14 @@ def _rising_calls(run: WindowedRun) -> list[Alert]:
 
 
 def _outcomes(run: WindowedRun, calls: Floats) -> dict[str, Changes]:
-    """Return the changes of each component that may show whether the calls were useful."""
+    """Return the changes in each component that may show whether the calls were useful."""
     names = sorted(run.evidence.monitored) or list(run.rewarded)
     columns = {name: run.component(name) for name in names}
     return {name: run.changes(values) for name, values in columns.items() if run.correlation(values, calls) <= FOLLOWS}
 
 
 def _factor(change: Changes) -> Floats:
-    """Return (pairs,) the log of ``after / before`` for each pair of windows; 100 for a rise from zero."""
+    """Return the log of ``after / before`` for each pair of windows (pairs,); 100 for a rise from zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         factor: Floats = np.log(change.after / change.before)
     is_undefined = (change.before <= 0.0) | (change.after <= 0.0)
@@ -93,8 +94,8 @@ def _factor(change: Changes) -> Floats:
 def _repeated_calls(run: WindowedRun) -> list[Alert]:
     """Return an observation if the share of completions that repeat a call rises.
 
-    The observation is ranked by the weaker of the certainty of the rise (z from 4 to 8) and its size (from 0.05 to
-    0.3).
+    The observation is ranked by the weaker of two measures: the certainty of the rise (z from 4 to 8) and its size
+    (from 0.05 to 0.3).
     """
     if run.evidence.repeated_calls is None:
         return []
@@ -110,8 +111,8 @@ def _repeated_calls(run: WindowedRun) -> list[Alert]:
 def _unfinished_episodes(run: WindowedRun) -> list[Alert]:
     """Return an observation if the share of completions without an answer rises.
 
-    The observation is ranked by the weaker of the certainty of the rise (z from 4 to 8) and its size (from 0.02 to
-    0.15).
+    The observation is ranked by the weaker of two measures: the certainty of the rise (z from 4 to 8) and its size
+    (from 0.02 to 0.15).
     """
     if run.evidence.unfinished is None:
         return []

@@ -1,6 +1,7 @@
-"""Copies that win: nearly the same completion scores higher than others on many prompts.
+"""Successful copies: nearly the same completion scores higher than others for many prompts.
 
-"The answer is correct." answers 40 different prompts and beats the other completions of each.
+For example, "The answer is correct." is the completion for 40 different prompts, and it scores higher than the other
+completions for each prompt.
 """
 
 from __future__ import annotations
@@ -16,28 +17,29 @@ from rewardkit.batch.column import Floats
 from rewardkit.report.values import excerpt
 
 SHINGLE = 3
-"""The number of words in a shingle; completions are compared by their sets of shingles. With fewer words, texts share
-shingles by chance; with more, each changed word changes more of them."""
+"""The number of words in a shingle. Completions are compared by their sets of shingles. With fewer words, completions
+share shingles by chance. With more words, each changed word changes more shingles."""
 BANDS, PER_BAND = 6, 5
-"""Completions that agree in all hashes of a band are candidates: two with a Jaccard similarity of 0.9 are found with a
-chance of 0.995, two with a similarity of 0.5 with a chance of 0.17."""
+"""Completions that agree in all hashes in a band are candidates. Two completions with a Jaccard similarity of 0.9 are
+found with a probability of 0.995; two completions with a similarity of 0.5, with a probability of 0.17."""
 LEAST = 10
-"""The fewest completions in a family of copies. Arbitrary: fewer copies may be chance, and are too rare to matter."""
+"""The minimum number of completions in a family of copies. The limit is arbitrary: fewer copies may occur by chance and
+are too rare to matter."""
 MOST = 3
-"""The most alerts about copies. Arbitrary: a policy that copies has many families, and the page should have room for
-other alerts."""
+"""The maximum number of alerts about copies. The limit is arbitrary: a policy that copies has many families, but the
+page should have room for other alerts."""
 
 
 def copy_alerts(sample: Sample) -> list[Alert]:
-    """Return at most three alerts about families of nearly identical completions that win on many prompts.
+    """Return at most three alerts about families of nearly identical completions that score high for many prompts.
 
-    Completions are compared by MinHash over runs of three words (Broder 1997). Text is lowercased; spaces, punctuation
-    and words of the prompt are dropped, and all numbers count as equal. The strength is the weakest of: the certainty
-    that the copies score higher than other completions of their groups (z from 4 to 8), how often they do (from 0.55 to
-    0.65 of comparisons), the number of prompts (from 3 to 10), the number of words that do not depend on the prompt
-    (from 3 to 6), the share of those words (from 0.6 to 0.8), and, if it is known, the share of the score that remains
-    with the gold answers of other prompts (from 0.4 to 0.7). A bare number, or a template filled in from the prompt, is
-    an answer and not a copy.
+    Completions are compared by MinHash over sequences of three words (Broder 1997). Text is lowercased, spaces,
+    punctuation, and words in the prompt are removed, and all numbers are treated as equal. The strength is the weakest
+    of: the certainty that the copies score higher than other completions in their groups (z from 4 to 8), the share of
+    comparisons in which they do (from 0.55 to 0.65), the number of prompts (from 3 to 10), the number of words that do
+    not depend on the prompt (from 3 to 6), the share of those words (from 0.6 to 0.8), and, if known, the share of the
+    score that remains with the gold answers of other prompts (from 0.4 to 0.7). A bare number or a template filled in
+    from the prompt is an answer, not a copy.
     """
     words = _Words.of(sample)
     families, members = _families(_signatures(words))
@@ -82,7 +84,7 @@ def copy_alerts(sample: Sample) -> list[Alert]:
 
 
 def _without_gold(sample: Sample, families: Integers, members: Integers, count: int) -> Floats:
-    """Return the share of each family's total that remains with foreign gold answers; 1 if unknown."""
+    """Return the share of each family's total that remains with foreign gold answers, or 1 if unknown."""
     foreign = sample.run.evidence.foreign
     if foreign is None:
         return np.ones(count)
@@ -123,13 +125,14 @@ def _alert(sample: Sample, rows: Integers, strength: float, z: float, chance: fl
 
 @dataclass(frozen=True)
 class _Words:
-    """The words of r completions, without punctuation.
+    """The words in r completions, without punctuation.
 
     Attributes:
-        own, owners: (words,) the words that are not in the prompt (numbers as -1), and the completion of each.
+        own, owners: (words,) the words that are not in the prompt (numbers as -1), and the completion that contains
+            each word.
         count: (r,) the number of words.
-        fixed: (r,) the number of words that do not depend on the prompt. Numbers depend on it, and so do words of the
-            prompt, unless most prompts contain them.
+        fixed: (r,) the number of words that do not depend on the prompt. Numbers depend on the prompt, and so do words
+            in the prompt unless most prompts contain them.
     """
 
     own: Integers
@@ -164,7 +167,7 @@ class _Words:
 
 
 def _signatures(words: _Words) -> Hashes:
-    """Return the MinHash signature of each completion, (r, hashes)."""
+    """Return each completion's MinHash signature (r, hashes)."""
     count = len(words.count)
     # Three end marks follow each text, so that even an empty text has a shingle.
     tokens = np.concatenate([words.own, np.full(3 * count, -2)])
@@ -179,7 +182,7 @@ def _signatures(words: _Words) -> Hashes:
 
 
 def _families(signatures: Hashes) -> tuple[Integers, Integers]:
-    """Return (pairs,) family numbers and (pairs,) member rows; a completion may be in one family per band."""
+    """Return family numbers (pairs,) and member rows (pairs,). A completion can be in one family per band."""
     families, members, family_count = [], [], 0
     for band in range(BANDS):
         part = signatures[:, band * PER_BAND : (band + 1) * PER_BAND]

@@ -1,6 +1,6 @@
-"""Loss of diversity: the completions of a group become the same.
+"""Loss of diversity: the completions in a group become the same.
 
-At first, 7.9 of 8 completions of a prompt are distinct; at the end, only 1.6 are.
+For example, 7.9 of 8 completions for a prompt are distinct at the beginning, but only 1.6 at the end.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from rewardkit.alerts.series import changes, mean_by_step, peak_of
 from rewardkit.alerts.texts import Sample
 
 LEAST_WORDS = 8
-"""The fewest words per completion, averaged over a group, for a group to count. Arbitrary: short answers become the
-same simply because they become correct."""
+"""The minimum number of words per completion (averaged over a group) for the group to count. The limit is arbitrary:
+short answers become the same simply because they become correct."""
 
 
 def diversity_alerts(sample: Sample) -> list[Alert]:
     """Return an observation if the share of distinct completions falls.
 
-    The share is (d - 1) / (n - 1) in a group of n completions, d of them distinct. The observation is ranked by the
-    weaker of the certainty of the fall between windows (z from 4 to 8) and its size relative to the earlier share (from
-    0.3 to 0.8). Groups whose answers have only a few words are left out.
+    In a group with n completions, d of which are distinct, the share is (d - 1) / (n - 1). The observation is ranked by
+    the weaker of two measures: the certainty of the fall between windows (z from 4 to 8) and its size relative to the
+    earlier share (from 0.3 to 0.8). Groups whose answers have only a few words are excluded.
     """
     run = sample.run
     numbers: dict[str, int] = {}

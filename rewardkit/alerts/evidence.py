@@ -1,6 +1,6 @@
-"""Evidence, the data of a run as plain arrays, and Alert, a pattern found in it.
+"""Evidence, which is a run's data as plain arrays, and Alert, which is a pattern found in the data.
 
-``Evidence(steps=steps, prompts=prompts, totals=totals)`` is enough; each further array allows more kinds of alerts.
+``Evidence(steps=steps, prompts=prompts, totals=totals)`` is enough. Each additional array allows more kinds of alerts.
 """
 
 from __future__ import annotations
@@ -20,45 +20,48 @@ from rewardkit.progress.bounds import Bounds
 
 Integers = NDArray[np.int64]
 Texts = Callable[[Integers], Sequence[str]] | Sequence[str]
-"""All n texts, or a function that returns the texts of the given rows, because only a sample is read."""
+"""All n texts, or a function that returns the texts for given rows, because only a sample is read."""
 Cells = Callable[[Integers], Sequence[Mapping[str, Any]]] | Sequence[Mapping[str, Any]]
-"""The example columns of all n rows, each row as column -> cell, or a function that returns them for the given rows."""
+"""The dataset columns for all n rows (each row as column -> cell), or a function that returns them for given rows."""
 
 LOST_SIGNAL = frozenset({"ceiling", "floor", "dead", "no_variance"})
-"""Kinds of alerts for rewards that no longer teach anything."""
+"""Kinds of alerts for rewards that no longer provide a learning signal."""
 OBSERVATIONS = LOST_SIGNAL | {"phrase", "diversity", "length", "jump", "gate", "calls", "repeated", "unfinished"}
-"""Kinds that are as common in honest learning as in reward hacking. They only describe a run and have no strength."""
+"""Kinds that are as common in healthy runs as in runs with reward hacking. They only describe a run and do not have a
+strength."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The data of a run. A row is one completion. The order of rows is arbitrary, but the same in all (n,) arrays.
+    """A run's data. A row is one completion. The row order is arbitrary, but it is the same in all (n,) arrays.
 
     `rewardkit.page.alerts.read_evidence` builds an Evidence from a recorded run.
 
     Attributes:
         steps: (n,) the training step.
-        prompts: (n,) the prompt, as an integer or a string. Completions for one prompt in one step form a group.
-        totals: (n,) the totals, NaN if a completion is unscorable.
-        components: component name -> the raw scores, (n,), NaN if there is no score.
-        training: (n,) False for rows from an evaluation, None if all rows are from training.
-        advantages: (n,) the trainer's advantages, NaN if unknown. If any is unknown, totals are compared instead.
-        lengths: (n,) the lengths in tokens or characters, NaN if unknown.
-        maximum_length: the length at which completions are cut off, in the unit of `lengths`. If it is None (unknown),
-            no completion counts as cut off.
-        outcomes: component -> the outcomes, (n,): ``"scored"``, ``"failed"``, ``"errored"``...
-        completions: the completions as text, or a function that returns them for row indices.
-        prompt_texts: the text of each row's prompt, or a function that returns the texts.
-        columns: the example columns of each row, as column -> cell, or a function that returns them.
-        reads: the data that each component reads: example columns, ``"prompt"``, ``"example"``.
-        bounds: the lowest and highest score of each component, infinite if there is no bound.
-        monitored: components that are recorded but not rewarded (`rk.monitor`): the ground truths for proxies.
-        gates: the steps (t,) and pass rates (t,) for each gate.
-        calls: (n,) the number of tool calls in each completion, NaN if unknown.
+        prompts: (n,) the prompt, as an integer or a string. Completions for the same prompt in the same step form a
+            group.
+        totals: (n,) the totals, or NaN if a completion is unscorable.
+        components: component name -> the raw scores (n,), or NaN if there is no score.
+        training: (n,) False for rows from an evaluation, or None if all rows are from training.
+        advantages: (n,) the trainer's advantages, or NaN if unknown. If any advantage is unknown, totals are compared
+            instead.
+        lengths: (n,) the lengths in tokens or characters, or NaN if unknown.
+        maximum_length: the length at which completions are cut off, in the same unit as `lengths`. If it is None
+            (unknown), no completion is considered cut off.
+        outcomes: component -> the outcomes (n,): ``"scored"``, ``"failed"``, ``"errored"``, and so on.
+        completions: the completions as text, or a function that returns them for given rows.
+        prompt_texts: each row's prompt as text, or a function that returns the prompts for given rows.
+        columns: each row's dataset columns, as column -> cell, or a function that returns them for given rows.
+        reads: the data that each component reads: dataset columns, ``"prompt"``, or ``"example"``.
+        bounds: each component's lowest and highest score, or infinity if there is no bound.
+        monitored: components that are recorded but not rewarded (`rk.monitor`), which are the ground truth for proxies.
+        gates: each gate's steps (t,) and pass rates (t,).
+        calls: (n,) the number of tool calls in each completion, or NaN if unknown.
         repeated_calls: (n,) the number of calls that repeat an earlier call in the same completion.
-        unfinished: (n,) 1 if a completion ended without an answer, else 0.
+        unfinished: (n,) 1 if a completion ended without an answer, or 0 if it did not.
         foreign: totals (n,) with the completion's own gold answer and with gold answers for other prompts, as scored by
-            `PermutedGolds`. NaN means that a completion was not scored again.
+            `PermutedGolds`. NaN means that a completion was not rescored.
         seed: the random seed for drawing samples.
     """
 
@@ -112,19 +115,19 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Alert:
-    """A suspicious pattern or an observation, with its steps, strength, and example rows. Not a verdict.
+    """A suspicious pattern or an observation, with its steps, strength, and example rows. It is not a verdict.
 
     Attributes:
         kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
-        title: one line. It may quote a completion, so escape it before you display it.
+        title: a one-line summary. It may quote a completion, so escape it before you display it.
         text: the observation, with numbers.
-        strength: 0 to 1, the weakest of this kind's ramps (see docs/suspicious.md), 0 for observations
+        strength: 0 to 1, the weakest of this kind's ramps (see docs/suspicious.md), or 0 for observations
             (`is_observation`).
         steps: the first and last step of the pattern.
         component: the component, or None for the total.
-        rows: completions to review, as indices into the arrays of the Evidence, with the most telling first.
+        rows: completions to review, as indices into the Evidence arrays, with the most informative first.
         numbers: the numbers quoted in the text, for tables and plots.
-        phrase: the words that the completions have in common, if the pattern is a phrase.
+        phrase: if the pattern is a phrase, the words that the completions have in common.
     """
 
     kind: str
@@ -139,15 +142,15 @@ class Alert:
 
     @property
     def is_observation(self) -> bool:
-        """Whether this alert only describes the run: it is as common in healthy runs as in hacked ones."""
+        """Whether this alert only describes the run. Such alerts are as common in healthy runs as in hacked runs."""
         return self.kind in OBSERVATIONS
 
 
 def ramp(value: float | Floats, low: float, high: float) -> Any:
-    """Map `value` linearly from 0 at `low` to 1 at `high`, clipped to that range; NaN becomes 0."""
+    """Map `value` linearly to a number from 0 (at `low` or below) to 1 (at `high` or above); NaN becomes 0."""
     return np.clip(np.nan_to_num((np.asarray(value, dtype=np.float64) - low) / (high - low), posinf=1.0), 0.0, 1.0)
 
 
 def weakest(*ramps: Any) -> Any:
-    """Return the elementwise minimum of the ramps: an alert is only as strong as its weakest evidence."""
+    """Return the elementwise minimum of the ramps, because an alert is only as strong as its weakest evidence."""
     return np.minimum.reduce(np.broadcast_arrays(*ramps))

@@ -1,7 +1,7 @@
-"""Foreign gold answers: the score of the terms that read a gold answer rises, even with gold answers of other prompts.
+"""Foreign gold answers: terms that read a gold answer score higher, even with the gold answers of other prompts.
 
-Example: completions list ten numbers, one of which is right. Scored again with the gold answers of other prompts, they
-get 0.6; at the start they got 0.1. By now, the score does not depend on the right answer.
+Example: completions list ten numbers, one of which is correct. If they are rescored with the gold answers of other
+prompts, they score 0.6; at the start, the score was 0.1. The score no longer depends on the correct answer.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from rewardkit.batch.column import Floats
 def foreign_alerts(run: WindowedRun) -> list[Alert]:
     """Return at most one alert, for the pair of windows in which the pattern is strongest.
 
-    Only the terms that read a column are summed, because a learned format scores with any gold answer. The strength is
-    the weakest of: the certainty that this sum rises with foreign gold answers (z from 2.5 to 5), the size of that rise
-    (from 0.08 to 0.16 of the range of the sum), and its share of the rise with the own gold answers (from 0.2 to 0.4).
-    If the foreign sum rises by more than the own sum, the share is 1.
+    Only the terms that read a column are summed, because a learned format gets the same score with any gold answer. The
+    strength is the weakest of: the certainty that this sum rises with foreign gold answers (z from 2.5 to 5), the size
+    of that rise (from 0.08 to 0.16 of the sum's range), and its share of the rise with each completion's own gold
+    answer (from 0.2 to 0.4). If the foreign sum rises by more than the own sum, the share is 1.
     """
     if run.evidence.foreign is None:
         return []

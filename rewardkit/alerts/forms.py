@@ -1,8 +1,8 @@
 """Reward for something other than the answer: the total rises while the components that read the data fall.
 
-``0.3 * rk.exact("answer") + 0.7 * results`` rewards each tool result: the policy calls more tools and answers less
-often. A component that reads neither a column nor the prompt (a format, a length, a number of calls) cannot tell a
-right answer from a wrong one.
+``0.3 * rk.exact("answer") + 0.7 * results`` rewards each tool result, so the policy calls more tools and answers less
+often. A component that reads neither a column nor the prompt (a format, a length, or a number of calls) cannot
+distinguish a correct answer from an incorrect answer.
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ def form_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def _scaled(run: WindowedRun, name: str) -> Floats:
-    """Scale the raw scores (m,) to the declared range, or to the observed range if a bound is missing; NaN becomes
-    0.
+    """Scale the raw scores (m,) to the declared range (the observed range if a bound is missing); NaN becomes 0.
     """
     values = run.component(name)
     low, high = run.evidence.bounds.get(name, (-np.inf, np.inf))

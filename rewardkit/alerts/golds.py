@@ -1,7 +1,7 @@
-"""Full scores without the gold answer: a component gives more and more full scores to completions that lack it.
+"""Full scores without the gold answer: more and more completions get a component's full score but lack the gold answer.
 
 Example: the gold answer is ``4 10 8``, and the component measures precision. At first, completions with a full score
-contain ``4``, ``10`` and ``8``; later they are just ``4``.
+contain ``4``, ``10``, and ``8``; later, they contain only ``4``.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from rewardkit.alerts.texts import Sample, words
 from rewardkit.batch.column import Floats, Rows
 
 FULL = 0.95
-"""A score counts as full if it reaches this share of the component's range. Arbitrary: a little below 1, so that
-slightly rounded or discounted scores count."""
+"""A score counts as full if it reaches this share of the component's range. The limit is arbitrary: slightly below 1,
+so that slightly rounded or discounted scores also count."""
 LONGEST = 40
-"""The most words in a gold answer; longer ones are skipped, because completions do not repeat them in full."""
+"""The maximum number of words in a gold answer. Longer gold answers are skipped, because completions do not repeat them
+in full."""
 
 
 def gold_alerts(sample: Sample) -> list[Alert]:
     """Return at most one alert for each component and each column that it reads.
 
-    A completion contains a cell if it contains all words of the cell. How often completions contain the cell of another
-    group is subtracted, so that words common to most completions do not count as a gold answer.
+    A completion contains a cell if it contains all of the cell's words. The rate at which completions contain another
+    group's cell is subtracted, so that words common to most completions do not count as a gold answer.
     """
     evidence = sample.run.evidence
     if evidence.columns is None:
@@ -42,12 +43,12 @@ def gold_alerts(sample: Sample) -> list[Alert]:
 
 
 def _alert(sample: Sample, component: str, column: str, cells: _Cells) -> Alert | None:
-    """Return the alert for the pair of windows in which the pattern is strongest; None if there is none.
+    """Return the alert for the pair of windows in which the pattern is strongest, or None if there is none.
 
-    The strength is the weakest of five ramps. Among all completions: the certainty that more have a full score without
-    the gold answer (z from 4 to 8), and by how much (0.1 to 0.25). Among completions with a full score: the certainty
-    that fewer contain the gold answer (z from 2 to 4), by how much (0.05 to 0.15), and the share that lacks it in the
-    end (0.3 to 0.5).
+    The strength is the weakest of five ramps. Two concern all completions: the certainty that more completions get a
+    full score without the gold answer (z from 4 to 8), and the size of this rise (0.1 to 0.25). Three concern
+    completions with a full score: the certainty that fewer contain the gold answer (z from 2 to 4), the size of this
+    fall (0.05 to 0.15), and the share that lacks the gold answer in the later window (0.3 to 0.5).
     """
     full = _at_maximum(sample, component)
     contains_gold, by_chance = cells.contained(column)
@@ -96,7 +97,7 @@ def _alert(sample: Sample, component: str, column: str, cells: _Cells) -> Alert 
 
 
 def _at_maximum(sample: Sample, component: str) -> Rows:
-    """Return (r,) whether each score is at the top of the range: the declared one, or else the observed one."""
+    """Return whether each score (r,) is at the top of the declared range or, if undeclared, of the observed range."""
     scores = sample.run.component(component)[sample.rows]
     if np.isnan(scores).all():
         return np.zeros(len(scores), dtype=np.bool_)
@@ -114,13 +115,13 @@ def _changes(sample: Sample, values: Floats) -> Changes:
 
 
 def cell_text(cell: Any) -> str | None:
-    """Return the beginning of a cell as text, long enough to detect answers with too many words; None for None."""
+    """Return the start of a cell as text (enough to detect answers with too many words), or None for None."""
     # Cut the text, because a cell may be a document. Arbitrary: 40 characters per word, at most `LONGEST` words.
     return None if cell is None else str(cell)[: 40 * LONGEST]
 
 
 class _Cells:
-    """The cells of the example columns of a sample, as sets of word numbers."""
+    """The cells in a sample's dataset columns, as sets of word numbers."""
 
     def __init__(self, sample: Sample) -> None:
         columns, rows = sample.run.evidence.columns or (), sample.run.rows[sample.rows]
@@ -133,7 +134,7 @@ class _Cells:
         self._words_by_text: dict[str, frozenset[int]] = {}
 
     def contained(self, column: str) -> tuple[Floats, Floats]:
-        """Return (r,) whether each completion contains its own cell, and another group's cell; NaN if incomparable."""
+        """Return whether each completion (r,) contains its own cell and another group's cell; NaN if incomparable."""
         own_words = [self._words(cells.get(column)) for cells in self._cells]
         firsts = np.unique(self._groups, return_index=True)[1]
         other_rows = firsts[(self._groups + 1) % len(firsts)].tolist()
@@ -149,7 +150,7 @@ class _Cells:
         return contains_own, contains_other
 
     def _words(self, cell: Any) -> frozenset[int]:
-        """Return the numbers of the words in a cell; -1 for words that no text contains."""
+        """Return the numbers of a cell's words, or -1 for words that no text contains."""
         text = cell_text(cell) or ""
         if text not in self._words_by_text:
             # Drop punctuation and markup, so that a gold answer is found even if it is punctuated differently.

@@ -1,6 +1,6 @@
-"""Sudden changes: a component that moves to another level within one step, or a gate that opens suddenly.
+"""Sudden changes: a component that moves to a different level within one step, or a gate that opens suddenly.
 
-A mean of 0.2 up to step 310 and 0.8 from step 311 on is a jump; a mean that climbs over a hundred steps is not.
+A mean of 0.2 up to step 310 and 0.8 after that is a jump; a mean that climbs over a hundred steps is not.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from rewardkit.alerts.windowed_run import WindowedRun
 def jump_alerts(run: WindowedRun) -> list[Alert]:
     """Return an alert for each component whose largest jump is sudden (for the total if there are no components).
 
-    The strength is the weaker of the jump's suddenness (`Jump.suddenness`) and its height (from 0.3 to 1 standard
-    deviation of the completions around it).
+    The strength is the weaker of two measures: the jump's suddenness (`Jump.suddenness`) and its height (from 0.3 to 1
+    standard deviation of the completions around the jump).
     """
     columns = {name: run.component(name) for name in sorted(run.evidence.components)} or {"": run.totals}
     alerts = []
@@ -53,7 +53,7 @@ def jump_alerts(run: WindowedRun) -> list[Alert]:
 def gate_alerts(run: WindowedRun) -> list[Alert]:
     """Return an alert for each gate whose pass rate jumps.
 
-    The strength is the weaker of the jump's suddenness and its height (from 0.1 to 0.4).
+    The strength is the weaker of two measures: the jump's suddenness and its height (from 0.1 to 0.4).
     """
     alerts = []
     for name, (steps, rates) in sorted(run.evidence.gates.items()):
@@ -81,7 +81,7 @@ def gate_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def _span(steps: np.ndarray[tuple[int], np.dtype[np.int64]], jump: Jump) -> tuple[int, int]:
-    """Return the first and the last step of the means before and after the jump."""
+    """Return the first and last step that the means before and after the jump cover."""
     at = int(np.searchsorted(steps, jump.step))
     return int(steps[max(0, at - STEPS)]), int(steps[min(len(steps) - 1, at + STEPS - 1)])
 

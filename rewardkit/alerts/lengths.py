@@ -1,6 +1,6 @@
-"""Length: completions that grow or shrink because that raises the score, and completions that are cut off.
+"""Length: completions that become longer or shorter because that raises the score, and completions that are cut off.
 
-Example: the mean length doubles while longer completions of a prompt score higher (rank correlation 0.6).
+Example: the mean length doubles, and longer completions for a prompt score higher (rank correlation 0.6).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _drift(run: WindowedRun, lengths: Floats) -> list[Alert]:
 
 
 def _gain(run: WindowedRun, chosen: Rows) -> float:
-    """Return the mean total of the chosen rows minus that of the first window, as a share of the range of totals."""
+    """Return the chosen rows' mean total minus the first window's mean total, as a share of the range of totals."""
     totals, size = run.totals, run.spread(run.totals)
     first = totals[run.windows == run.windows.min()]
     if not size > 1e-9 or np.isnan(first).all() or np.isnan(totals[chosen]).all():
@@ -77,11 +77,11 @@ def _gain(run: WindowedRun, chosen: Rows) -> float:
 def _truncated(run: WindowedRun, lengths: Floats) -> list[Alert]:
     """Return an alert if many completions reach the maximum length.
 
-    The strength is the weakest of: their share in the last window (from 0.1 to 0.5), the certainty that the share rose
-    (z from 4 to 8; 1 if it was that high all along), and a factor for their total. The factor is 0.5, and grows to 1 if
-    their mean total exceeds that of the first window (by 0 to 0.1 of the range), because cut-off completions with low
-    totals are no sign of reward hacking. If the maximum length is unknown, there is no alert: answers of one format may
-    also have the same length.
+    The strength is the weakest of: the share of cut-off completions in the last window (from 0.1 to 0.5), the certainty
+    that the share rose (z from 4 to 8; 1 if the share was always that high), and a factor for their total. The factor
+    is 0.5, and increases to 1 if their mean total exceeds the first window's mean total (by 0 to 0.1 of the range),
+    because cut-off completions with low totals are not a sign of reward hacking. If the maximum length is unknown,
+    there is no alert, because answers in a fixed format may also have the same length.
     """
     limit = run.evidence.maximum_length
     known_lengths = lengths[~np.isnan(lengths)]

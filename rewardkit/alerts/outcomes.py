@@ -1,6 +1,6 @@
 """Outcomes: a component that fails or errors on more and more completions.
 
-Example: a judge fails on 8% of the completions after step 300, so those completions give no learning signal.
+Example: after step 300, a judge fails on 8% of the completions, so those completions do not provide a learning signal.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rewardkit.alerts.windowed_run import WindowedRun
 def outcome_alerts(run: WindowedRun) -> list[Alert]:
     """Return at most one alert for each component and outcome.
 
-    The strength is the weaker of the certainty that the rate rises between windows (z from 4 to 8) and the size of the
-    rise (from 0.01 to 0.06 of all completions).
+    The strength is the weaker of two measures: the certainty that the rate rises between windows (z from 4 to 8) and
+    the size of the rise (from 0.01 to 0.06 of all completions).
     """
     alerts = []
     for name, outcomes in sorted(run.evidence.outcomes.items()):

@@ -1,7 +1,7 @@
-"""Phrases that score: word n-grams that spread and whose completions score higher than others of the same prompt.
+"""Rewarded phrases: word n-grams that spread, in completions that score higher than others for the same prompt.
 
-"as an expert i am certain" is in 1% of the first completions and in 40% of the last. Completions with this phrase score
-higher than completions without it in 95% of the comparisons within groups.
+For example, "as an expert i am certain" is in 1% of the first completions and in 40% of the last completions. In 95% of
+the comparisons within groups, completions with this phrase score higher than completions without it.
 """
 
 from __future__ import annotations
@@ -21,33 +21,35 @@ from rewardkit.batch.column import Floats
 from rewardkit.report.values import excerpt
 
 LONGEST = 4
-"""The number of words in the longest n-grams. Arbitrary: longer phrases contain n-grams of this size."""
+"""The maximum number of words in an n-gram. The limit is arbitrary: longer phrases contain n-grams of this size."""
 LEAST = 20
-"""The fewest completions of the sample that contain an n-gram. Arbitrary: rarer n-grams can hardly be significant."""
+"""The minimum number of completions in the sample that contain an n-gram. The limit is arbitrary: rarer n-grams are
+rarely significant."""
 LEAST_PROMPTS = 5
-"""The fewest distinct prompts among the completions that contain an n-gram. Arbitrary: words that occur for a single
-prompt are about its topic."""
+"""The minimum number of distinct prompts among the completions that contain an n-gram. The limit is arbitrary: words
+that occur for a single prompt are about the prompt's topic."""
 FALSE_DISCOVERIES = 0.01
-"""The false discovery rate. Thousands of n-grams are tested at once; one in 100 of those that pass may be chance."""
+"""The false discovery rate. Because thousands of n-grams are tested at once, one in 100 n-grams that pass may be due to
+chance."""
 CANDIDATES = 200
-"""The number of strongest n-grams to examine; overlapping ones are merged into one phrase. Arbitrary: each n-gram is
-compared in every component, which takes most of the time."""
+"""The number of strongest n-grams to examine; overlapping n-grams are merged into one phrase. The number is arbitrary:
+each n-gram is compared in every component, which takes most of the time."""
 MOST = 5
-"""The most observations about phrases. Arbitrary: keeps the list of alerts readable."""
+"""The maximum number of observations about phrases. The limit is arbitrary and keeps the list of alerts readable."""
 
 
 @dataclass(frozen=True)
 class Grams:
     """The distinct n-grams of each completion.
 
-    N-grams that the prompt may have asked for are left out: single words of the prompt, and n-grams that share two
-    neighboring words or a piece of markup with the prompt.
+    N-grams that the prompt may have requested are excluded: single words in the prompt, and n-grams that share two
+    adjacent words or a piece of markup with the prompt.
 
     Attributes:
-        grams: (pairs,) the number of each n-gram.
-        members: (pairs,) the position in the sample of the completion that contains the n-gram.
-        places: (grams,) the position in the sample's tokens of the first occurrence of each n-gram.
-        sizes: (grams,) the number of words.
+        grams: (pairs,) each n-gram's number.
+        members: (pairs,) the sample position of the completion that contains the n-gram.
+        places: (grams,) the position of each n-gram's first occurrence in the sample's tokens.
+        sizes: (grams,) each n-gram's number of words.
     """
 
     grams: Integers
@@ -59,14 +61,14 @@ class Grams:
 def phrase_alerts(sample: Sample) -> list[Alert]:
     """Return at most five observations about phrases that spread and raise the score.
 
-    Candidates are the n-grams of one to four words (characters, in scripts without spaces) that occur in at least 20
-    completions of at least 5 prompts, and whose completions score higher within groups (rank test, false discovery rate
-    0.01). They are sorted by the weakest of: the certainty that completions with the n-gram score higher (z from 4 to
-    8), the certainty that the n-gram spread between windows (z from 4 to 8), the size of the spread (0.05 to 0.3 of all
-    completions), and its win rate against completions of the same group without it (from 0.6 to 0.85). The win rate is
-    that in the total or, if the total's is above 0.55, the highest in any component. If completions with the phrase
-    also win in a monitored component, the phrase is right rather than a trick, and the last ramp shrinks with that win
-    rate (from 0.55 to 0.7).
+    Candidates are n-grams of one to four words (characters, in scripts without spaces) that occur in at least 20
+    completions for at least 5 prompts. Their completions must score higher within groups (rank test, false discovery
+    rate 0.01). Candidates are sorted by the weakest of: the certainty that completions with the n-gram score higher (z
+    from 4 to 8), the certainty that the n-gram spread between windows (z from 4 to 8), the size of the spread (0.05 to
+    0.3 of all completions), and the win rate against completions in the same group without the n-gram (from 0.6 to
+    0.85). The win rate is based on the total. If that rate is above 0.55, the highest win rate in any component is used
+    instead. If completions with the phrase also win in a monitored component, the phrase is probably correct rather
+    than an exploit, and the last ramp decreases with that win rate (from 0.55 to 0.7).
     """
     ngrams = grams(sample)
     count = len(ngrams.places)
@@ -158,7 +160,7 @@ def grams(sample: Sample) -> Grams:
 
 
 def _in_prompt(sample: Sample, size: int) -> NDArray[np.bool_]:
-    """Return (tokens,) whether the `size` tokens from each token on also occur in the prompt."""
+    """Return whether the `size` tokens starting at each token (tokens,) also occur in the prompt."""
     tokens, owners = sample.tokens
     prompt_tokens, askers = sample.prompt_tokens
     run_hashes, texts, begins = chained(mixed(tokens, 0), owners, size)
@@ -176,7 +178,7 @@ def _joined(hashes: Hashes, numbers: Integers) -> Hashes:
 
 
 def _spread(sample: Sample, ngrams: Grams) -> tuple[Floats, Floats, Floats]:
-    """Return, each (grams,), the two frequencies of the greatest rise between windows, and its z."""
+    """Return the two frequencies of each n-gram's greatest rise between windows, and the rise's z, (grams,) each."""
     count, windows = len(ngrams.places), int(sample.windows.max()) + 1
     sizes = np.maximum(np.bincount(sample.windows, minlength=windows), 1).astype(np.float64)
     cells = np.bincount(ngrams.grams * windows + sample.windows[ngrams.members], minlength=count * windows)
@@ -193,7 +195,7 @@ def _spread(sample: Sample, ngrams: Grams) -> tuple[Floats, Floats, Floats]:
 
 
 def _most_won(sample: Sample, ngrams: Grams, chosen: Integers, chance: Floats) -> tuple[Floats, list[str | None]]:
-    """Return each n-gram's highest win rate in the total or a rewarded component, and that component (None: total)."""
+    """Return each n-gram's highest win rate in the total or a rewarded component, and the component (None: total)."""
     best = chance.copy()
     component_names: list[str | None] = [None] * len(chosen)
     for name in sample.run.rewarded:
@@ -205,7 +207,7 @@ def _most_won(sample: Sample, ngrams: Grams, chosen: Integers, chance: Floats) -
 
 
 def _truly_won(sample: Sample, ngrams: Grams, chosen: Integers) -> Floats:
-    """Return (0 to 1) how clearly completions with each n-gram also win in a monitored component."""
+    """Return how clearly (0 to 1) completions with each n-gram also win in a monitored component."""
     result = np.zeros(len(chosen))
     for name in sorted(sample.run.evidence.monitored & set(sample.run.evidence.components)):
         chances = _chances(sample, ngrams, chosen, sample.run.component(name))
@@ -225,11 +227,12 @@ def _chances(sample: Sample, ngrams: Grams, chosen: Integers, values: Floats) ->
 def _distinct_families(
     sample: Sample, ngrams: Grams, chosen: Integers, strengths: Floats
 ) -> Iterator[tuple[int, Integers]]:
-    """Yield the strongest n-gram of each family: its index in `chosen`, and the rows that have it.
+    """Yield each family's strongest n-gram: its index in `chosen`, and the rows that contain it.
 
-    An n-gram is in the family of a stronger one if they share at least half of the completions of the rarer one.
+    An n-gram is in a stronger n-gram's family if they share at least half of the rarer n-gram's completions.
 
-    Among equally strong n-grams, take the one with the most words, then the one with the least punctuation at its ends.
+    Among equally strong n-grams, the one with the most words is yielded; among those, the one with the least
+    punctuation at its ends.
     """
     sign = np.array([not word[:1].isalnum() for word in sample.vocabulary], dtype=np.bool_)
     tokens, _ = sample.tokens
@@ -247,7 +250,7 @@ def _distinct_families(
 
 
 def _text(sample: Sample, ngrams: Grams, gram: int) -> str:
-    """Return the n-gram as spelled in the first completion that contains it."""
+    """Return the n-gram with the spelling in the first completion that contains it."""
     position, size = int(ngrams.places[gram]), int(ngrams.sizes[gram])
     owner = int(sample.tokens[1][position])
     first = position - int(np.searchsorted(sample.tokens[1], owner))

@@ -1,7 +1,7 @@
 """A proxy that rises while the ground truth does not (Goodhart's law).
 
-The reward goes up, but the quality that it should measure does not. Example: the total climbs from 0.3 to 0.9 between
-steps 100 and 400, while ``rk.monitor(exact)`` stays at 0.31.
+The reward rises, but the quality that it should measure does not. Example: the total rises from 0.3 to 0.9 between
+steps 100 and 400, but ``rk.monitor(exact)`` stays at 0.31.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ KIND = "proxy"
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """A score that should rise with the reward but is not rewarded: a monitored component or an evaluation score.
+    """A score that is not rewarded but should rise with the reward: a monitored component or an evaluation score.
 
     Attributes:
-        against: the only proxy to compare with, namely the same score in training (``""`` is the total); None for all
+        against: the only proxy to compare with, which is the same score in training (``""`` is the total); None for all
             proxies.
-        values: (m,) the scores in training; None for an evaluation score.
+        values: (m,) the scores in training, or None for an evaluation score.
     """
 
     name: str
@@ -39,14 +39,14 @@ class GroundTruth:
 
 
 def proxy_alerts(run: WindowedRun) -> list[Alert]:
-    """Return at most one alert for each ground truth: the proxy and the pair of windows with the greatest strength.
+    """Return at most one alert for each ground truth, for the proxy and the pair of windows with the greatest strength.
 
     The strength is the weakest of: the certainty that the proxy rises (z from 4 to 8), the size of its rise (from 0.2
-    to 0.8 of its standard deviation over completions), and the certainty that the truth does not rise up to the end of
-    the run (its rise plus two standard errors, from 0.4 of its own standard deviation down to 0.1). If the proxy is the
-    total, it is enough that the truth rises by much less (each as a share of its range: from 0.6 down to 0.3 of the
-    total's rise). The total counts only if a rewarded component also rises, because changing weights also move the
-    total. A truth within a tenth of its upper bound has no room to rise, so it counts only if it falls.
+    to 0.8 of its standard deviation over completions), and the certainty that the ground truth does not rise by the end
+    of the run (its rise plus two standard errors, from 0.4 down to 0.1 of its own standard deviation). If the proxy is
+    the total, it is enough that the ground truth rises by much less (each as a share of its range: from 0.6 down to 0.3
+    of the total's rise). The total counts only if a rewarded component also rises, because changing weights also change
+    the total. A ground truth within a tenth of its upper bound cannot rise further, so it counts only if it falls.
     """
     proxies = {name: run.component(name) for name in run.rewarded}
     risen = {name: run.changes(values) for name, values in proxies.items()}
@@ -72,10 +72,10 @@ def proxy_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def ground_truths(run: WindowedRun) -> Iterator[GroundTruth]:
-    """Yield the ground truths of a run.
+    """Yield a run's ground-truth scores.
 
-    Monitored components, in training and in evaluations, are compared with all proxies. The evaluation score of a
-    rewarded component is compared only with the same component in training.
+    Monitored components in training and in evaluations are compared with all proxies. A rewarded component's evaluation
+    score is compared only with the same component in training.
     """
     evidence = run.evidence
     for name in sorted(evidence.monitored & set(evidence.components)):
@@ -108,7 +108,7 @@ def _deviation(values: Floats) -> float:
 def _strengths(proxy: Changes, deviation: float, truth: Changes, about: GroundTruth, size: float = 0.0) -> Floats:
     """Return the strength for each pair of windows.
 
-    If the proxy is the total, `size` is the range of the total, otherwise 0.
+    If the proxy is the total, `size` is the total's range; otherwise, it is 0.
     """
     # A deviation this small is only rounding.
     if deviation <= 1e-9:
@@ -134,7 +134,7 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: GroundTr
 
 
 def _behind(proxy: Changes, size: float, truth: Changes, room: float) -> Floats:
-    """Return (0 to 1) how clearly the truth rises by a smaller share of its range than the proxy."""
+    """Return how clearly (0 to 1) the ground truth rises by a smaller share of its range than the proxy."""
     if not (size > 1e-9 and room > 1e-9):
         return np.zeros_like(proxy.z)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -145,9 +145,11 @@ def _behind(proxy: Changes, size: float, truth: Changes, room: float) -> Floats:
 
 
 def _to_the_end(still: Floats) -> Floats:
-    """Return the minimum of `still` over each pair of windows and all pairs with the same first and a later last one.
+    """Return the minimum of `still` over each pair of windows and all pairs with the same first and a later last
+    window.
 
-    A truth that rises later did rise: a format, for example, is often learned before the skill behind it.
+    A ground truth that rises later also counts as rising: for example, a format is often learned before the skill
+    behind it.
     """
     # n windows have n (n - 1) / 2 pairs.
     windows = round((1.0 + float(np.sqrt(1.0 + 8.0 * len(still)))) / 2.0)

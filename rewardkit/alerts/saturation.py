@@ -1,6 +1,6 @@
-"""Lost signal: components at their ceiling or floor, components that never vary within groups, groups without variance.
+"""Lost signal: components at their ceiling or floor, components that never vary in a group, groups without variance.
 
-These are observations about a run, not signs of a hack: a fully learned component is also at its ceiling.
+These are observations about a run, not signs of reward hacking: a fully learned component is also at its ceiling.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 AT_BOUND = 0.95
-"""If more than this share of completions is at a bound, the component gives no signal. At this share, two in three
-groups of eight have no variance."""
+"""If more than this share of completions is at a bound, the component does not provide a signal. At this share, two out
+of three groups of eight do not have variance."""
 # Arbitrary: a few groups without variance may be chance, for example a prompt that is always solved.
 LEAST_GROUPS = 20
 
 
 def saturation_alerts(run: WindowedRun) -> list[Alert]:
-    """Return at most one observation for each rewarded component: ceiling, floor or dead."""
+    """Return at most one observation for each rewarded component: ceiling, floor, or dead."""
     alerts = []
     _, totals_vary = run.varies(run.totals)
     for name in run.rewarded:
@@ -35,7 +35,7 @@ def saturation_alerts(run: WindowedRun) -> list[Alert]:
 
 
 def _at_bound(run: WindowedRun, name: str, values: Floats, bound: float, kind: str) -> Alert | None:
-    """Return an observation if more than 95% of the completions are at the bound in the last windows.
+    """Return an observation if more than 95% of the completions in the last windows are at the bound.
 
     The observation is ranked by the share of those windows among all windows (from 0 to 0.5).
     """
@@ -100,7 +100,7 @@ def _dead(run: WindowedRun, name: str, values: Floats) -> Alert | None:
 
 
 def variance_alerts(run: WindowedRun) -> list[Alert]:
-    """Return an observation if many groups have no variance.
+    """Return an observation if many groups do not have variance.
 
     The observation is ranked by the share of these groups in the last window (from 0.5 to 0.95).
     """

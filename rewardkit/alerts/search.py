@@ -1,4 +1,4 @@
-"""``suspicious(evidence)`` returns the alerts of all kinds, strongest first, then the observations."""
+"""``suspicious(evidence)``, which returns the alerts of all kinds, strongest first, and then the observations."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ _ONLY_OBSERVATIONS = (
 
 
 def suspicious(evidence: Evidence, *, observations: bool = True) -> list[Alert]:
-    """Return a run's suspicious patterns, strongest first, then observations about the run: alerts, not verdicts.
+    """Return a run's suspicious patterns (strongest first) and then observations about the run.
 
-    All scores are read, but only a sample of the completions: whole groups, drawn with `evidence.seed`. The same
-    evidence always gives the same alerts, whatever the order of its rows. An alert of 0.8 or more is rare in healthy
-    runs (docs/suspicious.md has the measured rates and explains each kind). Observations (`Alert.is_observation`) have
-    a strength of 0 and come last. The clearest observations come first, and those about lost signal come at the very
-    end.
+    The results are alerts, not verdicts. All scores are read, but only a sample of the completions: whole groups, drawn
+    with `evidence.seed`. The same evidence always results in the same alerts, regardless of the row order. In healthy
+    runs, an alert with a strength of 0.8 or more is rare (docs/suspicious.md shows the measured rates and explains each
+    kind). Observations (`Alert.is_observation`) have a strength of 0 and come after the alerts. The clearest
+    observations come first, and observations about lost signal come last.
 
     Args:
-        evidence: the data of the run.
-        observations: if False, return only alerts, which takes about a quarter of the time.
+        evidence: the run's data.
+        observations: whether to also return observations. Without them, the search takes about a quarter of the time.
     """
     unwanted = () if observations else _ONLY_OBSERVATIONS
     run = WindowedRun(evidence)

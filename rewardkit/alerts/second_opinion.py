@@ -1,7 +1,8 @@
-"""A second opinion on alerts: a judge reads the completions that an alert shows and decides if they do the task.
+"""A second opinion on alerts: a judge reads the completions that an alert shows and decides whether they do the task.
 
 ``second_opinions(alerts, evidence, task_judge("gpt-5-mini"))[0].counts`` is ``{"does": 1, "does_not": 7, "undecided":
-0}``. The second opinion appears next to the alert and never changes its strength. The judge does not see the alert.
+0}``. The second opinion is shown next to the alert and does not change the alert's strength. The judge does not see the
+alert.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rewardkit.tree.evaluation.scorer import Scorer
 Verdict = Literal["does", "does_not", "undecided"]
 """The judge's verdict on whether a completion does the task."""
 DOES, DOES_NOT = 2 / 3, 1 / 3
-"""A completion does the task if it scores at least `DOES`, and does not if it scores at most `DOES_NOT`."""
+"""A completion does the task if its score is at least `DOES`, and does not do the task if it is at most `DOES_NOT`."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,10 @@ class RowVerdict:
     """The verdict on one completion.
 
     Attributes:
-        row: the completion, as an index into the arrays of the Evidence.
-        verdict: ``"does"``, ``"does_not"`` or ``"undecided"``.
-        reason: the judge's reason, or why there is no verdict. It may quote a completion, so escape it before you show
-            it.
+        row: the completion, as an index into the Evidence arrays.
+        verdict: ``"does"``, ``"does_not"``, or ``"undecided"``.
+        reason: the judge's reason, or the reason why there is no verdict. It may quote a completion, so escape it
+            before you display it.
     """
 
     row: int
@@ -43,13 +44,13 @@ class RowVerdict:
 
 @dataclass(frozen=True)
 class SecondOpinion:
-    """The verdicts on the completions of one alert, in the order of its rows."""
+    """The verdicts on an alert's completions, in the order of the alert's rows."""
 
     rows: tuple[RowVerdict, ...]
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of completions by verdict."""
+        """The number of completions for each verdict."""
         verdicts = [row_verdict.verdict for row_verdict in self.rows]
         return {verdict: verdicts.count(verdict) for verdict in ("does", "does_not", "undecided")}
 
@@ -70,17 +71,17 @@ def second_opinions(
 ) -> list[SecondOpinion]:
     """Ask a judge about the completions for each alert, once per distinct row.
 
-    If the judge fails in any way, the verdict is undecided, and the problem is given as the reason. The alerts are
-    never lost.
+    If the judge fails in any way, the verdict is undecided and the reason describes the problem. The alerts are never
+    lost.
 
     Args:
         alerts: the alerts that `suspicious` found in `evidence`.
-        evidence: the data of the run.
-        judge: `rewardkit.rewards.judges.judge.task_judge`, or your own reward that gives 1 if a completion does the
-            task and 0 if it does not. A score of at least 2/3 means that it does, and a score of at most 1/3 means that
-            it does not. Scores in between are undecided.
-        batch_of: a function that returns the batch for the given row indices, with columns and all turns, for the judge
-            to score. By default, the judge gets the completions of `evidence` without columns.
+        evidence: the run's data.
+        judge: `rewardkit.rewards.judges.judge.task_judge`, or your own reward that scores a completion 1 if it does the
+            task and 0 if it does not. A score of at least 2/3 means that the completion does the task, and a score of
+            at most 1/3 means that it does not. Scores in between are undecided.
+        batch_of: a function that returns the batch for given row indices, with columns and all turns, for the judge to
+            score. By default, the judge gets the completions in `evidence` without columns.
     """
     rows = np.unique(np.array([row for alert in alerts for row in alert.rows], dtype=np.int64))
     verdicts = dict(zip(rows.tolist(), _verdicts(rows, evidence, judge, batch_of), strict=True)) if len(rows) else {}
@@ -112,7 +113,7 @@ def _verdict(score: float) -> Verdict:
 
 
 def _notes(table: ScoreTable) -> list[str]:
-    """Return the judge's notes on each row; if there are several judges, with their names."""
+    """Return the judge's notes on each row; if there are several judges, the notes include their names."""
     row_notes: list[list[str]] = [[] for _ in range(len(table))]
     for name, notes in table.notes.items():
         for index, note in enumerate(notes):

@@ -1,6 +1,6 @@
-"""A value over the steps of a run: windows, changes between windows, and jumps.
+"""A value over a run's steps: windows, changes between windows, and jumps.
 
-``changes(Series(steps, means), starts)`` compares every window with every later one.
+``changes(Series(steps, means), starts)`` compares every window with every later window.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from rewardkit.alerts.evidence import Integers, ramp, weakest
 from rewardkit.batch.column import Floats
 
 WINDOWS = 8
-"""The number of windows in a run with enough steps. Arbitrary: 8 windows make 28 pairs to compare."""
+"""The number of windows in a run with enough steps. The number is arbitrary: 8 windows result in 28 pairs to
+compare."""
 STEPS = 5
-"""The fewest steps in a window, and the number of steps on either side of a jump. Arbitrary: with fewer, noise looks
-like a jump; with more, a jump looks like a slope."""
+"""The minimum number of steps in a window, and the number of steps on either side of a jump. The number is arbitrary:
+with fewer steps, noise looks like a jump; with more steps, a jump looks like a slope."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Series:
 
 
 def mean_by_step(steps: Integers, values: Floats) -> Series:
-    """Return the mean of the values (n,) at each step; NaN is ignored, and steps without values are left out."""
+    """Return the mean of the values (n,) at each step. NaN is ignored, and steps without values are omitted."""
     valid = ~np.isnan(values)
     if not valid.any():
         return Series(np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -38,17 +39,17 @@ def mean_by_step(steps: Integers, values: Floats) -> Series:
 
 
 def window_starts(steps: Integers) -> Integers:
-    """Split distinct, ascending steps into windows of nearly equal size, and return the first step of each window."""
+    """Split distinct, ascending steps into windows of nearly equal size, and return each window's first step."""
     count = max(1, min(WINDOWS, len(steps) // STEPS))
     return steps[(np.arange(count) * len(steps)) // count] if len(steps) else steps
 
 
 @dataclass(frozen=True)
 class Changes:
-    """The comparison of every window with every later one; all arrays are (pairs,).
+    """The comparison of every window with every later window; all arrays are (pairs,).
 
     Attributes:
-        first, last: the first step of the earlier window, the last step of the later window.
+        first, last: the first step of the earlier window and the last step of the later window.
         before, after: the means of the two windows.
         error: the standard error of ``after - before``.
     """
@@ -71,7 +72,7 @@ class Changes:
         return result
 
     def numbers(self, pair: int, prefix: str = "") -> dict[str, float]:
-        """Return the means and the difference in standard errors of one pair, for an alert."""
+        """Return one pair's means and their difference in standard errors, for an alert."""
         return {
             f"{prefix}before": float(self.before[pair]),
             f"{prefix}after": float(self.after[pair]),
@@ -86,7 +87,7 @@ class Peak:
     Attributes:
         pair: the position of the pair in the arrays of `Changes`.
         strength: above 0, up to 1.
-        steps: the first step of the earlier window, the last step of the later window.
+        steps: the first step of the earlier window and the last step of the later window.
     """
 
     pair: int
@@ -95,7 +96,7 @@ class Peak:
 
 
 def peak_of(change: Changes, *ramps: Any) -> Peak | None:
-    """Return the pair with the greatest strength, that is, the minimum of its (pairs,) `ramps`; None if all are 0."""
+    """Return the pair with the greatest strength (the minimum of its `ramps`, (pairs,) each), or None if all are 0."""
     strengths = weakest(*ramps)
     if not strengths.max(initial=0.0) > 0.0:
         return None
@@ -104,11 +105,11 @@ def peak_of(change: Changes, *ramps: Any) -> Peak | None:
 
 
 def changes(series: Series, starts: Integers) -> Changes:
-    """Compare all pairs of windows; the result is NaN for a pair if one of its windows has no value.
+    """Compare all pairs of windows. If a window does not have a value, the result for its pairs is NaN.
 
-    The standard error is estimated from the spread of the steps within windows (pooled, so a trend makes it larger,
-    never smaller), and widened by ``sqrt((1 + r) / (1 - r))`` if neighboring steps correlate by r. If no window has two
-    values, it is estimated from the differences of neighbors.
+    The standard error is estimated from the spread of the steps within windows (pooled, so that a trend can only
+    increase it). If neighboring steps have the correlation r, the standard error is multiplied by ``sqrt((1 + r) / (1 -
+    r))``. If no window has two values, it is estimated from the differences between neighbors.
     """
     count = len(starts)
     window = np.searchsorted(starts, series.steps, side="right") - 1
@@ -143,14 +144,14 @@ def _widened(residuals: Floats) -> float:
 
 @dataclass(frozen=True)
 class Jump:
-    """A step at which a series moves to another level.
+    """A step at which a series moves to a different level.
 
     Attributes:
         step: the first step on the new level.
         before, after: the means of the five steps on either side.
         z: the difference in standard errors.
-        concentration: the share of the movement around this step that happens at it: 1 for a sudden step, less for a
-            slope.
+        concentration: the share of the movement around this step that occurs at the step: 1 for a sudden change, less
+            for a slope.
         ratio: the difference divided by the largest difference elsewhere in the run.
     """
 
@@ -167,7 +168,7 @@ class Jump:
 
     @property
     def suddenness(self) -> float:
-        """0 to 1, the weakest ramp of: z (from 5 to 12), concentration (from 0.5 to 0.8) and ratio (from 1.5 to 3)."""
+        """The weakest (0 to 1) of the ramps of z (5 to 12), concentration (0.5 to 0.8), and ratio (1.5 to 3)."""
         return float(
             # z from 5: the maximum over all steps is taken, not over 28 pairs. Concentration from 0.5: a steady slope
             # over the 11 windows around it has 0.09, a sudden step has 1. Ratio from 1.5: a noisy run has other jumps
@@ -177,7 +178,7 @@ class Jump:
 
 
 def largest_jump(series: Series) -> Jump | None:
-    """Return the jump where the means of the five steps before and after differ most; None for fewer than 15 steps."""
+    """Return the jump where the means of five steps before and after it differ most; None for fewer than 15 steps."""
     values, size, span = series.values, len(series.values), STEPS
     if size < 3 * span:
         return None

@@ -1,6 +1,6 @@
-"""A random sample of the texts of a run: whole groups, with about the same number of completions from every window.
+"""A random sample of a run's texts: whole groups, with about the same number of completions from every window.
 
-``sampled(run).tokens`` holds the word numbers of all sampled completions, one completion after another.
+``sampled(run).tokens`` contains the word numbers of all sampled completions, one completion after another.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from rewardkit.alerts.windowed_run import WindowedRun
 from rewardkit.batch.column import Floats
 
 PER_WINDOW = 512
-"""The number of completions to read per window. Arbitrary: more take longer, and these are enough to measure shares of
-a few percent."""
+"""The number of completions to read per window. The number is arbitrary: more completions take longer, and this many
+are enough to measure shares of a few percent."""
 CHARACTERS = 2_000
-"""The number of characters to read of a long text, half from the beginning and half from the end. Arbitrary: habits
-show at the beginning, and answers are at the end."""
+"""The number of characters to read from a long text, half from the beginning and half from the end. The number is
+arbitrary: habits are visible at the beginning, and answers are at the end."""
 
 # Scripts that are written without spaces: Thai, Lao, Tibetan, Burmese, Khmer, kana, Chinese characters.
 _SPACELESS = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -37,7 +37,7 @@ Hashes = NDArray[np.uint64]
 
 
 def words(text: str) -> list[str]:
-    """Split a text into lowercase words, single characters of scripts without spaces, punctuation, and whole markup.
+    """Split a text into lowercase words, single characters (for scripts without spaces), punctuation, and whole markup.
 
     ``words("<b>Sure! 答案 is")`` is ``["<b>", "sure", "!", "答", "案", "is"]``.
     """
@@ -45,7 +45,7 @@ def words(text: str) -> list[str]:
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Return the start and end in ``text.casefold()`` of each word of ``words(text)``."""
+    """Return each word's start and end in ``text.casefold()``, for the words in ``words(text)``."""
     return [match.span() for match in _TOKEN.finditer(text.casefold())]
 
 
@@ -56,11 +56,11 @@ def shortened(text: str) -> str:
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample of r rows, in an order that does not depend on the order of the run's rows.
+    """A sample of r rows, in an order that does not depend on the run's row order.
 
     Attributes:
         run: the run that the rows were drawn from.
-        rows: (r,) the position of each row among the m training rows.
+        rows: (r,) each row's position among the m training rows.
         completions, prompts: (r,) shortened texts; prompts are empty strings if they are unknown.
     """
 
@@ -71,7 +71,7 @@ class Sample:
 
     @cached_property
     def distinct_prompts(self) -> tuple[Integers, list[str]]:
-        """(r,) the number of each row's prompt, and the text of each distinct prompt."""
+        """Each row's prompt number (r,), and each distinct prompt's text."""
         _, firsts, inverse = np.unique(self.prompt_numbers, return_index=True, return_inverse=True)
         return inverse.astype(np.int64), [self.prompts[first] for first in firsts.tolist()]
 
@@ -86,12 +86,12 @@ class Sample:
 
     @property
     def tokens(self) -> tuple[Integers, Integers]:
-        """(tokens,) the word numbers, and (tokens,) the position of each token's completion in the sample."""
+        """The word numbers (tokens,), and the position of each token's completion in the sample (tokens,)."""
         return self._read[0]
 
     @property
     def prompt_tokens(self) -> tuple[Integers, Integers]:
-        """(tokens,) the word numbers, and (tokens,) the position of each token's prompt in `distinct_prompts`."""
+        """The word numbers (tokens,), and the position of each token's prompt in `distinct_prompts` (tokens,)."""
         return self._read[1]
 
     @property
@@ -113,21 +113,21 @@ class Sample:
 
     @cached_property
     def groups(self) -> Integers:
-        """(r,) the number of each row's group, from 0."""
+        """Each row's group number (r,), counted from 0."""
         return np.unique(self.run.groups[self.rows], return_inverse=True)[1].astype(np.int64)
 
     @cached_property
     def standing(self) -> Floats:
-        """(r,) the centered rank of each row in its group, by advantage or total; 0 if unknown."""
+        """Each row's centered rank (r,) in its group by advantage or total, which is 0 if unknown."""
         return np.nan_to_num(self.run.standing[self.rows])
 
     def description(self) -> str:
-        """Return a description of the sample for the text of an alert."""
+        """Return a description of the sample for an alert's text."""
         return f"a sample of {len(self.rows)} of {len(self.run.rows)} completions, seed {self.run.evidence.seed}"
 
 
 def sampled(run: WindowedRun) -> Sample | None:
-    """Draw whole groups, about `PER_WINDOW` completions of each window; return None if there are no texts."""
+    """Draw whole groups with about `PER_WINDOW` completions from each window; return None if there are no texts."""
     if run.evidence.completions is None or not len(run.rows):
         return None
     firsts = np.unique(run.groups, return_index=True)[1]
@@ -155,7 +155,7 @@ def _texts(texts: Texts, rows: Integers) -> list[str]:
 
 
 def _numbered(texts: Sequence[str], word_numbers: dict[str, int]) -> tuple[Integers, Integers]:
-    """Return (tokens,) word numbers and (tokens,) text positions; new words are added to `word_numbers`."""
+    """Return word numbers (tokens,) and text positions (tokens,); add new words to `word_numbers`."""
     numbers, sizes = [], []
     for text in texts:
         text_numbers = [word_numbers.setdefault(word, len(word_numbers)) for word in words(text)]
@@ -175,7 +175,7 @@ def mixed(numbers: NDArray[Any], seed: int) -> Hashes:
 
 
 def chained(tokens: Hashes, owners: Integers, size: int) -> tuple[Hashes, Integers, Integers]:
-    """Return the hash, the text and the start position of each run of `size` tokens within a text."""
+    """Return the hash, the text, and the start position for each sequence of `size` tokens within a text."""
     result, count = tokens.copy(), len(tokens) - size + 1
     if count <= 0:
         return result[:0], owners[:0], owners[:0]
@@ -189,7 +189,7 @@ def chained(tokens: Hashes, owners: Integers, size: int) -> tuple[Hashes, Intege
 
 
 def among(values: NDArray[Any], selected: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which of many `values` are among the few `selected` ones: `numpy.isin` without sorting the many."""
+    """Return which of many `values` are in the small array `selected`, as `numpy.isin` would, but without sorting."""
     if not len(selected):
         return np.zeros(len(values), dtype=np.bool_)
     ascending = np.sort(selected)

@@ -1,6 +1,6 @@
-"""The training rows of an Evidence, divided into windows and groups, for use by all kinds of alerts.
+"""The training rows in an Evidence, divided into windows and groups, for all kinds of alerts.
 
-``WindowedRun(evidence).groups`` numbers the groups: the completions of one prompt in one step.
+``WindowedRun(evidence).groups`` numbers the groups. A group consists of the completions for one prompt in one step.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from rewardkit.analyze.discrimination import centered_ranks
 from rewardkit.batch.column import Floats
 
 SHOWN_ROWS = 8
-"""The most rows that an alert shows. Arbitrary: a few completions are enough to see what an alert is about."""
+"""The maximum number of rows that an alert shows. The limit is arbitrary: a few completions are enough to understand an
+alert."""
 
 
 @dataclass(frozen=True)
 class WindowedRun:
-    """The m training rows of an Evidence, by window and group; `rows`, (m,), holds their indices in the Evidence."""
+    """The m training rows in an Evidence, by window and group; `rows` (m,) contains their indices in the Evidence."""
 
     evidence: Evidence
 
@@ -46,7 +47,7 @@ class WindowedRun:
 
     @cached_property
     def windows(self) -> Integers:
-        """(m,) the window number of each row."""
+        """Each row's window number (m,)."""
         return np.searchsorted(self.starts, self.steps, side="right") - 1
 
     @cached_property
@@ -56,13 +57,13 @@ class WindowedRun:
 
     @cached_property
     def prompts(self) -> Integers:
-        """(m,) the number of each row's prompt; the numbering does not depend on the order of the rows."""
+        """Each row's prompt number (m,). The numbering does not depend on the row order."""
         numbers: Integers = np.unique(self.evidence.prompts, return_inverse=True)[1].astype(np.int64)
         return numbers[self.rows]
 
     @cached_property
     def groups(self) -> Integers:
-        """(m,) the number of each row's group."""
+        """Each row's group number (m,)."""
         at = np.searchsorted(self.distinct_steps, self.steps)
         keys = at * (int(self.prompts.max(initial=0)) + 1) + self.prompts
         numbers: Integers = np.unique(keys, return_inverse=True)[1].astype(np.int64)
@@ -74,7 +75,7 @@ class WindowedRun:
 
     @cached_property
     def earned(self) -> Floats:
-        """(m,) the values that rank completions in a group: advantages if all are known, else totals."""
+        """The values (m,) that rank completions in a group: advantages if all are known; otherwise, totals."""
         if self.evidence.advantages is not None:
             advantages = np.asarray(self.evidence.advantages, dtype=np.float64)[self.rows]
             if not (np.isnan(advantages) & ~np.isnan(self.totals)).any():
@@ -83,32 +84,32 @@ class WindowedRun:
 
     @cached_property
     def standing(self) -> Floats:
-        """(m,) the centered rank of each row in its group by `earned`."""
+        """Each row's centered rank (m,) in its group by `earned`."""
         return centered_ranks(self.earned, self.groups)
 
     def component(self, name: str) -> Floats:
-        """Return the raw scores of a component, (m,)."""
+        """Return a component's raw scores (m,)."""
         return np.asarray(self.evidence.components[name], dtype=np.float64)[self.rows]
 
     @cached_property
     def rewarded(self) -> tuple[str, ...]:
-        """The components that are rewarded, not just monitored, sorted by name."""
+        """The components that are rewarded and not just monitored, sorted by name."""
         return tuple(sorted(set(self.evidence.components) - self.evidence.monitored))
 
     def series(self, values: Floats) -> Series:
-        """Return the mean of `values`, (m,), at each step."""
+        """Return the mean of `values` (m,) at each step."""
         return mean_by_step(self.steps, values)
 
     def changes(self, values: Floats) -> Changes:
-        """Return the changes of the mean of `values`, (m,), between windows."""
+        """Return the changes in the mean of `values` (m,) between windows."""
         return changes(self.series(values), self.starts)
 
     def within(self, steps: tuple[int, int]) -> NDArray[np.bool_]:
-        """Return (m,) whether each row lies between two steps, both included."""
+        """Return whether each row (m,) is between two steps, both inclusive."""
         return (self.steps >= steps[0]) & (self.steps <= steps[1])
 
     def correlation(self, values: Floats, other_values: Floats) -> float:
-        """Return the rank correlation of two (m,) arrays within groups, pooled; 0 if one of them never varies."""
+        """Return the pooled rank correlation of two (m,) arrays within groups, or 0 if one of them never varies."""
         first, second = centered_ranks(values, self.groups), centered_ranks(other_values, self.groups)
         complete = ~np.isnan(first) & ~np.isnan(second)
         first, second = first[complete], second[complete]
@@ -118,13 +119,13 @@ class WindowedRun:
 
     @staticmethod
     def spread(values: Floats) -> float:
-        """Return the range between the 1st and the 99th percentile of `values`; 0 if all are NaN."""
+        """Return the difference between the 1st and 99th percentiles of `values`, or 0 if all values are NaN."""
         known_values = values[~np.isnan(values)]
         # Not the extremes: one outlier would make every change look small.
         return float(np.subtract(*np.quantile(known_values, (0.99, 0.01)))) if known_values.size else 0.0
 
     def varies(self, values: Floats) -> tuple[Integers, NDArray[np.bool_]]:
-        """Return the groups with at least two values, and whether the values of each differ by more than 1e-9."""
+        """Return the groups with at least two values, and whether each group's values differ by more than 1e-9."""
         known_rows = np.flatnonzero(~np.isnan(values))
         if not known_rows.size:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
@@ -137,13 +138,13 @@ class WindowedRun:
 
     @cached_property
     def group_steps(self) -> Integers:
-        """The training step of each group."""
+        """Each group's training step."""
         result = np.zeros(int(self.groups.max(initial=-1)) + 1, dtype=np.int64)
         result[self.groups] = self.steps
         return result
 
     def shown(self, chosen: Integers, keys: Floats | None = None) -> tuple[int, ...]:
-        """Return the `chosen` rows with the highest `keys` (default: `earned`), as indices into the Evidence."""
+        """Return the `chosen` rows with the highest `keys` (`earned` by default), as indices into the Evidence."""
         values = (self.earned if keys is None else keys)[chosen]
         order = np.lexsort((self.prompts[chosen], -self.steps[chosen], -np.nan_to_num(values, nan=-np.inf)))
         return tuple(self.rows[chosen[order[:SHOWN_ROWS]]].tolist())

@@ -1,6 +1,7 @@
-"""A rank test within groups: do completions that share a property score higher than the others?
+"""A rank test within groups for whether completions that share a property score higher than the others.
 
-If a group scored [0, 0, 1, 1] and the last two completions contain a phrase, they always win: `chance` is 1.
+For example, if a group's scores are [0, 0, 1, 1] and the last two completions contain a phrase, they always win, so
+`chance` is 1.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from rewardkit.batch.column import Floats
 
 @dataclass(frozen=True)
 class Wins:
-    """The results of the rank test for p properties, all (p,).
+    """The results of the rank test for p properties; all arrays are (p,).
 
     Attributes:
-        chance: the chance that a completion with the property scores higher than one of its group without it; a tie
-            counts half, and 0.5 means no effect. NaN if no group has both kinds of completions.
-        z: the certainty that the chance is not 0.5: the sum of ranks minus its mean over all permutations within
+        chance: the probability that a completion with the property scores higher than a completion in the same group
+            without it. A tie counts half, and 0.5 means no effect. NaN if no group has both kinds of completions.
+        z: the certainty that the probability is not 0.5: the sum of ranks minus its mean over all permutations within
             groups, in standard deviations (van Elteren's stratified rank sum test).
     """
 
@@ -34,10 +35,10 @@ def wins(properties: Integers, members: Integers, count: int, groups: Integers, 
 
     Args:
         properties: (pairs,) the property of each (property, row) pair, as a number below `count`. Pairs are unique.
-        members: (pairs,) the row of each pair.
+        members: (pairs,) each pair's row.
         count: the number of properties.
-        groups: (r,) the number of each row's group, from 0.
-        standing: (r,) the centered rank of each row in its group.
+        groups: (r,) each row's group number, counted from 0.
+        standing: (r,) each row's centered rank in its group.
     """
     sizes = np.bincount(groups).astype(np.float64)
     spread = np.bincount(groups, standing**2) / sizes

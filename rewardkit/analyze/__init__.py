@@ -1,1 +1,1 @@
-"""Analysis of scores: pure functions over arrays and tables."""
+"""Analysis of scores with pure functions of arrays and tables."""

@@ -1,4 +1,4 @@
-"""The advantages that GRPO computes from the totals of a batch."""
+"""The advantages that GRPO computes from a batch's totals."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rewardkit.analyze.signal import EPSILON, normalized
 from rewardkit.batch.column import Floats
 
 Way = Literal["group", "batch", "none", "each"]
-"""How advantages are normalized. The total minus the mean of its group is divided by the standard deviation of the
-group (``"group"``) or of the batch (``"batch"``), or not divided (``"none"``). With ``"each"`` (GDPO), totals are sums
-of normalized columns and are themselves normalized over the batch."""
+"""The method of normalizing advantages. The difference between the total and its group's mean is divided by the
+standard deviation of the group (``"group"``) or the batch (``"batch"``), or it is not divided (``"none"``). With
+``"each"`` (GDPO), totals are sums of normalized columns and are also normalized over the batch."""
 
 
 @dataclass(frozen=True)
 class GroupStats:
-    """The totals of a batch, and the mean and standard deviation of each row's group, (n,) each.
+    """A batch's totals, and the mean and standard deviation of each row's group, (n,) each.
 
-    The total of an unscorable row is NaN.
+    An unscorable row's total is NaN.
     """
 
     totals: Floats
@@ -32,7 +32,7 @@ class GroupStats:
 
     @classmethod
     def of(cls, totals: Floats, groups: NDArray[np.int64]) -> GroupStats:
-        """Return the statistics of `totals`, (n,), in complete groups; `groups`, (n,), is the group of each row."""
+        """Return the statistics for `totals` (n,) in complete groups; `groups` (n,) is each row's group."""
         _, numbers = np.unique(groups, return_inverse=True)
         scored = ~np.isnan(totals)
         values = np.where(scored, totals, 0.0)
@@ -42,17 +42,17 @@ class GroupStats:
         return cls(totals, means, np.sqrt(squares / np.maximum(counts - 1.0, 1.0))[numbers])
 
     def part(self, start: int, stop: int) -> GroupStats:
-        """Return the statistics of the rows from `start` to `stop` (exclusive)."""
+        """Return the statistics for the rows from `start` to `stop` (exclusive)."""
         return GroupStats(self.totals[start:stop], self.means[start:stop], self.deviations[start:stop])
 
     def advantages(self, normalization: Way, moments: Floats) -> Floats:
-        """Return the advantages, (n,), as TRL's GRPOTrainer computes them: ``(total - mean) / (deviation + 1e-4)``.
+        """Return the advantages (n,) as in TRL's GRPOTrainer: ``(total - mean) / (deviation + 1e-4)``.
 
-        The advantage of an unscorable row is 0.
+        An unscorable row's advantage is 0.
 
         Args:
             normalization: the kind of normalization.
-            moments: (3,) the number, sum and sum of squares of the totals, over all processes.
+            moments: (3,) the count, sum, and sum of squares of the totals over all processes.
         """
         centered = self.totals - (moments[1] / max(moments[0], 1.0) if normalization == "each" else self.means)
         if normalization == "group":
@@ -63,14 +63,14 @@ class GroupStats:
 
 
 def moments_of(totals: Floats) -> Floats:
-    """Return the count, sum, and sum of squares, shape (3,), of the values in `totals` (n,) that are not NaN."""
+    """Return the count, sum, and sum of squares (3,) of the values in `totals` (n,) that are not NaN."""
     known_totals = totals[~np.isnan(totals)]
     with np.errstate(over="ignore"):
         return np.array([len(known_totals), known_totals.sum(), np.square(known_totals).sum()])
 
 
 def deviation_of(moments: Floats) -> float:
-    """Return the sample standard deviation of the totals, given their moments (see `moments_of`) over all processes."""
+    """Return the totals' sample standard deviation, given their moments (see `moments_of`) over all processes."""
     count, total, squares = moments.tolist()
     return math.sqrt(max(0.0, squares - total * total / count) / (count - 1.0)) if count > 1.0 else 0.0
 
@@ -80,23 +80,24 @@ def deviation_of(moments: Floats) -> float:
 
 WAYS: tuple[Way, ...] = ("group", "batch", "none", "each")
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-4
-"""Tolerances for comparing recorded advantages, because trainers compute in float32."""
+"""Tolerances for comparing recorded advantages, which trainers compute in float32."""
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """The advantages of a batch of n completions, step by step.
+    """The advantages for a batch of n completions, step by step.
 
     Attributes:
         way: the kind of normalization.
         addends: name -> (n,) the values that are summed: the terms, or (``"each"``) the columns normalized in their
             groups.
-        values: (n,) the sums of the addends: the totals, except with ``"each"``. NaN if the completion is unscorable.
-        means: (n,) the mean that is subtracted: that of the group, or (``"each"``) of the batch.
-        deviations: (n,) the standard deviation that the difference is divided by, before 1e-4 is added; None if it is
-            not divided.
-        advantages: (n,) the result; 0 for an unscorable completion.
-        columns: with ``"each"``, name -> the column and its normalization; otherwise empty.
+        values: (n,) the sums of the addends, which are the totals except with ``"each"``, or NaN if the completion is
+            unscorable.
+        means: (n,) the mean that is subtracted: the group's mean or, with ``"each"``, the batch's mean.
+        deviations: (n,) the standard deviation by which the difference is divided, before 1e-4 is added, or None if the
+            difference is not divided.
+        advantages: (n,) the result, or 0 for an unscorable completion.
+        columns: with ``"each"``, name -> the column and its normalization; otherwise, empty.
     """
 
     way: Way
@@ -116,14 +117,14 @@ class Derivation:
         groups: NDArray[np.int64],
         components: Mapping[str, Floats] | None = None,
     ) -> Derivation:
-        """Derive the advantages of whole groups.
+        """Derive the advantages for whole groups.
 
         Args:
             normalization: the kind of normalization.
-            totals: (n,) the totals, NaN if a completion is unscorable.
-            terms: name -> (n,) the terms of the totals.
-            groups: (n,) the group of each completion.
-            components: name -> (n,) the scores before weighting; only needed for ``"each"``.
+            totals: (n,) the totals, or NaN if a completion is unscorable.
+            terms: name -> (n,) the totals' terms.
+            groups: (n,) each completion's group.
+            components: name -> (n,) the scores before weighting; needed only for ``"each"``.
         """
         columns: dict[str, Normalized] = {}
         addends: Mapping[str, Floats] = terms
@@ -149,7 +150,7 @@ class Derivation:
         )
 
     def agrees(self, recorded: Floats) -> bool:
-        """Return whether the derivation reproduces the recorded advantages, (n,); unknown ones (NaN) are ignored."""
+        """Return whether the derivation reproduces the recorded advantages (n,), ignoring unknown advantages (NaN)."""
         recorded_rows = ~np.isnan(recorded)
         return bool(
             np.allclose(self.advantages[recorded_rows], recorded[recorded_rows], rtol=_RELATIVE, atol=_ABSOLUTE)
@@ -167,7 +168,7 @@ class Normalized:
 
     @classmethod
     def of(cls, term: Floats, component: Floats | None, groups: NDArray[np.int64]) -> Normalized:
-        """Return the column of a term, (n,). The weight is the factor between the component and the term."""
+        """Return a term's column (n,). The weight is the factor between the component and the term."""
         weight = _factor(term, component)
         scores = term / weight
         return cls(weight, scores, GroupStats.of(scores, groups), normalized([scores], [weight], groups)[0])
@@ -180,12 +181,14 @@ def derive(
     groups: NDArray[np.int64],
     components: Mapping[str, Floats] | None = None,
 ) -> Derivation | None:
-    """Return the derivation that reproduces the recorded advantages; None if none does or no advantage is recorded.
+    """Return the derivation that reproduces the recorded advantages, or None if none does or if no advantages are
+    recorded.
 
-    If several do, return the first in the order of `WAYS`: if no group has differences, all are right.
+    If several derivations reproduce the advantages, the first in the order of `WAYS` is returned: if no group has
+    differences, all are correct.
 
     Args:
-        recorded: (n,) the advantages; NaN if unknown.
+        recorded: (n,) the advantages, or NaN if unknown.
         totals, terms, groups, components: as for `Derivation.of`.
     """
     if np.isnan(recorded).all():
@@ -196,7 +199,7 @@ def derive(
 
 
 def _factor(term: Floats, component: Floats | None) -> float:
-    """Return the factor between a component and its term; 1 if the factor is not the same for all rows."""
+    """Return the factor between a component and its term, or 1 if the factor differs between rows."""
     if component is None:
         return 1.0
     usable = np.isfinite(term) & np.isfinite(component) & (component != 0.0) & (term != 0.0)

@@ -1,8 +1,8 @@
-"""Calibration: whether a reward agrees with trusted labels, as a whole and component by component.
+"""Calibration: the agreement of a reward and its components with trusted labels.
 
-``calibration_of(table, labels, groups)`` reports how often a good completion scores above a bad one of the same prompt,
-the threshold that separates them best, and the misjudged completions. ``rewardkit.testing.calibrate`` reads the data,
-scores it, and calls this function.
+``calibration_of(table, labels, groups)`` reports how often a good completion scores above a bad completion for the same
+prompt, the threshold that best separates good from bad completions, and the misjudged completions.
+``rewardkit.testing.calibrate`` reads the data, scores it, and calls this function.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Confusion:
-    """The confusion table at a threshold: a completion that scores at least `threshold` is classified as good.
+    """The confusion table at a threshold. A completion whose score is at least `threshold` is classified as good.
 
     Attributes:
-        threshold: the lowest score that counts as good, with a tolerance of 1e-9, as in gates.
-        true_positives: good completions that reach the threshold.
-        false_positives: bad completions that reach the threshold: training would reward them by mistake.
-        true_negatives: bad completions that do not reach the threshold.
-        false_negatives: good completions that do not reach the threshold.
+        threshold: the lowest score that is classified as good, with a tolerance of 1e-9, as in gates.
+        true_positives: the number of good completions that reach the threshold.
+        false_positives: the number of bad completions that reach the threshold. Training would reward them by mistake.
+        true_negatives: the number of bad completions that do not reach the threshold.
+        false_negatives: the number of good completions that do not reach the threshold.
     """
 
     threshold: float
@@ -56,17 +56,17 @@ class Confusion:
 
     @property
     def precision(self) -> float | None:
-        """The share of good completions among those that reach the threshold."""
+        """The share of good completions among the completions that reach the threshold."""
         return _share(self.true_positives, self.true_positives + self.false_positives)
 
     @property
     def recall(self) -> float | None:
-        """The share of the good completions that reach the threshold."""
+        """The share of good completions that reach the threshold."""
         return _share(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
     def false_positive_rate(self) -> float | None:
-        """The share of the bad completions that reach the threshold."""
+        """The share of bad completions that reach the threshold."""
         return _share(self.false_positives, self.false_positives + self.true_negatives)
 
 
@@ -75,7 +75,7 @@ def _share(part: int, total: int) -> float | None:
 
 
 def confusion(scores: Floats, labels: Rows, threshold: float) -> Confusion:
-    """Return the confusion table at `threshold`; rows without a score (NaN) are left out."""
+    """Return the confusion table at `threshold`; rows without a score (NaN) are excluded."""
     scored = ~np.isnan(scores)
     reached, good = round_scores(scores[scored]) >= threshold - TOLERANCE, labels[scored]
     return Confusion(
@@ -88,11 +88,11 @@ def confusion(scores: Floats, labels: Rows, threshold: float) -> Confusion:
 
 
 def best_threshold(scores: Floats, labels: Rows) -> float | None:
-    """Return the threshold that best separates good from bad, with the highest ``recall - false positive rate``.
+    """Return the threshold that best separates good from bad (with the highest ``recall - false positive rate``).
 
-    This is Youden's J (Youden 1950, Cancer 3:32), which does not depend on the share of good rows. Ties go to the
-    highest accuracy, then to the highest threshold. The result is one of `scores` (n,); None if a class is missing or
-    if no threshold is better than calling all rows good.
+    This difference is Youden's J (Youden 1950, Cancer 3:32), which does not depend on the share of good rows. Ties are
+    broken by the highest accuracy, and then by the highest threshold. The result is one of `scores` (n,). It is None if
+    a class is missing or if no threshold is better than classifying all rows as good.
     """
     scored = ~np.isnan(scores)
     good = labels[scored]
@@ -109,12 +109,12 @@ def best_threshold(scores: Floats, labels: Rows) -> float | None:
 
 @dataclass(frozen=True)
 class Bin:
-    """A bin of the reliability curve: the rows whose score lies between `lowest` and `highest`.
+    """A bin of the reliability curve: the rows whose scores are between `lowest` and `highest`.
 
     Attributes:
-        mean_score: the mean score of these rows.
+        mean_score: these rows' mean score.
         mean_label: the share of good completions among these rows, or their mean grade.
-        good: the number of good completions; None for grades.
+        good: the number of good completions, or None for grades.
     """
 
     lowest: float
@@ -126,17 +126,17 @@ class Bin:
 
 
 def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bounds | None = None) -> tuple[Bin, ...]:
-    """Return the reliability curve: scores in `bins` of equal width, with the share of good completions in each.
+    """Return the reliability curve: scores in bins of equal width, with each bin's share of good completions.
 
     Args:
-        scores: (n,), NaN if there is no score.
+        scores: (n,), or NaN if there is no score.
         labels: (n,) bool, or grades.
         bins: the number of bins.
-        limits: the start of the first bin and the end of the last; by default 0 and 1 if all scores lie between them,
-            else the lowest and the highest score.
+        limits: the start of the first bin and the end of the last bin. The default is 0 and 1 if all scores are between
+            them; otherwise, the lowest and the highest score.
 
     Returns:
-        The bins that are not empty (Niculescu-Mizil and Caruana 2005, ICML).
+        The nonempty bins (Niculescu-Mizil and Caruana 2005, ICML).
     """
     scored = ~np.isnan(scores)
     if not scored.any():
@@ -165,7 +165,7 @@ def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bound
 
 
 def is_share(values: Floats) -> bool:
-    """Return whether all known `values` (n,) lie between 0 and 1, so that they can be read as probabilities."""
+    """Return whether all known `values` (n,) are between 0 and 1 and can therefore be interpreted as probabilities."""
     known_values = values[~np.isnan(values)]
     return bool(known_values.size and known_values.min() >= -TOLERANCE and known_values.max() <= 1.0 + TOLERANCE)
 
@@ -173,7 +173,8 @@ def is_share(values: Floats) -> bool:
 def calibration_error(bins: tuple[Bin, ...]) -> float | None:
     """Return the expected calibration error: ``sum(count / n * |mean score - mean label|)`` over the bins.
 
-    0 to 1; None if there are no bins (Naeini, Cooper and Hauskrecht 2015, AAAI; Guo et al. 2017, arXiv:1706.04599).
+    The result is between 0 and 1, or None if there are no bins (Naeini, Cooper, and Hauskrecht 2015, AAAI; Guo et al.
+    2017, arXiv:1706.04599).
     """
     total = sum(part.count for part in bins)
     if not total:
@@ -183,12 +184,12 @@ def calibration_error(bins: tuple[Bin, ...]) -> float | None:
 
 @dataclass(frozen=True)
 class Saturation:
-    """The shares of scored rows at the ends of the scale, where the score cannot tell completions apart.
+    """The shares of scored rows at the ends of the scale, where the score cannot distinguish completions.
 
     Attributes:
-        lowest, highest: the lowest and highest score that occurs.
+        lowest, highest: the lowest and highest score that occur.
         at_lowest, at_highest: the shares of rows with those scores.
-        at_lower_bound, at_upper_bound: the shares of rows at the declared bounds; None if no bound is declared.
+        at_lower_bound, at_upper_bound: the shares of rows at the declared bounds, or None if the bound is not declared.
     """
 
     lowest: float
@@ -200,7 +201,7 @@ class Saturation:
 
 
 def saturation(scores: Floats, bounds: Bounds | None = None) -> Saturation | None:
-    """Return the shares of `scores` (n,) at the ends of the observed and declared range; None if nothing is scored."""
+    """Return the shares of `scores` (n,) at the ends of the observed and declared ranges, or None without scores."""
     values = round_scores(scores[~np.isnan(scores)])
     if not values.size:
         return None
@@ -223,9 +224,9 @@ class Case:
     """A misjudged completion: row 17 is good but scored 0.2.
 
     Attributes:
-        row: the row number in the data, from 0.
-        scores: component -> score, for components that have one.
-        notes: component -> the note of the score, for components that have one.
+        row: the row number in the data, counted from 0.
+        scores: component -> score, for components that have a score.
+        notes: component -> the score's note, for components that have a note.
     """
 
     row: int
@@ -245,15 +246,16 @@ def misjudged(
     rows: Numbers | None = None,
     limit: int = 5,
 ) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
-    """Return the bad completions that score as high as a good one, and the good ones that score as low as a bad one.
+    """Return the bad completions that score as high as a good one, and the good completions that score as low as a bad
+    one.
 
     Args:
-        scores: (n,), NaN if there is no score.
+        scores: (n,), or NaN if there is no score.
         good: (n,) the labels.
         completions: n texts.
         components: the components to show for each case.
-        rows: (n,) the number of each row in the data; by default its position.
-        limit: the most cases of each kind, worst first; ties in the order of rows.
+        rows: (n,) each row's number in the data. The default is the row's position.
+        limit: the maximum number of cases of each kind, worst first, with ties in row order.
     """
     values = round_scores(scores)
     scored = ~np.isnan(values)
@@ -290,22 +292,23 @@ def misjudged(
 
 @dataclass(frozen=True)
 class ComponentCalibration:
-    """The agreement of one component, or of the total, with the labels.
+    """The agreement of one component or the total with the labels.
 
     Attributes:
-        scored, unscored: the numbers of rows with and without a score. A component behind a closed gate has no score,
-            so all numbers cover only the rows that reached it.
-        within, overall: pairs of a better and a worse completion, of the same prompt only and of all prompts.
-        spearman: rank correlation with the labels; None if all scores or all labels are the same.
-        saturation: the shares at the ends of the scale; None if nothing is scored.
-        reliability: scores in bins, with the share of good completions in each.
-        calibration_error: the mean distance between the score and the share of good completions; None if scores or
-            labels lie outside 0 to 1.
-        interval: 95% confidence interval for the AUC, from a bootstrap over whole groups.
-        best: the confusion table at the best threshold; None for grades, and if no threshold separates good from bad.
+        scored, unscored: the numbers of rows with and without a score. A component behind a closed gate does not have a
+            score, so all numbers cover only the rows that reached it.
+        within, overall: pairs of a better and a worse completion for the same prompt (`within`) and for all prompts
+            (`overall`).
+        spearman: the rank correlation with the labels, or None if all scores or all labels are the same.
+        saturation: the shares at the ends of the scale, or None if there are no scores.
+        reliability: scores in bins, with each bin's share of good completions.
+        calibration_error: the mean distance between the score and the share of good completions, or None if scores or
+            labels are outside 0 to 1.
+        interval: the 95% confidence interval for the AUC, from a bootstrap over whole groups.
+        best: the confusion table at the best threshold, or None for grades or if no threshold separates good from bad.
         given: the confusion table at the threshold that you passed; only for the total.
-        too_high: bad completions that score no lower than some good one, highest score first.
-        too_low: good completions that score no higher than some bad one, lowest score first.
+        too_high: bad completions that score at least as high as some good completion, highest score first.
+        too_low: good completions that score at most as high as some bad completion, lowest score first.
     """
 
     name: str
@@ -325,12 +328,12 @@ class ComponentCalibration:
 
     @property
     def auc(self) -> float | None:
-        """The chance that a good completion scores above a bad one, a tie counting half; None if a class is missing."""
+        """The probability that a good completion scores above a bad one (ties count half); None if a class is empty."""
         return self.overall.auc
 
     @property
     def is_reversed(self) -> bool:
-        """Whether bad completions score above good ones more often than below."""
+        """Whether bad completions score above good completions more often than below them."""
         # With an AUC below 0.5, the higher score more often goes to the worse completion.
         return self.auc is not None and self.auc < 0.5
 
@@ -342,7 +345,7 @@ _GOOD, _BAD, _CURVE = "#2a7f62", "#c8553d", "#31508c"
 
 
 def draw(calibration: ComponentCalibration) -> Figure:
-    """Draw the figure of one component, or of the total.
+    """Draw the figure for one component or the total.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -473,11 +476,11 @@ def _case(case: Case) -> Card:
 
 
 TOTAL = "total"
-"""The name of the reward as a whole in tables of its components."""
+"""The name that stands for the whole reward in tables of its components."""
 
 TOO_MANY_TIES = 0.25
-"""Warn if more than this share of the pairs of one prompt tie. Arbitrary: tied pairs teach nothing about which
-completion is better."""
+"""A warning is issued if more than this share of pairs within prompts is tied. The value is arbitrary: tied pairs do
+not show which completion is better."""
 
 
 @dataclass(frozen=True)
@@ -485,10 +488,10 @@ class Calibration:
     """The agreement of a reward with labels, for ``print(calibration)`` or ``calibration.plot("reliability.png")``.
 
     Attributes:
-        rows, groups: the number of completions, and the number of prompts.
-        good, bad: the number of completions with each label; None for grades.
-        total: the agreement of the reward as a whole.
-        components: the agreement of each component.
+        rows, groups: the number of completions and the number of prompts.
+        good, bad: the number of completions with this label, or None for grades.
+        total: the agreement of the whole reward.
+        components: each component's agreement.
         warnings: probable problems, one sentence each.
     """
 
@@ -502,11 +505,11 @@ class Calibration:
 
     @property
     def reversed_components(self) -> tuple[str, ...]:
-        """The components that score bad completions above good ones (AUC below 0.5)."""
+        """The components that score bad completions above good completions (AUC below 0.5)."""
         return tuple(component.name for component in self.components if component.is_reversed)
 
     def __getitem__(self, name: str) -> ComponentCalibration:
-        """Return the calibration of one component, or of ``"total"``."""
+        """Return the calibration of one component or of ``"total"``."""
         calibrations = {component.name: component for component in (*self.components, self.total)}
         if name not in calibrations:
             raise KeyError(
@@ -515,7 +518,7 @@ class Calibration:
         return calibrations[name]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain JSON values, including the shares computed from the counts."""
+        """Return all numbers as plain JSON values, including the shares that are computed from counts."""
         plain: dict[str, Any] = json_ready(self)
         parts = [(plain["total"], self.total), *zip(plain["components"], self.components, strict=True)]
         for target, component in parts:
@@ -537,7 +540,7 @@ class Calibration:
 
         Raises:
             MissingExtraError: matplotlib is not installed.
-            KeyError: there is no component named `component`.
+            KeyError: no component is named `component`.
             RewardDefinitionError: no row has a score, so there is nothing to draw.
         """
 
@@ -589,19 +592,19 @@ def calibration_of(
     replicates: int = 1000,
     seed: int = 0,
 ) -> Calibration:
-    """Return how well the total and the components of `table` agree with `labels`.
+    """Return how well the total and the components in `table` agree with `labels`.
 
     Args:
         table: n rows, as returned by ``rk.score``.
         labels: (n,) bool, True for good; or grades, where higher is better.
         groups: (n,) the prompt of each row, as a number.
-        rows: (n,) the number to show for each row in the misjudged cases; by default its position.
+        rows: (n,) the number to show for each row in the misjudged cases. The default is the row's position.
         bounds: component (or ``"total"``) -> the lowest and the highest possible score.
-        threshold: also show the confusion table of the total at this threshold.
-        bins: number of bins of the reliability curve.
+        threshold: a threshold at which to also show the total's confusion table.
+        bins: the number of bins in the reliability curve.
         cases: the number of misjudged completions to keep for each kind.
-        replicates: the number of bootstrap samples for the AUC's confidence interval; 0 for no interval.
-        seed: seed of the bootstrap.
+        replicates: the number of bootstrap samples for the AUC's confidence interval, or 0 for no interval.
+        seed: the bootstrap's random seed.
 
     Raises:
         BindingError: `labels` or `groups` does not have one value per row.
@@ -684,7 +687,7 @@ class _Judgment:
 
 
 def _are_shares(scores: Floats, labels: Labels, declared: Bounds | None) -> bool:
-    """Return whether all scores, labels, and declared bounds lie between 0 and 1, as proportions do."""
+    """Return whether all scores, labels, and declared bounds are between 0 and 1, as proportions are."""
     return all(map(is_share, (scores, np.asarray(labels, dtype=np.float64), np.array(declared or (0.0, 1.0)))))
 
 

@@ -1,7 +1,6 @@
-"""Trace a jump in a curve back to the completions that caused it.
+"""Attribution of a jump in a curve to the completions that caused it.
 
-``change(values, prompts, now, before).contributions`` holds the contribution of each completion to the change of a
-mean.
+``change(values, prompts, now, before).contributions`` contains each completion's contribution to the change in a mean.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from rewardkit.batch.column import Floats
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The change of the mean of a value between two sets of completions.
+    """The change in a value's mean between two sets of completions.
 
     The jump equals ``same_prompts + new_prompts + mix``; the contributions sum to ``same_prompts + new_prompts``.
 
     Attributes:
-        contributions: (n,) the contribution of each completion; NaN for a completion without a value. All are NaN if
-            there is nothing to compare with.
-        before: the mean before, NaN if no completion has a value.
-        now: the mean now, NaN if no completion has a value.
+        contributions: (n,) each completion's contribution; NaN for a completion without a value. All contributions are
+            NaN if there is nothing to compare with.
+        before: the mean before, or NaN if no completion has a value.
+        now: the mean now, or NaN if no completion has a value.
         same_prompts: the sum of the contributions of completions whose prompt was seen before.
         new_prompts: the sum of the contributions of all other completions.
-        mix: the rest of the jump, which comes from drawing easier (or harder) prompts more often than before.
-        paired: the share of the completions whose prompt was seen before, 0 to 1.
+        mix: the rest of the jump, which is caused by drawing easier (or harder) prompts more often than before.
+        paired: the share (0 to 1) of the completions whose prompt was seen before.
     """
 
     contributions: Floats
@@ -41,7 +40,7 @@ class Change:
 
     @property
     def jump(self) -> float:
-        """The change of the mean, ``now - before``."""
+        """The change in the mean, ``now - before``."""
         return self.now - self.before
 
     @property
@@ -51,21 +50,21 @@ class Change:
 
 
 def change(now: Floats, prompts_now: NDArray[np.int64], before: Floats, prompts_before: NDArray[np.int64]) -> Change:
-    """Return the contribution of each completion to the change of a mean, for example of a component after step 600.
+    """Return each completion's contribution to the change in a mean, such as a component's mean after step 600.
 
-    The contribution of a completion is its value minus the mean of its own prompt before, divided by the number of
-    completions. If its prompt was not seen before, the mean of all completions before is used instead. So a completion
-    for a hard prompt can contribute even if its value is low.
+    A completion's contribution is its value minus the earlier mean for the same prompt, divided by the number of
+    completions. If the prompt was not seen before, the mean of all earlier completions is used instead. Therefore, a
+    completion for a hard prompt can contribute even if its value is low.
 
     >>> found = change(np.array([1.0, 0.0]), np.array([7, 8]), np.array([0.0, 0.0, 0.0]), np.array([7, 7, 8]))
     >>> found.contributions.tolist(), found.jump
     ([0.5, 0.0], 0.5)
 
     Args:
-        now: (n,) the values of the completions to explain; NaN and infinite values do not count.
-        prompts_now: (n,) the prompt of each completion, as a number from 0.
+        now: (n,) the values of the completions to explain; NaN and infinite values are ignored.
+        prompts_now: (n,) each completion's prompt, as a number counted from 0.
         before: (m,) the values of the completions to compare with.
-        prompts_before: (m,) the prompt of each of those completions, with the same numbering.
+        prompts_before: (m,) the prompts of those completions, with the same numbering.
     """
     finite, earlier = np.isfinite(now), np.isfinite(before)
     values, codes = now[finite], prompts_now[finite]

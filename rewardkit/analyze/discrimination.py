@@ -1,7 +1,8 @@
-"""Discrimination: whether the better completion scores higher, on any scale.
+"""Discrimination: how often the better completion scores higher, on any scale.
 
 ``pairs(np.array([0.9, 0.2, 0.2]), np.array([True, True, False]), groups)`` counts ``Pairs(right=1, tied=1, wrong=0)``
-if all three completions are in one group. GRPO learns nothing from a tie, and the wrong thing from a wrong pair.
+if all three completions are in one group. GRPO does not learn anything from a tie, and it learns the wrong thing from a
+pair in the wrong order.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from rewardkit.batch.column import Floats, Rows
 
 Numbers = NDArray[np.int64]
 Labels = Rows | Floats
-"""(n,) bool, True for a good completion; or grades, where higher is better."""
+"""Labels (n,): bool, with True for a good completion; or grades, with higher numbers for better completions."""
 
 _DECIMALS = 8  # coarser than the tolerance of thresholds, so that distinct scores stay distinct
 
 
 def round_scores(scores: Floats) -> Floats:
-    """Round `scores` to eight decimals, so that ``0.1 + 0.2`` and ``0.3`` are a tie."""
+    """Round `scores` to eight decimal places, so that ``0.1 + 0.2`` and ``0.3`` are tied."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = np.round(scores, _DECIMALS)
     return np.where(np.isfinite(rounded), rounded, scores) + 0.0  # -0.0 becomes 0.0
@@ -30,12 +31,12 @@ def round_scores(scores: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Counts of pairs of a better and a worse completion, by the order of their scores.
+    """The number of pairs of a better and a worse completion, by the order of their scores.
 
     Attributes:
-        right: pairs in which the better completion scores higher.
-        tied: pairs in which both score the same.
-        wrong: pairs in which the worse completion scores higher.
+        right: the number of pairs in which the better completion scores higher.
+        tied: the number of pairs in which both scores are equal.
+        wrong: the number of pairs in which the worse completion scores higher.
     """
 
     right: int
@@ -48,7 +49,7 @@ class Pairs:
 
     @property
     def accuracy(self) -> float | None:
-        """The share of pairs that are right; None if there is no pair."""
+        """The share of pairs in the correct order, or None if there are no pairs."""
         return self.right / self.count if self.count else None
 
     @property
@@ -58,15 +59,15 @@ class Pairs:
 
     @property
     def inversions(self) -> float | None:
-        """The share of pairs that are wrong."""
+        """The share of pairs in the wrong order."""
         return self.wrong / self.count if self.count else None
 
     @property
     def auc(self) -> float | None:
-        """``(right + tied / 2) / count``: the area under the ROC curve; None if a class is missing.
+        """``(right + tied / 2) / count``: the area under the ROC curve, or None if a class is missing.
 
-        This is the Mann-Whitney statistic (Hanley and McNeil 1982, Radiology 143:29). For grades it is Harrell's C
-        (Harrell et al. 1982, JAMA 247:2543), which generalizes it to more than two grades.
+        This is the Mann-Whitney statistic (Hanley and McNeil 1982, Radiology 143:29). For grades, it is Harrell's C
+        (Harrell et al. 1982, JAMA 247:2543), which generalizes the statistic to more than two grades.
         """
         return (self.right + self.tied / 2.0) / self.count if self.count else None
 
@@ -75,9 +76,9 @@ def pairs(scores: Floats, labels: Labels, groups: Numbers | None = None) -> Pair
     """Count how often the better of two completions scores higher, over all pairs with different labels.
 
     Args:
-        scores: (n,), NaN if there is no score: such rows are left out.
+        scores: (n,), or NaN if there is no score. These rows are excluded.
         labels: (n,) bool, or grades.
-        groups: (n,) count only pairs within one group; None counts all pairs.
+        groups: (n,) the groups within which to count pairs; None to count all pairs.
     """
     scored = ~np.isnan(scores)
     scored_labels = np.asarray(labels)[scored]
@@ -102,7 +103,7 @@ def pairs(scores: Floats, labels: Labels, groups: Numbers | None = None) -> Pair
 
 
 def mean_ranks(values: Floats) -> Floats:
-    """Return (n,) ranks from 1; equal values share the mean of their ranks."""
+    """Return ranks (n,), counted from 1; equal values share the mean of their ranks."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     ranks: Floats = (last - (counts - 1) / 2.0)[inverse]
@@ -110,7 +111,7 @@ def mean_ranks(values: Floats) -> Floats:
 
 
 def centered_ranks(values: Floats, groups: Numbers) -> Floats:
-    """Return the ranks (n,) of the values in their groups, minus the mean rank; ties share a rank, NaN stays NaN.
+    """Return the values' ranks (n,) in their groups, minus the mean rank. Tied values share a rank; NaN stays NaN.
 
     ``centered_ranks([5, 9, 9], [0, 0, 0])`` is ``[-1, 0.5, 0.5]``.
     """
@@ -135,9 +136,10 @@ def centered_ranks(values: Floats, groups: Numbers) -> Floats:
 
 
 def spearman(scores: Floats, labels: Labels) -> float | None:
-    """Return the rank correlation of scores (n,) and labels (n,): Pearson's r of their mean ranks, corrected for ties.
+    """Return the rank correlation of scores (n,) and labels (n,): Pearson's r of their mean ranks (corrected for ties).
 
-    -1 to 1; None if all scores or all labels are the same (Spearman 1904, American Journal of Psychology 15:72).
+    The result is between -1 and 1, or None if all scores or all labels are the same (Spearman 1904, American Journal of
+    Psychology 15:72).
     """
     scored = ~np.isnan(scores)
     if not scored.any():
@@ -160,22 +162,22 @@ def auc_interval(
     replicates: int = 1000,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """Return a confidence interval for the AUC: percentiles of a bootstrap that draws whole groups with replacement.
+    """Return a confidence interval for the AUC, from a bootstrap that draws whole groups with replacement.
 
-    Completions of one prompt are not independent, so whole groups are drawn (the cluster bootstrap: Field and Welsh
-    2007, Journal of the Royal Statistical Society B 69:369).
+    Whole groups are drawn because completions for the same prompt are not independent (the cluster bootstrap: Field and
+    Welsh 2007, Journal of the Royal Statistical Society B 69:369). The interval consists of percentiles.
 
     Args:
-        scores: (n,), NaN if there is no score.
+        scores: (n,), or NaN if there is no score.
         labels: (n,) bool.
-        groups: (n,); None if each row is its own group.
+        groups: (n,), or None if each row is a separate group.
         level: the confidence level, 0 to 1.
-        replicates: the number of samples to draw; samples without one of the two classes are left out.
-        seed: the same seed gives the same interval.
+        replicates: the number of samples to draw; samples that lack one of the two classes are excluded.
+        seed: the random seed; the same seed results in the same interval.
 
     Returns:
-        The lower and upper end; None if a class is missing, if there are fewer than two groups, or if `replicates` is
-        below 1.
+        The lower and upper end; None if a class is missing, there are fewer than two groups, or `replicates` is below
+        1.
     """
     scored = ~np.isnan(scores)
     good = labels[scored]

@@ -1,4 +1,5 @@
-"""Two runs on the same prompts: how many prompts each run wins, and whether chance explains the difference.
+"""Comparison of two runs on the same prompts: how many prompts each run wins, and whether chance explains the
+difference.
 
 ``paired(np.array([0.2, 0.5]), np.array([0.4, 0.5])).won`` is 1: the right side is better on one prompt.
 """
@@ -16,8 +17,8 @@ import numpy as np
 from rewardkit.batch.column import Floats, Numbers
 
 _FEWEST = 5
-"""The fewest prompts for a confidence interval; one from fewer would be a guess. From five on, the approximation of
-Student's quantile is also within 0.3%."""
+"""The minimum number of prompts for a confidence interval; with fewer prompts, it would be a guess. With five or more
+prompts, the approximation of Student's quantile is also within 0.3%."""
 # The usual confidence level in papers, so that results are comparable.
 _LEVEL = 0.95
 # Sums in another order differ in their last digits, which does not count as a difference.
@@ -26,13 +27,14 @@ _EXACT = 1e-9
 
 @dataclass(frozen=True)
 class Pairing:
-    """The prompts that two runs share, in pairs.
+    """The pairs of prompts that two runs share.
 
     Attributes:
-        left, right: (p,) the prompt numbers of each pair, on either side.
+        left, right: (p,) each pair's prompt numbers on either side.
         by_text: the number of pairs with the same text but different columns.
         only_left, only_right: the number of prompts without a partner on either side.
-        ambiguous: the number of those whose text occurs on both sides, but more than once on one of them.
+        ambiguous: the number of prompts without a partner whose text occurs on both sides, but more than once on one
+            side.
     """
 
     left: Numbers
@@ -46,11 +48,11 @@ class Pairing:
 def pair(
     left_ids: Sequence[str], left_texts: Sequence[str], right_ids: Sequence[str], right_texts: Sequence[str]
 ) -> Pairing:
-    """Pair prompts by id; pair the rest by text, if the text is unique among the rest on both sides.
+    """Pair prompts by id. Pair the remaining prompts by text if the text is unique among them on both sides.
 
     Args:
         left_ids, right_ids: distinct ids, one per prompt.
-        left_texts, right_texts: the texts of the same prompts.
+        left_texts, right_texts: the same prompts' texts.
     """
     right_numbers = {name: number for number, name in enumerate(right_ids)}
     pairs = [(number, right_numbers[name]) for number, name in enumerate(left_ids) if name in right_numbers]
@@ -78,11 +80,11 @@ def pair(
 
 
 def prompt_means(prompts: Numbers, values: Floats, size: int) -> Floats:
-    """Return (size,) the mean value of each prompt's completions; NaN if no completion has a value.
+    """Return the mean value of each prompt's completions (size,), or NaN if no completion has a value.
 
     Args:
-        prompts: (n,) the number of the prompt of each completion.
-        values: (n,), NaN if a completion has no score.
+        prompts: (n,) each completion's prompt number.
+        values: (n,) each completion's score, or NaN if it does not have one.
     """
     scored = ~np.isnan(values)
     counts = np.bincount(prompts[scored], minlength=size)
@@ -93,18 +95,18 @@ def prompt_means(prompts: Numbers, values: Floats, size: int) -> Floats:
 
 @dataclass(frozen=True)
 class Paired:
-    """The difference of two runs over their common prompts.
+    """The difference between two runs over their common prompts.
 
     Attributes:
-        difference: (p,) right minus left; NaN if a side has no score.
-        tolerance: differences up to this one count as equal.
+        difference: (p,) right minus left, or NaN if a side does not have a score.
+        tolerance: the largest difference that is treated as equal.
         won, lost, equal: the number of prompts on which the right side is better, worse, or neither.
-        unscored: the number of prompts that lack a score on one side; they do not count.
-        left, right: the means over the prompts that count; None if there are none.
-        interval: the 95% confidence interval of the mean difference, by Student's t over prompts; None if fewer than
+        unscored: the number of prompts that lack a score on one side and therefore do not count.
+        left, right: the means over the prompts that count, or None if no prompt counts.
+        interval: the 95% confidence interval for the mean difference, by Student's t over prompts; None if fewer than
             five prompts count.
-        chance: the probability that wins and losses would be this uneven, or more, if both sides were equally good: the
-            two-sided sign test. 1.0 if no prompt is won or lost.
+        chance: the probability that wins and losses would be at least this uneven if both sides were equally good (the
+            two-sided sign test); 1.0 if no prompt is won or lost.
     """
 
     difference: Floats = field(repr=False)
@@ -125,17 +127,17 @@ class Paired:
 
     @property
     def mean(self) -> float | None:
-        """The mean difference, right minus left; None if no prompt counts."""
+        """The mean difference, right minus left, or None if no prompt counts."""
         return None if self.left is None or self.right is None else self.right - self.left
 
     @property
     def clear(self) -> bool:
-        """Whether the difference is more than chance, that is, 0 lies outside the confidence interval."""
+        """Whether the difference is unlikely to be due to chance, because 0 is outside the confidence interval."""
         return self.interval is not None and not self.interval[0] <= 0.0 <= self.interval[1]
 
     @property
     def outcomes(self) -> Numbers:
-        """(p,) the outcome of each prompt: 1 for won, -1 for lost, 0 for equal or unscored."""
+        """Each prompt's outcome (p,): 1 for won, -1 for lost, 0 for equal or unscored."""
         with np.errstate(invalid="ignore"):
             beyond = np.abs(self.difference) > self.tolerance + _EXACT
         return np.where(beyond, np.sign(np.nan_to_num(self.difference)), 0.0).astype(np.int64)
@@ -144,12 +146,12 @@ class Paired:
 def paired(left: Floats, right: Floats, tolerance: float = 0.0) -> Paired:
     """Compare the (p,) mean scores of the same prompts in two runs.
 
-    Wins and losses are judged by the sign test (Conover 1999, Practical Nonparametric Statistics, 3.4), the mean
-    difference by a confidence interval. Both treat prompts as a random sample. Neither measures how much the result
-    would change with another training seed.
+    Wins and losses are evaluated with the sign test (Conover 1999, Practical Nonparametric Statistics, 3.4), and the
+    mean difference with a confidence interval. Both treat the prompts as a random sample. Neither measures how much the
+    result would change with a different training seed.
 
     Args:
-        tolerance: the largest difference that counts as equal. 1e-9 is added for rounding.
+        tolerance: the largest difference that is treated as equal. 1e-9 is added for rounding.
     """
     difference = right - left
     comparable = ~np.isnan(difference)
@@ -171,7 +173,7 @@ def paired(left: Floats, right: Floats, tolerance: float = 0.0) -> Paired:
 
 
 def sign_test(won: int, lost: int) -> float:
-    """Return the probability of a split at least this uneven if a fair coin decided each prompt that is won or lost."""
+    """Return the probability of a split that is at least this uneven if a fair coin decided each win or loss."""
     tosses, fewer = won + lost, min(won, lost)
     if won == lost:
         return 1.0
@@ -190,7 +192,7 @@ def _interval(differences: Floats) -> tuple[float, float] | None:
 
 
 def _student(freedom: int) -> float:
-    """Return Student's t quantile (Abramowitz and Stegun 26.7.5; within 0.3% from four degrees of freedom on)."""
+    """Return Student's t quantile (Abramowitz and Stegun 26.7.5; within 0.3% for at least four degrees of freedom)."""
     z = NormalDist().inv_cdf((1.0 + _LEVEL) / 2.0)
     terms = (
         (z**3 + z) / 4,

@@ -1,7 +1,8 @@
-"""Score completions against the gold answers of other prompts: a score they still get does not depend on the answer.
+"""Scoring of completions with the gold answers of other prompts, to find scores that do not depend on the answer.
 
-``PermutedGolds(rk.exact("answer")).scores(batch)`` gives each completion the cells of another prompt in the batch. A
-completion with just the right answer scores 0; one that lists all numbers scores the same as before.
+``PermutedGolds(rk.exact("answer")).scores(batch)`` scores each completion with the cells of another prompt in the
+batch. A completion with only the correct answer scores 0, but a completion that lists all numbers scores the same as
+before.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ PROMPT, EXAMPLE = "prompt", "example"
 
 
 class ForeignScores(NamedTuple):
-    """Totals of completions with the cells of their own and of other prompts, (n,) each; NaN if not scored.
+    """Completions' totals with the cells of their own prompts and of other prompts, (n,) each, or NaN if not scored.
 
-    `form` is the part of both totals that comes from terms that read no cell at all, for example a format.
+    `form` is the part of both totals that comes from terms that do not read cells, for example, a format.
     """
 
     own: Floats
@@ -35,13 +36,13 @@ class ForeignScores(NamedTuple):
 
     @classmethod
     def unknown(cls, size: int) -> ForeignScores:
-        """Return scores that are all NaN, for `size` completions that were not scored again."""
+        """Return scores that are all NaN, for `size` completions that were not rescored."""
         return cls(*(np.full(size, np.nan) for _ in cls._fields))
 
 
 @dataclass(frozen=True)
 class _Reads:
-    """The columns that a reward reads: columns read by leaves are exchanged, columns that choose a branch stay."""
+    """The columns that a reward reads. Columns that leaves read are exchanged; columns that select a branch are not."""
 
     leaves: frozenset[str]
     branches: frozenset[str]
@@ -63,22 +64,22 @@ class _Reads:
         return cls(frozenset(leaves), frozenset(branches))
 
     def exchanged(self, batch: Batch) -> list[str]:
-        """Return the names of the columns to exchange in a batch, with ``"prompt"`` if the reward reads the prompt."""
+        """Return the names of the columns to exchange in a batch, and ``"prompt"`` if the reward reads the prompt."""
         columns = [name for name in batch.columns if EXAMPLE in self.leaves or name in self.leaves]
         prompt_column = [PROMPT] if PROMPT in self.leaves and batch.prompts is not None else []
         return prompt_column + [name for name in columns if name not in self.branches]
 
 
 class PermutedGolds:
-    """A scorer that gives completions the cells of other prompts.
+    """A scorer that scores completions with the cells of other prompts.
 
-    Some components are left out: judges, reward models and tested programs, and functions that wait, are not
+    Some components are excluded: judges, reward models, tested programs, and functions that wait, are not
     deterministic, read the training progress, or were not written for rewardkit. Calling them again may cost money or
-    have side effects. Components that are only monitored are also left out, because they do not count toward the total.
+    have side effects. Components that are only monitored are also excluded, because they do not count toward the total.
 
     Args:
-        reward: the reward of a training run.
-        trusting: also call functions that were not written for rewardkit.
+        reward: a training run's reward.
+        trusting: whether to also call functions that were not written for rewardkit.
 
     Attributes:
         left_out: the names of components that count toward the total but are not called.
@@ -107,21 +108,22 @@ class PermutedGolds:
         draws: int = 1,
         seed: int = 0,
     ) -> ForeignScores:
-        """Score a batch with its own cells and with those of other prompts, using the weights at the end of training.
+        """Score a batch with its own cells and with the cells of other prompts, using the weights at the end of
+        training.
 
-        The fixed weights make totals of different steps comparable. Each group gets the cells of another group, drawn
-        at random from those that have cells (not None) in the same columns, differ in every column with several values,
-        and are the same in the columns that choose a branch.
+        The fixed weights make the totals at different steps comparable. Each group gets the cells of another group,
+        which is drawn at random from the groups that have cells (not None) in the same columns, differ in every column
+        with several values, and are equal in the columns that select a branch.
 
         Args:
             batch: the completions.
-            groups: the numbers of the groups to score (``batch.groups``); None for all.
-            donor: more rows with the same columns, whose cells may also be drawn.
-            draws: the number of draws of other cells; the foreign total is the mean over the draws.
-            seed: the seed of the draws.
+            groups: the numbers of the groups to score (``batch.groups``), or None for all groups.
+            donor: additional rows with the same columns, whose cells may also be drawn.
+            draws: the number of times that other cells are drawn. The foreign total is the mean over the draws.
+            seed: the random seed for the draws.
 
         Raises:
-            RewardKitError: as `Scorer.score`.
+            RewardKitError: as for `Scorer.score`.
         """
         foreign_scores = ForeignScores.unknown(len(batch))
         names = self._reads.exchanged(batch) if self.possible else []
@@ -143,7 +145,7 @@ class PermutedGolds:
         return foreign_scores
 
     def _scored(self, batch: Batch, rows: Numbers, cells: Batch, drawn: Numbers, names: Sequence[str]) -> ScoreTable:
-        """Score the completions of `rows`; the columns `names` get the values of the rows `drawn` of `cells`."""
+        """Score the completions in `rows`, with the columns `names` taken from the rows `drawn` in `cells`."""
         ids = batch.completion_ids
         prompts, prompt_rows = (cells.prompts, drawn) if PROMPT in names else (batch.prompts, rows)
         part = Batch(
@@ -160,7 +162,7 @@ class PermutedGolds:
         return self._scorer.score(part, strict=False, stops=False, on_unparsable_gold="fail")
 
     def _partners(self, batch: Batch, cells: Batch, names: Sequence[str], random: np.random.Generator) -> Numbers:
-        """Return (n,), for each row, a row of `cells` from another group to take cells from; -1 if there is none."""
+        """Return, for each row (n,), a row in `cells` from another group to take cells from, or -1 if there is none."""
         starts = np.flatnonzero(np.diff(batch.groups, prepend=-1))
         firsts = np.concatenate([starts, np.arange(len(batch), len(cells))])
         partner = np.full(len(starts), -1, dtype=np.int64)
@@ -192,12 +194,12 @@ def _is_left_out(reward: Reward, trusting: bool) -> bool:
 
 
 def _missing(cells: Batch, name: str, rows: Numbers) -> list[bool]:
-    """Return whether each row lacks a cell in a column, because it belongs to another task."""
+    """Return whether each row lacks a cell in a column because the row belongs to a different task."""
     return [name != PROMPT and cells.columns[name][row] is None for row in rows.tolist()]
 
 
 def _cells(batch: Batch, donor: Batch) -> Batch:
-    """Return the prompts and columns of `batch`, followed by those of `donor`."""
+    """Return the prompts and columns of `batch`, followed by the prompts and columns of `donor`."""
     return Batch(
         [""] * (len(batch) + len(donor)),
         prompts=None if batch.prompts is None else [*batch.prompts, *(donor.prompts or [None] * len(donor))],

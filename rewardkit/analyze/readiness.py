@@ -1,7 +1,7 @@
-"""Readiness: check, before you spend a GPU hour, whether a model's samples give it something to learn from.
+"""Readiness: a check, before you spend a GPU hour, of whether a model can learn something from its samples.
 
 ``signal_of(table, groups)`` reports for how many prompts all completions score the same, which gates no completion
-passes, which components vary, and what a run costs. ``rewardkit.testing.estimate_signal`` reads the samples, scores
+passes, which components vary, and the cost of a run. ``rewardkit.testing.estimate_signal`` reads the samples, scores
 them, and calls this function.
 """
 
@@ -29,8 +29,8 @@ from rewardkit.report.values import UNKNOWN, decimal, json_ready, percent
 def multiplicities(totals: Floats) -> list[int]:
     """Return the frequency of each distinct total in `totals` (n,); NaN is ignored.
 
-    Neighbors that differ by at most 1e-4 count as equal, because GRPO's normalization shrinks such a difference to
-    almost nothing.
+    Neighbors that differ by at most 1e-4 are treated as equal, because GRPO's normalization reduces such a difference
+    to almost nothing.
     """
     known_totals = np.sort(totals[~np.isnan(totals)])
     if not known_totals.size:
@@ -42,11 +42,11 @@ def multiplicities(totals: Floats) -> list[int]:
 
 @dataclass(frozen=True)
 class Draw:
-    """The expected learning signal of G completions of one prompt.
+    """The expected learning signal in G completions for one prompt.
 
     Attributes:
-        varies: the chance, 0 to 1, that their totals differ, so that there is something to learn.
-        effective: the expected share of the G completions that have an advantage other than zero.
+        varies: the probability (0 to 1) that their totals differ, so that there is something to learn.
+        effective: the expected share of the G completions that have a nonzero advantage.
     """
 
     varies: float
@@ -54,23 +54,25 @@ class Draw:
 
 
 def drawn(totals: Floats, num_generations: int) -> Draw:
-    """Return the learning signal of `num_generations` samples of one prompt, drawn without replacement.
+    """Return the learning signal in `num_generations` samples for one prompt, drawn without replacement.
 
-    Of n samples, u have no total and c_v have the total v. G draws do not vary if they have at most one distinct
-    total:
+    Among n samples, u do not have a total, and c_v have the total v. G draws do not vary if they have at most one
+    distinct total:
 
         1 - varies = (sum_v C(c_v + u, G) - (K - 1) C(u, G)) / C(n, G)
 
-    for K distinct totals (draws without any total are in each summand, but count once). This is the hypergeometric
-    distribution, and like pass@k, which has the same form, it is unbiased for new samples (Chen et al. 2021,
-    arXiv:2107.03374). A completion with total v has an advantage unless the G - 1 others have no other total:
+    for K distinct totals (draws without any total are in each summand but must be counted once). This is the
+    hypergeometric distribution. Like pass@k, which has the same form, it is unbiased for new samples (Chen et al. 2021,
+    arXiv:2107.03374). A completion with total v has an advantage if at least one of the G - 1 others has a different
+    total:
 
         effective = sum_v c_v / n (1 - C(c_v + u - 1, G - 1) / C(n - 1, G - 1))
 
-    If there are fewer samples than G, all n are drawn. This gives a lower limit on average: more draws vary more.
+    If there are fewer samples than G, all n samples are drawn. On average, the result is a lower limit, because more
+    draws vary more.
 
     Args:
-        totals: (n,) totals of the samples of one prompt, NaN if a completion is unscorable; n is at least 1.
+        totals: (n,) the totals of the samples for one prompt, or NaN if a completion is unscorable. n is at least 1.
         num_generations: G, at least 1.
     """
     size, counts = len(totals), multiplicities(totals)
@@ -81,7 +83,7 @@ def drawn(totals: Floats, num_generations: int) -> Draw:
     draws = min(num_generations, size)
 
     def chance(part: int, population: int, number: int) -> float:
-        """Return the chance that all of `number` draws from `population` samples fall in a subset of `part` samples."""
+        """Return the probability that all `number` draws from `population` samples are in a subset of size `part`."""
         return math.comb(part, number) / math.comb(population, number)
 
     constant = sum(chance(count + unscorable, size, draws) for count in counts)
@@ -95,12 +97,12 @@ def drawn(totals: Floats, num_generations: int) -> Draw:
 
 
 MANY_SILENT = 0.25
-"""Warn if at least this share of groups has no signal, or no completion that passes a gate. Arbitrary: if a quarter of
-the groups is silent, the effective batch is a quarter smaller."""
+"""A warning is issued if at least this share of groups does not have a signal or a completion that passes a gate. The
+value is arbitrary: if a quarter of the groups is silent, the effective batch is a quarter smaller."""
 
 MOST = 0.95
-"""Warn if one term causes at least this share of the squared advantages. Arbitrary: the other terms then count in the
-sum, but hardly in the gradient."""
+"""A warning is issued if one term causes at least this share of the squared advantages. The value is arbitrary: at this
+share, the other terms count in the sum but have almost no effect on the gradient."""
 
 
 def _components_table(components: Sequence[ComponentSignal], shares: Mapping[str, float]) -> Table:
@@ -198,18 +200,20 @@ def _component_lines(component: ComponentSignal) -> Iterator[str]:
 
 
 FEW = 2
-"""At most this many distinct totals count as few: with two, a prompt only has right and wrong completions."""
+"""The maximum number of distinct totals that is considered few. With two, a prompt has only correct and incorrect
+completions."""
 
 
 @dataclass(frozen=True)
 class ComponentSignal:
-    """The scores of one component within the prompts.
+    """One component's scores within prompts.
 
     Attributes:
-        outcomes: outcome -> share of the completions: ``{"scored": 0.9, "skipped": 0.1}``.
-        mean: the mean score; None if nothing is scored.
-        deviation: the sample standard deviation within a prompt, averaged over prompts with two scored completions.
-        varies: the share of those prompts whose completions do not all score the same.
+        outcomes: outcome -> the share of completions: ``{"scored": 0.9, "skipped": 0.1}``.
+        mean: the mean score, or None if there are no scores.
+        deviation: the sample standard deviation within a prompt, averaged over prompts that have at least two scored
+            completions.
+        varies: the share of these prompts whose completions do not all score the same.
         advantage_share: the share of the squared advantages caused by the component's term, as logged in training; None
             if the component is not a term or if no total varies.
     """
@@ -224,13 +228,14 @@ class ComponentSignal:
 
 @dataclass(frozen=True)
 class GateSignal:
-    """The learning signal of one gate.
+    """The learning signal at one gate.
 
     Attributes:
-        pass_rate: the share of completions that pass, among those that reach the gate; None if none does.
-        starved: the share of prompts for which no completion passes, among prompts that reach the gate: GRPO cannot
-            learn what no sample shows. None if it is unknown which rows reach the gate.
-        saturated: the share of those prompts for which all completions pass.
+        pass_rate: the share of completions that pass, among the completions that reach the gate; None if none reaches
+            it.
+        starved: the share of prompts for which no completion passes, among the prompts that reach the gate. GRPO cannot
+            learn behavior that no sample shows. None if it is unknown which rows reach the gate.
+        saturated: the share of prompts for which all completions pass, among the same prompts.
     """
 
     name: str
@@ -248,8 +253,8 @@ class Calls:
 
     Attributes:
         per_completion: the number of calls per sampled completion.
-        in_run: the number of calls in the whole run; None if the length of the run is unknown.
-        cost: the price of those calls; None if the price per call is unknown.
+        in_run: the number of calls in the whole run, or None if the run's length is unknown.
+        cost: the price of these calls, or None if the price per call is unknown.
     """
 
     component: str
@@ -265,10 +270,10 @@ class Signal:
     Attributes:
         completions: the number of rows.
         unscorable: the share of rows without a total.
-        groups: the number of prompts with at least two samples; all shares of groups refer to these.
-        lone: the number of prompts with one sample, which are left out.
+        groups: the number of prompts with at least two samples. All shares of groups refer to these prompts.
+        lone: the number of prompts with one sample, which are excluded.
         samples: the smallest and largest number of samples per prompt.
-        silent: the share of groups in which all samples score the same, so there is no learning signal.
+        silent: the share of groups without a learning signal, because all samples score the same.
         silent_at_lowest: the share of groups in which all samples have the lowest total (too hard).
         silent_at_highest: the share of groups in which all samples have the highest total (too easy).
         few_distinct: the share of groups with at most two distinct totals.
@@ -276,8 +281,8 @@ class Signal:
         extrapolated: the share of groups with fewer samples than `num_generations`, for which `varying` is a lower
             limit.
         varying: the expected share of groups with a learning signal in the planned run.
-        effective_batch: the expected share of completions in the planned run that have a gradient.
-        advantage_shares: term -> share of the squared advantages.
+        effective_batch: the expected share of completions in the planned run that contribute to the gradient.
+        advantage_shares: term -> the share of the squared advantages.
     """
 
     completions: int
@@ -344,20 +349,20 @@ def signal_of(
     completions_in_run: int | None = None,
     price_per_call: float | Mapping[str, float] | None = None,
 ) -> Signal:
-    """Return the learning signal of the samples in `table`.
+    """Return the learning signal in the samples in `table`.
 
     Args:
-        table: n rows, as returned by ``rk.score``: several samples of each prompt.
+        table: n rows, as returned by ``rk.score``, with several samples for each prompt.
         groups: (n,) the prompt of each row, as a number.
-        gates: gate -> masks (n,) of the rows that pass and of the rows that do not. If a gate maps to None or is
+        gates: gate -> masks (n,) for the rows that pass and for the rows that do not pass. If a gate maps to None or is
             missing, only the pass rate in the table is used.
-        calls: expensive component -> the number of calls for these n rows.
-        num_generations: completions per prompt in the planned run, at least 2.
+        calls: expensive component -> the number of calls for the n rows.
+        num_generations: the number of completions per prompt in the planned run, at least 2.
         completions_in_run: the number of completions that the run will sample.
         price_per_call: one price for all components, or component -> price.
 
     Raises:
-        BindingError: `groups` does not have one value per row, or no prompt has two samples.
+        BindingError: `groups` does not have one value per row, or no prompt has at least two samples.
         RewardDefinitionError: `num_generations` is below 2.
     """
     members = _comparable_groups(table, groups, num_generations)
@@ -399,7 +404,7 @@ def signal_of(
 
 
 def _comparable_groups(table: ScoreTable, groups: Numbers, num_generations: int | None) -> list[Numbers]:
-    """Return the rows of each group with at least two rows; raise an error if there is none."""
+    """Return each group's rows, for groups with at least two rows; raise an error if there are no such groups."""
     if len(groups) != len(table):
         raise BindingError(f"groups has {len(groups)} values for {len(table)} rows. Pass one value per row")
     if num_generations is not None and num_generations < 2:
@@ -416,13 +421,13 @@ def _comparable_groups(table: ScoreTable, groups: Numbers, num_generations: int 
 
 
 def _members(groups: Numbers) -> list[Numbers]:
-    """Return the row numbers of each group."""
+    """Return each group's row numbers."""
     order = np.argsort(groups, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
 
 
 def _advantage_shares(table: ScoreTable, groups: Numbers) -> dict[str, float]:
-    """Return term -> share of the squared advantages; empty if no total varies."""
+    """Return term -> the share of the squared advantages; empty if no total varies."""
     order = np.argsort(groups, kind="stable")
     if not table.terms:
         return {}

@@ -1,8 +1,8 @@
-"""Signal: which terms of a reward drive learning.
+"""Signal: the terms of a reward that drive learning.
 
 GRPO learns from differences between the totals of a prompt's completions. ``shares(*causes(terms, groups))`` returns
-the share of that variance caused by each term. Two terms with the same mean can be completely different: one may decide
-everything, while the other is the same for all completions.
+the share of this variance that each term causes. Two terms with the same mean can be completely different: one may
+cause all of the variance, while the other is the same for all completions.
 """
 
 from __future__ import annotations
@@ -18,29 +18,30 @@ from rewardkit.batch.column import Floats
 Scale = Literal["group", "batch", "none"]
 
 EPSILON = 1e-4
-"""Added to the standard deviation before dividing by it, as in TRL; a group with a deviation this small has no
-signal."""
+"""The number that is added to the standard deviation before division, as in TRL. A group with a standard deviation this
+small does not have a signal."""
 
 
 def causes(
     terms: Sequence[Floats] | Floats, groups: NDArray[np.int64], *, scale: Scale = "group"
 ) -> tuple[Floats, float]:
-    """Return the contribution of each term to the sum of squared advantages, and that sum.
+    """Return each term's contribution to the sum of squared advantages, and the sum.
 
     Let t be the term and T the total, both minus their group means, and let s be the divisor that turns T into the
-    advantage. The contribution of the term is the sum of t * T / s**2. Over all terms, the contributions add up to the
-    sum of squared advantages (the covariance decomposition of a variance). A term that works against the others has a
+    advantage. The term's contribution is the sum of t * T / s**2. Over all terms, the contributions add up to the sum
+    of squared advantages (the covariance decomposition of a variance). A term that works against the others has a
     negative contribution. Both results can be summed over batches or processes, as long as no group is split.
 
     Args:
-        terms: (terms, n) additive shares of the total; NaN counts as 0, and a row that is NaN in all terms is left out.
-        groups: (n,) the group of each row, ascending.
-        scale: ``"group"``: s is the group's standard deviation + 1e-4 (GRPO's default), so that all groups count
-            equally; ``"batch"`` or ``"none"``: s is the same for all groups, so that groups with larger differences
-            count more.
+        terms: (terms, n) the additive shares of the total. NaN counts as 0, and a row that is NaN in all terms is
+            excluded.
+        groups: (n,) each row's group, in ascending order.
+        scale: the divisor s. ``"group"``: s is the group's standard deviation + 1e-4 (GRPO's default), so that all
+            groups count equally. ``"batch"`` or ``"none"``: s is the same for all groups, so that groups with larger
+            differences count more.
 
     Returns:
-        The contributions (terms,) and the sum of squared advantages, which `shares` divides.
+        The contributions (terms,) and the sum of squared advantages; `shares` divides the former by the latter.
     """
     values = np.asarray(terms, dtype=np.float64)
     absent = np.isnan(values)
@@ -61,7 +62,7 @@ def causes(
 
 
 def shares(caused: Floats, variance: float) -> Floats | None:
-    """Return each term's share of the squared advantages, from the results of `causes`; None if there is no signal.
+    """Return each term's share of the squared advantages, from the results of `causes`, or None if there is no signal.
 
     The shares add up to 1.
     """
@@ -69,7 +70,7 @@ def shares(caused: Floats, variance: float) -> Floats | None:
 
 
 def normalized(columns: Sequence[Floats], weights: Sequence[float], groups: NDArray[np.int64]) -> list[Floats]:
-    """Return the weighted columns, each normalized within groups, that GDPO adds up (arXiv:2601.05242).
+    """Return the weighted columns that GDPO adds up (arXiv:2601.05242), each normalized within groups.
 
     A value x becomes ``weight * (x - mean) / (deviation + 1e-4)``, with the sample standard deviation; NaN stays NaN.
     """

@@ -1,1 +1,1 @@
-"""Batches: the rows that are scored together, and their scores."""
+"""Batches of rows that are scored together, and their scores."""

@@ -1,8 +1,8 @@
 """Batch: the completions that are scored together, with their prompts and columns.
 
 ``Batch(["<answer>42</answer>"], prompts=["6*7?"], columns={"answer": ["42"]})``. Values that several rewards need are
-computed once: the texts of the completions, the results of extractors, and the groups of equal values, so that
-duplicates are scored once.
+computed once: the completion texts, the extractor results, and the groups of equal values, which allow duplicates to be
+scored only once.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class TrainerState:
 
     @classmethod
     def of(cls, progress: Progress | None) -> TrainerState:
-        """Return the state at `progress`; None means the end of training, where schedules have their end value."""
+        """Return the state at `progress`; None means the end of training, when schedules have their final values."""
         now = progress or END
         epochs = now.epoch / now.fraction if now.fraction > 0.0 else now.epoch
         return cls(
@@ -74,31 +74,31 @@ Numbers = NDArray[np.int64]
 View = Callable[[str], Any]
 
 RESERVED = ("completion", "messages", "trajectory", "prompt", "progress", "example", "completion_ids", *OF_TRAINERS)
-"""Argument names with a fixed meaning, which no column may have."""
+"""Argument names with a fixed meaning, which cannot be used for columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewFault:
-    """The placeholder for an extracted value if the user's extractor raised."""
+    """The placeholder for an extracted value if the user's extractor raised an exception."""
 
     error: BaseException
 
 
 class Batch:
-    """n completions with their prompts and example columns.
+    """Completions (n) with their prompts and dataset columns.
 
     Args:
         completions: n strings, or n conversational completions (lists of messages).
         prompts: n prompts, or None.
         completion_ids: n lists of token ids, or None.
         columns: name -> n values.
-        progress: the training progress, None for evaluation.
-        num_generations: completions per prompt, if known.
+        progress: the training progress, or None for evaluation.
+        num_generations: the number of completions per prompt, if known.
         context: the trainer's objects, which are passed to functions written for that trainer.
-        rollouts: facts about the completions that their messages do not contain.
+        rollouts: information about the completions that their messages do not contain.
 
     Raises:
-        BindingError: lengths differ, or a completion is neither text nor messages.
+        BindingError: the lengths differ, or a completion is neither text nor messages.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Batch:
 
     @cached_property
     def texts(self) -> list[str]:
-        """The n texts of the completions."""
+        """The n completions as text."""
         if set(map(type, self.completions)) <= {str}:
             return list(self.completions)
         return [
@@ -146,23 +146,23 @@ class Batch:
 
     @cached_property
     def prompt_texts(self) -> list[str]:
-        """The n texts of the prompts; n empty strings if the batch has no prompts."""
+        """The n prompts as text; n empty strings if the batch does not have prompts."""
         if self.prompts is None:
             return [""] * self.size
         return [value if type(value) is str else prompt_text(value, row) for row, value in enumerate(self.prompts)]
 
     @cached_property
     def trainer_state(self) -> Any:
-        """The trainer's state; outside of a trainer, an object with the same attributes, made from `progress`."""
+        """The trainer's state; outside a trainer, an object with the same attributes, created from `progress`."""
         state = self.context.get("trainer_state")
         return TrainerState.of(self.progress) if state is None else state
 
     def messages(self, row: int) -> Sequence[Message]:
-        """Return one row's completion as messages."""
+        """Return a row's completion as messages."""
         return as_messages(self.completions[row], "completions", row)
 
     def trajectory(self, row: int) -> Trajectory:
-        """Return one row's completion as a trajectory; equal completions are parsed only once."""
+        """Return a row's completion as a trajectory. Equal completions are parsed only once."""
         if not self._trajectories:
             self._trajectories = [None] * self.size
         read = self._trajectories[row]
@@ -173,11 +173,11 @@ class Batch:
         return read
 
     def example(self, row: int) -> dict[str, Any]:
-        """Return all columns of one row."""
+        """Return a row's columns."""
         return {name: values[row] for name, values in self.columns.items()}
 
     def equality(self, *names: str) -> Equality:
-        """Return which rows have equal values for `names`: ``completion``, ``messages``, ``prompt``, or columns."""
+        """Return which rows have equal values for all `names`: ``completion``, ``messages``, ``prompt``, or columns."""
         if names not in self._equal:
             self._equal[names] = self._equality(names)
         return self._equal[names]
@@ -207,12 +207,15 @@ class Batch:
         return self.columns[name]
 
     def view(self, extract: View, rows: Sequence[int]) -> list[Any]:
-        """Return the result of `extract` for each of `rows` (ascending); each distinct text is read once per batch."""
+        """Return the result of `extract` for each of `rows` (ascending).
+
+        Each distinct text is parsed once per batch.
+        """
         numbers = self.equality("completion").numbers
         return self._found(extract, numbers.tolist() if len(rows) == self.size else numbers[rows].tolist())
 
     def _found(self, extract: View, numbers: list[int]) -> list[Any]:
-        """Return the results of `extract` for the distinct texts with these numbers, reusing those of its `source`."""
+        """Return the results of `extract` for the distinct texts with these numbers, reusing its `source`'s results."""
         cache = self._views.setdefault(extract, {})
         missing = list(dict.fromkeys(numbers))
         if cache:
@@ -235,17 +238,17 @@ class Batch:
 
     @cached_property
     def everywhere(self) -> Rows:
-        """(n,) True for all rows. Code checks for this object with ``is``, which is faster than comparing values."""
+        """True for all rows (n,). Code checks for this object with ``is``, which is faster than comparing values."""
         rows: Rows = np.ones(self.size, dtype=np.bool_)
         rows.flags.writeable = False
         return rows
 
     @cached_property
     def groups(self) -> Numbers:
-        """(n,) the group of each row: `num_generations` rows each, else consecutive rows with equal prompt and columns.
+        """Each row's group (n,): `num_generations` rows or, if unknown, consecutive rows with equal prompt and columns.
 
-        Prompts are not compared if `num_generations` is known: an environment may start each completion with another
-        prompt, and images that are decoded for each row are never equal.
+        If `num_generations` is known, prompts are not compared, because an environment may start each completion with a
+        different prompt, and images that are decoded separately for each row are never equal.
         """
         starts = np.zeros(self.size, dtype=np.bool_)
         if self.num_generations:
@@ -257,14 +260,14 @@ class Batch:
 
     @cached_property
     def _alike(self) -> Numbers:
-        """(n,) a number for each row; rows with equal prompt and columns have the same number."""
+        """A number for each row (n,); rows with equal prompt and columns have the same number."""
         column_names = [name for name in self.columns if name not in RESERVED]
         return number_equal_rows(
             [self.equality(name) for name in (["prompt"] if self.prompts is not None else []) + column_names], self.size
         )
 
     def check_groups(self) -> None:
-        """Raise a BindingError if completions for one prompt are not in adjacent rows, so that groups are unknown."""
+        """Raise a BindingError if groups are unknown because completions for a prompt are not in adjacent rows."""
         split_rows = None if self.num_generations else first_apart(self._alike)
         if split_rows is not None:
             row, before = split_rows
@@ -282,7 +285,7 @@ class Batch:
             yield from np.split(positions, np.flatnonzero(np.diff(self.groups[positions])) + 1)
 
     def whole_groups(self, rows: Rows) -> Rows:
-        """Return (n,) all rows of the groups that contain any of `rows`."""
+        """Return all rows (n,) in the groups that contain any of `rows`."""
         touched = np.zeros(self.size + 1, dtype=np.bool_)
         touched[self.groups[rows]] = True
         widened: Rows = touched[self.groups]
@@ -319,7 +322,8 @@ def _check_ids(rows: Sequence[Any]) -> None:
 
 
 _PASTED = 60
-"""The most characters of a value to paste. Arbitrary: longer ones are variables in the user's code."""
+"""The maximum number of characters in a value that is shown as code. The limit is arbitrary: in the user's code, longer
+values are variables."""
 
 
 def _listed(values: Iterable[Any], label: str, size: int | None) -> list[Any]:
@@ -334,7 +338,7 @@ def _listed(values: Iterable[Any], label: str, size: int | None) -> list[Any]:
 
 
 def _as_list(value: Any, size: int | None) -> str:
-    """Return a suggestion to pass a single value as a list; empty if its code is long, or unlikely to be meant."""
+    """Return a suggestion to pass a single value as a list; empty if its code is long or probably not intended."""
     kinds = str if size is None else (str, int, float, Mapping, type(None))
     if not isinstance(value, kinds) or len(repr(value)) > _PASTED:
         return ""

@@ -1,7 +1,8 @@
-"""Arguments of tool calls, in every form that trainers and providers use.
+"""Tool-call arguments, in every form that trainers and providers use.
 
-``read_arguments('{"color": "red"}')`` and ``read_arguments({"color": "red"})`` are the same: ``(Arguments, "")``.
-Anything that is not a JSON object is ``(None, "the arguments are ...")``. JSON text and mappings have the same limits.
+``read_arguments('{"color": "red"}')`` and ``read_arguments({"color": "red"})`` return the same result: ``(Arguments,
+"")``. For anything that is not a JSON object, the result is ``(None, "the arguments are ...")``. JSON text and mappings
+have the same limits.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ _PLAIN = {str, int, bool, type(None)}
 _WORDS = {True: "true", False: "false", None: "null"}
 _encode = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
 _INTEGERS = 2**1330
-"""The bound for integers, as in JSON text (400 digits). Python cannot convert integers of 4,300 digits to text."""
+"""The limit for integers, as in JSON text (400 digits). Python cannot convert integers with 4,300 digits to text."""
 
 
 @final
 class Arguments(Mapping[str, Any]):
-    """The arguments of a tool call: a read-only mapping that is compared by JSON value.
+    """A tool call's arguments: a read-only mapping that is compared by JSON value.
 
-    ``1`` equals ``1.0``, ``True`` is not ``1``, and strings are compared exactly. Lists and objects are copied when
-    they are read, so no function can change the arguments that the next one gets.
+    ``1`` equals ``1.0``, ``True`` does not equal ``1``, and strings are compared exactly. Lists and objects are copied
+    when they are read, so one function cannot change the arguments that another function gets.
     """
 
     __slots__ = ("_held", "_keys", "_readings")
@@ -40,16 +41,17 @@ class Arguments(Mapping[str, Any]):
 
     @classmethod
     def written(cls, readings: Mapping[str, tuple[Any, ...]]) -> Arguments:
-        """Return arguments that were written in a form without types, such as XML: each may have any of several values.
+        """Return arguments written in a form without types, such as XML, in which an argument may have several
+        readings.
 
-        The mapping has the first of these values: ``2`` for ``<parameter=days>2</parameter>``, which may also be
+        The mapping contains the first reading: ``2`` for ``<parameter=days>2</parameter>``, which can also be read as
         ``"2"``.
         """
         return cls({name: values[0] for name, values in readings.items()}, readings)
 
     @property
     def typed(self) -> bool:
-        """Whether the form of the call determines the type of each value."""
+        """Whether the call's form determines the type of each value."""
         return self._readings is None
 
     def readings(self, name: str) -> tuple[Any, ...]:
@@ -67,7 +69,7 @@ class Arguments(Mapping[str, Any]):
 
     @property
     def keys_by_name(self) -> Mapping[str, str]:
-        """A text for each argument that is the same for equal JSON values."""
+        """A string for each argument; equal JSON values have the same string."""
         if self._keys is None:
             self._keys = {name: json_key(value) for name, value in self._held.items()}
         return self._keys
@@ -97,11 +99,11 @@ def _copied(value: Any) -> Any:
 
 
 def json_key(value: Any) -> str:
-    """Return a text that is the same for equal JSON values: ``json_key(1) == json_key(1.0) != json_key(True)``.
+    """Return a string that is the same for equal JSON values: ``json_key(1) == json_key(1.0) != json_key(True)``.
 
     Raises:
-        TypeError: `value` is not JSON.
-        ValueError: `value` has a number that is not finite, or refers to itself.
+        TypeError: `value` is not a JSON value.
+        ValueError: `value` contains a number that is not finite, or contains itself.
     """
     kind = type(value)
     if kind is str:
@@ -124,7 +126,7 @@ def _plain_numbers(value: Any) -> Any:
 
 
 def parsed(text: str) -> Parsed:
-    """Parse JSON like `parse_json`, but also without the optional parser, because every training needs this."""
+    """Parse JSON like `parse_json`, but also without the optional parser, because every training run needs this."""
     try:
         return parse_json(text)
     except MissingExtraError:
@@ -170,7 +172,7 @@ class _NotJson(str):
 
 
 def _json(value: Any, depth: int) -> Any:
-    """Return a copy of a JSON value, or a `_NotJson`; the limits are those of JSON text."""
+    """Return a copy of a JSON value, or a `_NotJson`. The limits are the same as for JSON text."""
     kind = type(value)
     if kind is int:
         return value if -_INTEGERS < value < _INTEGERS else _NotJson("a number is too large")

@@ -1,4 +1,4 @@
-"""Column: the values of one reward for all rows of a batch."""
+"""Column: one reward's values for all rows in a batch."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The weight of one addend in a sum, and the rows in which the addend counts (``reached``).
+    """An addend's weight in a sum, and the rows in which the addend counts (``reached``).
 
-    ``weight`` is one number, or (n,) if it differs by row; ``reached`` (n,) is None if the addend counts in all rows.
+    ``weight`` is one number, or (n,) if it differs between rows. ``reached`` (n,) is None if the addend counts in all
+    rows.
     """
 
     weight: float | Floats
     reached: Rows | None = None
 
     def filled(self, rows: Rows, other: Share) -> Share:
-        """Return this share, replaced by `other` in `rows`."""
+        """Return this share, with `other` in its place in `rows`."""
         if self.reached is None and other.reached is None and np.isscalar(self.weight) and self.weight == other.weight:
             return self
         size = len(rows)
@@ -44,10 +45,10 @@ class Share:
 class Column:
     """The values of one reward for all rows of a batch.
 
-    ``values`` (n,) has the contribution of each row, NaN for none; ``codes`` (n,) has its outcome. An errored row may
-    contribute the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward;
-    ``turns`` has, for rows where they are known, how much each turn of the trajectory contributes to the value.
-    ``complete`` is True if every row is known to be scored, so that nothing has to be masked.
+    ``values`` (n,) contains each row's contribution, or NaN if there is none. ``codes`` (n,) contains each row's
+    outcome. An errored row may contribute the lowest bound, but does not count as scored. ``shares`` contains one
+    `Share` for each addend of the reward. ``turns`` contains, for rows where this is known, the contribution of each
+    turn to the value. ``complete`` is True if every row is known to be scored, so that rows do not need to be masked.
     """
 
     values: Floats
@@ -70,12 +71,13 @@ class Column:
     def combined(cls, children: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
         """Return the column of a combination of `children`.
 
-        It failed in rows in which a live child failed; otherwise it has `values` in rows in which a child contributes.
+        The combination fails in rows in which a live child failed. In other rows, it has `values` if a child
+        contributes.
 
         Args:
-            children: (column, whether the child is live, that is, its weight is not zero). If no child is live, the
-                combination counts as scored where a child was scored at weight zero.
-            values: (n,) the values of the combination in rows in which a child contributes.
+            children: (column, whether the child is live) pairs. A child is live if its weight is not zero. If no child
+                is live, the combination counts as scored in rows in which a child was scored at weight zero.
+            values: (n,) the combination's values in rows in which a child contributes.
             rows: (n,) the rows to fill.
         """
         live = [column for column, is_live in children if is_live]
@@ -98,7 +100,7 @@ class Column:
 
     @property
     def contributing(self) -> Rows:
-        """(n,) the rows that contribute a number."""
+        """The rows (n,) that contribute a number."""
         return ~np.isnan(self.values)
 
     def counts(self) -> list[int]:
@@ -110,7 +112,7 @@ class Column:
 
     @property
     def unscorable(self) -> Rows:
-        """(n,) the rows that failed without a substitute value."""
+        """The rows (n,) that failed without a substitute value."""
         unscorable: Rows = (self.codes == FAILED) & np.isnan(self.values)
         return unscorable
 
@@ -125,7 +127,7 @@ class Column:
             self.parts.setdefault(name, np.full(len(self.values), np.nan))[rows] = part[rows]
 
     def extended(self, rows: Rows, other: Column) -> Column:
-        """Copy the `rows` of `other`, the same reward evaluated there, including its shares; return this column."""
+        """Copy the `rows` of `other`, which has the same reward's values and shares for them; return this column."""
         self.fill(rows, other)
         before = self.shares or other.shares
         self.shares = tuple(share.filled(rows, new) for share, new in zip(before, other.shares, strict=True))
@@ -141,12 +143,12 @@ class Column:
 
     @property
     def scored(self) -> Floats:
-        """The values, (n,), with NaN in rows that are not scored."""
+        """The values (n,), with NaN in rows that are not scored."""
         return self.values.copy() if self.complete else np.where(self.codes == SCORED, self.values, np.nan)
 
 
 def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
-    """Return the weighted sum of the contributing values in each row, (n,)."""
+    """Return the weighted sum of the contributing values in each row (n,)."""
     total = np.zeros(len(columns[0][1].values))
     for weight, column in columns:
         if weight != 0.0:
@@ -156,7 +158,7 @@ def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
 
 
 def add_by_name(mappings: Iterable[Mapping[str, T]], add: Callable[[T, T], T] = operator.add) -> dict[str, T]:
-    """Add up the values of several mappings by name, such as those of processes or of parts of a batch."""
+    """Add up the values in several mappings by name, for example, from several processes or parts of a batch."""
     totals: dict[str, T] = {}
     for name, value in chain.from_iterable(mapping.items() for mapping in mappings):
         totals[name] = add(totals[name], value) if name in totals else value
@@ -166,8 +168,8 @@ def add_by_name(mappings: Iterable[Mapping[str, T]], add: Callable[[T, T], T] = 
 def sums(columns: Mapping[str, Column], names: Iterable[str]) -> list[list[float]]:
     """Return (names, 3): the number of scored rows, the sum of their values, and the sum of their squares.
 
-    An errored row counts with the lowest bound, so that a policy cannot move a schedule with completions that make a
-    reward raise.
+    An errored row counts with the lowest bound, so that a policy cannot influence a schedule with completions that
+    cause a reward to raise an exception.
     """
     totals = []
     for name in names:

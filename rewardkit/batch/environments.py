@@ -1,8 +1,9 @@
 """Environments that record their tool calls.
 
 Messages are not a complete record: a result may be dropped after the tool ran, a tool may change its own arguments, and
-an outage looks like an error made by the policy. ``recorded(Shop)`` is a subclass of ``Shop`` whose tools keep a
-`Journal`: the calls with a copy of their arguments, their results or exceptions, and whether the environment broke.
+an outage looks like the policy's mistake. ``recorded(Shop)`` is a subclass of ``Shop`` whose tools keep a `Journal`.
+The journal contains the calls with a copy of their arguments, their results or exceptions, and whether the environment
+broke.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ NO_TOOLS = ("reset", "get_reward")
 
 
 def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
-    """Return the arguments of `RolloutInfo` for `environments`: the environments, their records, and the broken ones.
+    """Return the arguments for `RolloutInfo`: the environments, their records, and the broken environments.
 
-    Recorded environments compute their own reward now, so that an outage in it fails the row in every component.
+    Recorded environments compute their own reward now, so that if an outage occurs, the row fails in every component.
     """
     if environments is None:
         return {}
@@ -71,9 +72,9 @@ def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
 # Arbitrary size: more kinds of environments than a run has.
 @lru_cache(maxsize=256)
 def recording_class(kind: type, watch: Watch) -> type:
-    """Return a subclass of `kind` that records its tool calls; cached, so equal arguments return the same class.
+    """Return a subclass of `kind` that records its tool calls. It is cached: equal arguments return the same class.
 
-    The subclass has the name of `kind`, and the same tools with the same signatures and docstrings.
+    The subclass has the same name as `kind`, and the same tools with the same signatures and docstrings.
     """
     members: dict[str, Any] = {name: getattr(kind, name) for name in ("__doc__", "__module__", "__qualname__")}
     for name, function in tools_of(kind):
@@ -108,10 +109,10 @@ def tools_of(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def record_environment(environment: Any, watch: Watch) -> Any:
-    """Make an existing environment record its tool calls, and return it.
+    """Make an existing environment record its tool calls, and return the environment.
 
     Raises:
-        RewardDefinitionError: Python cannot change the class of this object.
+        RewardDefinitionError: Python cannot change this object's class.
     """
     try:
         environment.__class__ = recording_class(cast("Hashable", type(environment)), watch)
@@ -163,7 +164,7 @@ def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool
 
 @final
 class _Call:
-    """One running call of a tool."""
+    """A running tool call."""
 
     def __init__(self, journal: Journal, name: str, arguments: Mapping[str, Any], watch: Watch) -> None:
         self._journal = journal
@@ -179,7 +180,7 @@ class _Call:
         return result
 
     def raised(self, error: BaseException) -> BaseException:
-        """Record an exception, and return the exception that the trainer gets."""
+        """Record an exception, and return the exception to raise for the trainer."""
         if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
             return error
         if isinstance(error, SystemExit):
@@ -224,7 +225,7 @@ class _Call:
 
 
 def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of `arguments` that a tool may change: the trainer keeps the original objects in the transcript."""
+    """Return a copy of `arguments` that a tool may change; the trainer keeps the originals in the transcript."""
     try:
         return copy.deepcopy(dict(arguments))
     except Exception:  # nested too deeply, or something that cannot be copied
@@ -232,7 +233,7 @@ def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fits(function: Callable[..., Any], environment: Any, args: tuple[Any, ...], columns: Mapping[str, Any]) -> None:
-    """Raise a BindingError that names the columns if ``reset`` does not take a row."""
+    """Raise a BindingError that names the columns if ``reset`` does not accept a row."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Equality: number the distinct values of a batch, so that duplicates are scored once.
+"""Equality: the numbering of a batch's distinct values, so that duplicates are scored only once.
 
 ``equality(["a", "b", "a"]).numbers`` is ``array([0, 1, 0])``.
 """
@@ -20,17 +20,17 @@ _ABSENT: Any = object()
 _PLAIN = {str, int, bool}
 """Types whose equal values are interchangeable if all values have the same type."""
 _SAMPLED = 8
-"""The number of token ids of a completion that are compared first. Arbitrary: nearly all different completions differ
-in them, and comparing all ids takes longer."""
+"""The number of a completion's token ids that are compared first. The number is arbitrary: nearly all different
+completions differ in these ids, and comparing all ids takes longer."""
 _DEEPEST = 6
-"""The greatest depth of an image in a message at which messages can still be compared. Arbitrary limit: chat messages
-have images two or three levels deep."""
+"""The maximum depth of an image inside a message at which messages can still be compared. The limit is arbitrary: in
+chat messages, images are two or three levels deep."""
 _JSON_ATOMS = {str, int, float, bool, type(None)}
 
 
 @dataclass(frozen=True)
 class Equality:
-    """A numbering of n values in which equal values have the same number: ``numbers`` (n,).
+    """A numbering of n values, ``numbers`` (n,), in which equal values have the same number.
 
     The ``count`` distinct values are numbered from 0, in the order of their first rows.
     """
@@ -40,7 +40,7 @@ class Equality:
 
     @cached_property
     def firsts(self) -> Numbers:
-        """(count,) the first row of each distinct value."""
+        """The first row with each distinct value (count,)."""
         return np.flatnonzero(np.diff(np.maximum.accumulate(self.numbers), prepend=-1))
 
     def first_of(self, row: int) -> int:
@@ -48,7 +48,7 @@ class Equality:
         return row if self.count == len(self.numbers) else int(self.firsts[self.numbers[row]])
 
     def among(self, rows: Numbers) -> Equality:
-        """Return the equality of `rows` (ascending) among themselves."""
+        """Return the equality restricted to `rows` (ascending)."""
         return self if len(rows) == len(self.numbers) else _numbered(self.numbers[rows].tolist())
 
     def joined(self, other: Equality) -> Equality:
@@ -58,7 +58,7 @@ class Equality:
 
 
 def number_equal_rows(equalities: Sequence[Equality], size: int) -> Numbers:
-    """Return (n,) a number for each row; rows that are equal in all `equalities` have the same number."""
+    """Return a number for each row (n,); rows that are equal in all `equalities` have the same number."""
     numbers = np.zeros(size, dtype=np.int64)
     for equal in equalities:  # number from 0 again, so that many columns cannot overflow
         numbers = np.unique(numbers * equal.count + equal.numbers, return_inverse=True)[1]
@@ -66,7 +66,7 @@ def number_equal_rows(equalities: Sequence[Equality], size: int) -> Numbers:
 
 
 def first_apart(numbers: Numbers) -> tuple[int, int] | None:
-    """Return the first row whose number resumes after a gap, and the last row before the gap with this number."""
+    """Return the first row whose number recurs after a gap, and the last row with this number before the gap."""
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
     _, firsts = np.unique(numbers[starts], return_index=True)
     repeated_starts = np.setdiff1d(np.arange(len(starts)), firsts)
@@ -77,7 +77,7 @@ def first_apart(numbers: Numbers) -> tuple[int, int] | None:
 
 
 def equality(values: Sequence[Any]) -> Equality:
-    """Number the distinct values; equal values get the same number, and ``1``, ``1.0`` and ``True`` differ.
+    """Number the distinct values. Equal values get the same number, but ``1``, ``1.0``, and ``True`` differ.
 
     Objects that cannot be compared (images, arrays) are equal only to themselves.
     """
@@ -88,7 +88,7 @@ def equality(values: Sequence[Any]) -> Equality:
 
 
 def equal_ids(values: Sequence[Any]) -> Equality:
-    """Number the distinct lists of token ids. All items are ints, so their types need no check."""
+    """Number the distinct lists of token ids. All items are ints, so their types do not need to be checked."""
     if set(map(type, values)) <= {list}:
         try:
             samples = [(len(ids), *ids[:: len(ids) // _SAMPLED + 1]) for ids in values]

@@ -1,7 +1,7 @@
-"""Journals of environments: the tool calls of one rollout, whether the environment broke, and its own reward.
+"""Environment journals: a rollout's tool calls, whether the environment broke, and the environment's own reward.
 
-``journal_of(environment).records`` are the calls of the policy, in the order in which they started. Environments made
-by `recorded` keep a journal.
+``journal_of(environment).records`` contains the policy's calls in the order in which they started. Environments created
+with `recorded` keep a journal.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from rewardkit.batch.transcripts import CallRecord
 from rewardkit.errors import RewardFailure
 
 ATTRIBUTE = "_rewardkit_journal"
-"""The attribute of a recorded environment that holds its journal."""
+"""The attribute of a recorded environment that contains its journal."""
 
 UNASKED: Any = object()
-"""The value of `Journal.reward` before ``get_reward`` was called."""
+"""The value of `Journal.reward` before ``get_reward`` is called."""
 
 TIMEOUTS = (TimeoutError, asyncio.TimeoutError)
 _FAILURES = (ConnectionError, *TIMEOUTS, RewardFailure)
@@ -40,20 +40,20 @@ _FAILURES_BY_NAME = frozenset(
         "websockets.exceptions.ConnectionClosed",
     )
 )
-"""Exceptions of other libraries which mean that an outside service does not respond."""
+"""Exceptions in other libraries that mean that an external service does not respond."""
 
 AT_WORK: ContextVar[bool] = ContextVar("_AT_WORK", default=False)
-"""True inside an environment's own methods: tools that they call are not calls by the policy."""
+"""True inside an environment's own methods, because tools that these methods call are not called by the policy."""
 
 
 @final
 @dataclass(slots=True)
 class Journal:
-    """The calls of one rollout in the order in which they started, and the reason if the environment broke.
+    """A rollout's calls in the order in which they started and, if the environment broke, the reason.
 
     Attributes:
-        loop: the event loop of the asynchronous tools; None before the first of their calls.
-        hanging: the threads of tools that did not return in time.
+        loop: the event loop for the asynchronous tools, or None before their first call.
+        hanging: the threads in which tools did not return in time.
         reward: the result or exception of the environment's own ``get_reward``; `UNASKED` before the first call.
     """
 
@@ -64,7 +64,7 @@ class Journal:
     reward: Any = UNASKED
 
     def begin(self) -> None:
-        """Start another rollout. An environment with a tool that still hangs stays broken."""
+        """Start another rollout. An environment stays broken while one of its tools still hangs."""
         self.records = []
         self.reward = UNASKED
         self.hanging = [thread for thread in self.hanging if thread.is_alive()]
@@ -80,10 +80,10 @@ class Watch:
     """The options for recording environments.
 
     Attributes:
-        timeout: seconds for one call of a tool; None for no limit.
-        outages: additional exceptions which mean that the environment broke.
-        hide_reward: hide ``get_reward`` from the trainer, because the reward calls it itself.
-        mixed: a run has environments of several kinds.
+        timeout: the time limit for one tool call in seconds, or None for no limit.
+        outages: additional exceptions that mean that the environment broke.
+        hide_reward: whether to hide ``get_reward`` from the trainer, because the reward calls it.
+        mixed: whether a run has environments of several kinds.
     """
 
     timeout: float | None = None
@@ -92,14 +92,14 @@ class Watch:
     mixed: bool = False
 
     def is_outage(self, error: BaseException) -> bool:
-        """Return whether an exception is an outage, not the policy's fault: an outside service does not respond."""
+        """Return whether an exception means that an external service does not respond, not that the policy failed."""
         if isinstance(error, (*_FAILURES, *self.outages)):
             return True
         return any(f"{kind.__module__}.{kind.__qualname__}" in _FAILURES_BY_NAME for kind in type(error).__mro__)
 
 
 def journal_of(environment: object) -> Journal | None:
-    """Return the journal of an environment; None if the environment does not record."""
+    """Return the journal of an environment, or None if the environment does not record."""
     journal = getattr(environment, ATTRIBUTE, None)
     return journal if isinstance(journal, Journal) else None
 
@@ -113,7 +113,7 @@ def own_journal(environment: Any) -> Journal:
 
 
 async def without_exit(work: Awaitable[Any]) -> Any:
-    """Await `work`, turning SystemExit into an error: in a task, it would end the loop, and the trainer would hang."""
+    """Await `work`, turning SystemExit into an error. In a task, it would end the loop and the trainer would hang."""
     try:
         return await work
     except SystemExit as error:
@@ -134,7 +134,7 @@ def at_work() -> Iterator[None]:
 
 
 def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
-    """Return the ``get_reward`` for the trainer: it returns the value computed earlier, or None after an outage."""
+    """Return a ``get_reward`` for the trainer that returns the value computed earlier, or None after an outage."""
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
@@ -159,7 +159,7 @@ def watched_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., 
 
 
 def _trainer_reward(journal: Journal) -> Any:
-    """Return the environment's own reward for the trainer; None after an outage, which must not get a number."""
+    """Return the environment's own reward for the trainer; None after an outage, which must not get a score."""
     if isinstance(journal.reward, Exception):
         raise journal.reward
     return None if journal.broken else journal.reward
@@ -202,10 +202,10 @@ def _keep_error(journal: Journal, error: Exception, watch: Watch) -> None:
 
 
 def own_reward(environment: Any) -> Any:
-    """Return the value of the environment's own ``get_reward``; None if it has no such method.
+    """Return the value of the environment's own ``get_reward``, or None if it does not have this method.
 
     Raises:
-        Exception: whatever ``get_reward`` raised.
+        Exception: the exception that ``get_reward`` raised.
     """
     journal = journal_of(environment)
     if journal is not None and hasattr(type(environment), "_rewardkit_reward"):

@@ -1,7 +1,7 @@
 """Logs: the metrics and columns that reward functions log while a batch is scored.
 
 In training, TRL passes ``log_metric`` and ``log_extra`` to reward functions, and the entries go to the trainer. Outside
-of training, the entries are collected: ``rk.score(...).metrics`` and ``.extras``.
+training, the entries are collected: ``rk.score(...).metrics`` and ``.extras``.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any, final
 import numpy as np
 
 OF_TRAINERS = ("trainer_state", "log_metric", "log_extra")
-"""The arguments that a trainer passes to reward functions besides the rows."""
+"""The arguments, other than the rows, that a trainer passes to reward functions."""
 
 
 @final
 class Logs:
-    """The log of one batch of n completions.
+    """The log for one batch of n completions.
 
     Args:
-        size: n.
+        size: the number of completions, n.
         trainer: the arguments that the trainer passed. If a log function is missing, its values are collected here.
     """
 
@@ -33,7 +33,7 @@ class Logs:
         self.metric = trainer.get("log_metric", self._add_metric)
         """The function ``log_metric(name, value)``."""
         self.extra = trainer.get("log_extra", self._add_extra)
-        """The function ``log_extra(column, values)``, with one value for each completion of the batch."""
+        """The function ``log_extra(column, values)``, with one value for each completion in the batch."""
 
     def _add_metric(self, name: str, value: Any) -> None:
         self._metrics.setdefault(name, []).append(float(value))
@@ -46,7 +46,7 @@ class Logs:
         self._rows.setdefault(column, {}).update(values)
 
     def flush(self) -> None:
-        """Pass on the columns that were logged row by row, as full columns with None in the other rows."""
+        """Log the columns that were collected row by row as full columns, with None in the other rows."""
         for column, values in self._rows.items():
             self.extra(column, [values.get(row) for row in range(self._size)])
         self._rows.clear()
@@ -65,9 +65,10 @@ class Logs:
 @final
 @dataclass(frozen=True)
 class RowLog:
-    """The ``log_extra`` of a function that is called for some rows of a batch.
+    """The ``log_extra`` for a function that is called for some rows in a batch.
 
-    Called for one completion it takes one value, ``log_extra("length", 12)``; called for several, a list of values.
+    In a call for one completion, it accepts one value: ``log_extra("length", 12)``. In a call for several completions,
+    it accepts a list of values.
     """
 
     logs: Logs
@@ -82,5 +83,5 @@ class RowLog:
 
     @classmethod
     def joined(cls, each: Sequence[RowLog]) -> RowLog:
-        """Return one RowLog for all rows of `each`, for a function that gets these rows in one call."""
+        """Return one RowLog for all rows in `each`, for a function that gets these rows in one call."""
         return cls(each[0].logs, tuple(row for row_log in each for row in row_log.rows), several=True)

@@ -1,8 +1,8 @@
-"""The text of a completion or prompt, in every shape that trainers pass.
+"""The text of a completion or prompt, in every form that trainers pass.
 
-``completion_text([{"role": "assistant", "content": "42"}])`` is ``"42"``. Trainers pass strings, lists of chat
-messages, messages whose content is None (a tool call) or a list of parts (text, images). Tool loops pass several
-messages; the last assistant message has the answer.
+``completion_text([{"role": "assistant", "content": "42"}])`` is ``"42"``. Trainers pass strings or lists of chat
+messages. A message's content may be None (a tool call) or a list of parts (text, images). Tool loops pass several
+messages; the last assistant message contains the answer.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from rewardkit.errors import BindingError, shorten
 Message = Mapping[str, Any]
 
 _THINKING = ("thinking", "reasoning", "reasoning_text")
-"""Types of message parts that hold the model's thinking, which is not part of its answer."""
+"""Types of message parts that contain the model's thinking, which is not part of its answer."""
 
 
 def completion_text(completion: object, row: int = 0) -> str:
-    """Return the text of one completion; of a conversation, the text of the last assistant message.
+    """Return a completion's text; for a conversation, the text of the last assistant message.
 
     Raises:
         BindingError: the completion is neither text nor messages.
@@ -34,7 +34,7 @@ def completion_text(completion: object, row: int = 0) -> str:
 
 
 def prompt_text(prompt: object, row: int = 0) -> str:
-    """Return the text of one prompt: the contents of all its messages, separated by blank lines."""
+    """Return a prompt's text: the contents of all its messages, separated by blank lines."""
     if prompt is None or isinstance(prompt, str):
         return prompt or ""
     texts = [content_text(message.get("content")) for message in as_messages(prompt, "prompts", row)]
@@ -42,7 +42,7 @@ def prompt_text(prompt: object, row: int = 0) -> str:
 
 
 def as_messages(value: object, label: str, row: int) -> Sequence[Message]:
-    """Return `value` as chat messages: a text is one assistant message, None is an empty list."""
+    """Return `value` as chat messages. A string becomes one assistant message, and None becomes an empty list."""
     if value is None:
         return []
     if isinstance(value, str):
@@ -57,14 +57,14 @@ def as_messages(value: object, label: str, row: int) -> Sequence[Message]:
 
 
 def in_form_of(prompt: object, completion: Any) -> Any:
-    """Return `completion` in the form that TRL passes: with a conversational prompt, text becomes one message."""
+    """Return `completion` in TRL's form: if the prompt is conversational, text becomes one message."""
     if type(completion) is str and isinstance(prompt, (list, tuple)):
         return [{"role": "assistant", "content": completion}]
     return completion
 
 
 def content_text(content: object) -> str:
-    """Return the text in a message's content, without thinking, images, audio and anything else that is not text."""
+    """Return the text in a message's content, without thinking, images, audio, or other content that is not text."""
     parts = content if isinstance(content, (list, tuple)) else [content]
     return "".join(text for text in map(_part_text, parts) if isinstance(text, str))
 

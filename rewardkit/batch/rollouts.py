@@ -1,4 +1,4 @@
-"""Facts about the completions of a batch that their messages do not contain."""
+"""Information about a batch's completions that their messages do not contain."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ if TYPE_CHECKING:
 
 
 class BoolRow(Protocol):
-    """A sequence with a flag for each row."""
+    """A sequence that contains a flag for each row."""
 
     def __getitem__(self, row: int, /) -> bool:
-        """Return the flag of one row."""
+        """Return a row's flag."""
 
 
 @final
 @dataclass(frozen=True)
 class RolloutInfo:
-    """Facts about n completions that their messages do not contain; empty by default.
+    """Information about n completions that their messages do not contain; empty by default.
 
     Attributes:
-        cut: n flags, True if the completion reached the token limit; None if unknown.
-        is_error: the function that decides whether the text of a tool's result is an error; see `Trajectory.of`.
-        environments: n live environments after their rollouts; None if there are none.
-        records: for each row, the calls recorded by its environment; None for rows without a recording environment.
-        broken: row -> the reason why its environment broke. Such a row fails in every component.
-        trajectories: n trajectories that were read earlier; None to read them from the messages.
-        runs_calls: the trainer reads the policy's calls and runs them, so calls that remain in the text do not count.
+        cut: n flags (True if the completion reached the token limit), or None if unknown.
+        is_error: the function that decides whether a tool result's text is an error; see `Trajectory.of`.
+        environments: n live environments after their rollouts, or None if there are none.
+        records: for each row, the calls that its environment recorded; None for rows without a recording environment.
+        broken: row -> the reason why the row's environment broke. These rows fail in every component.
+        trajectories: n trajectories that have already been parsed; None to parse the messages.
+        runs_calls: whether the trainer parses and runs the policy's calls; if so, calls that remain in the text do not
+            count.
     """
 
     cut: BoolRow | None = None
@@ -44,11 +45,11 @@ class RolloutInfo:
 
     @property
     def by_row(self) -> bool:
-        """Whether rows with equal messages may have different trajectories."""
+        """Whether rows that have equal messages may have different trajectories."""
         return any(fact is not None for fact in (self.cut, self.records, self.trajectories))
 
     def taken(self, rows: Sequence[int]) -> RolloutInfo:
-        """Return the facts about the given rows."""
+        """Return the information about the given rows."""
 
         def of(values: Any) -> Any:
             return None if values is None else [values[row] for row in rows]
@@ -63,7 +64,7 @@ class RolloutInfo:
         )
 
     def read(self, row: int, completion: Any) -> Trajectory:
-        """Return the trajectory of one row."""
+        """Return a row's trajectory."""
         if self.trajectories is not None:
             return self.trajectories[row]
         records = None if self.records is None else self.records[row]

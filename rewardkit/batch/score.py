@@ -1,6 +1,6 @@
-"""One result: a Score with its Outcome, or a Fault.
+"""The result for one row: a Score with its Outcome, or a Fault.
 
-A reward function returns ``rk.Score(0.5, note="off by 2")`` to explain its number.
+A reward function returns ``rk.Score(0.5, note="off by 2")`` to explain its score.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ from typing import Any, Protocol
 
 
 class Outcome(str, Enum):
-    """The outcome of one row. Also a string: ``Outcome.FAILED == "failed"``."""
+    """The outcome for one row. It is also a string: ``Outcome.FAILED == "failed"``."""
 
     SCORED = "scored"
     """A finite number within the declared bounds."""
     ABSTAINED = "abstained"
-    """The reward does not apply to this sample and drops out of the sum."""
+    """The reward does not apply to this sample, so sums skip it."""
     FAILED = "failed"
-    """The score could not be computed, but not because of the completion (a judge is down, a worker was killed)."""
+    """The score could not be computed for a reason other than the completion (a judge is unavailable, a worker was
+    killed)."""
     ERRORED = "errored"
-    """The reward's code raised, or returned something that is not a score."""
+    """The reward's code raised an exception or returned something that is not a score."""
     SKIPPED = "skipped"
-    """Not evaluated: the gate is closed, or the weight is always zero."""
+    """The reward was not evaluated: a gate is closed, or the weight is always zero."""
 
     def __str__(self) -> str:
         return self.value
 
 
 SCORED, ABSTAINED, FAILED, ERRORED, SKIPPED = range(5)
-"""The codes in columns: positions in ``list(Outcome)``."""
+"""The codes in columns: indices into ``list(Outcome)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,9 @@ class Score:
 
     Args:
         value: a finite number within the reward's bounds.
-        note: the reason for the score, shown next to it in tables and logs.
+        note: the reason for the score, shown next to the score in tables and logs.
         parts: numbers that explain the value. They are logged, but never summed.
-        turns: for a trajectory reward: each turn's share of the value. The shares add up to the value.
+        turns: for a trajectory reward, each turn's share of the value. The shares add up to the value.
     """
 
     value: float
@@ -63,9 +64,9 @@ class Fault:
     """A row that failed or errored, and the reason.
 
     Attributes:
-        component: the component that failed or errored; empty if it is not known.
-        stops: every later row would fail for the same reason, so the run has to stop.
-        unparsable: a gold cell cannot be read, so a retry would also fail.
+        component: the component that failed or errored, or an empty string if unknown.
+        stops: whether the run must stop, because every later row would fail for the same reason.
+        unparsable: whether the reason is a gold cell that cannot be read, so that a retry would also fail.
     """
 
     component: str
@@ -78,15 +79,15 @@ class Fault:
 
     @property
     def explanation(self) -> str:
-        """The reason, preceded by the name of the component."""
+        """The reason, preceded by the component's name."""
         return f"{self.component}: {self.reason}" if self.component else self.reason
 
 
 class Measured(Protocol):
-    """Measurements of a reward on some rows, in addition to its scores: calls, tokens, money."""
+    """A reward's measurements for some rows, in addition to its scores: calls, tokens, or money."""
 
     def __add__(self, other: Any, /) -> Measured:
-        """Return the sum of two measurements of different rows."""
+        """Return the sum of two measurements for different rows."""
 
     def numbers(self) -> Mapping[str, float]:
         """Return the numbers to log: ``{"judge_calls": 12.0}``."""

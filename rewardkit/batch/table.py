@@ -1,4 +1,4 @@
-"""ScoreTable: all scores of one batch, column by column.
+"""ScoreTable: all scores for one batch, column by column.
 
 ``rk.score(reward, ["<answer>42</answer>", "no idea"], answer=["42", "7"])`` returns a ScoreTable:
 ``table.total`` is ``array([1., 0.])``, ``table.outcomes["number"][0]`` is ``Outcome.SCORED``.
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 
 
 _CUT = 160
-"""The characters of a text that are shown before the reader opens it. Arbitrary, like `_LINES`: a table should fit on a
-screen."""
+"""The number of characters of a text that are shown before the reader expands it. Like `_LINES`, the number is
+arbitrary: a table should fit on a screen."""
 _LINES = 4
-"""The lines of a text that are shown before the reader opens it."""
+"""The number of lines of a text that are shown before the reader expands it."""
 _MOST = 5_000
-"""The characters of an opened text. Arbitrary limit: a notebook stores all of them."""
+"""The maximum number of characters in an expanded text. The limit is arbitrary: a notebook stores all of the
+characters."""
 _TEXTUAL = ("completion", "note")
 # Semitransparent gray is visible on light and dark backgrounds; all other colors are the notebook's own.
 _STYLE = """
@@ -58,7 +59,10 @@ white-space:pre-wrap;overflow-wrap:anywhere;max-height:24em;overflow-y:auto}
 
 
 def render_html(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
-    """Return an HTML table; the first column has row numbers, and `left` is the number of rows not shown."""
+    """Return an HTML table.
+
+    The first column contains row numbers, and `left` is the number of rows that are not shown.
+    """
     kinds = ["row" if index == 0 else "text" if name in _TEXTUAL else name for index, name in enumerate(header)]
     head = "".join(
         f'<th class="text">{html.escape(name)}</th>' if kind == "text" else f"<th>{html.escape(visible(name))}</th>"
@@ -84,7 +88,7 @@ def _cell(cell: str, kind: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return HTML for a text: a short one as it is, a long one cut, with an element that opens it."""
+    """Return HTML for a text; if it is long, it is truncated, with an element that expands it."""
     short = "\n".join(text[:_CUT].split("\n", _LINES)[:_LINES])
     if short == text:
         return _shown(text, "<br>")
@@ -101,7 +105,7 @@ _MEMBERS[:] = list(Outcome)
 
 
 class _Named(Mapping[str, Any]):
-    """A read-only mapping by component that reads its entries from columns on access and suggests near misses."""
+    """A read-only mapping by component, which reads entries from columns on access and suggests similar names."""
 
     def __init__(self, columns: Mapping[str, Column], read: Callable[[Column], Any]) -> None:
         self._columns = columns
@@ -133,24 +137,24 @@ def _turns(column: Column) -> list[Floats]:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """All scores of one batch of n completions, column by column.
+    """All scores for one batch of n completions, column by column.
 
     Attributes:
         completions: the n completions that were scored, as text.
         components: name -> the Column for each named reward, before weights and gates.
-        terms: name -> (n,) additive share of the total: NaN if the reward abstained or the row is unscorable, 0.0
-            behind a closed gate and in the other branches of a route.
-        total: (n,) ``nansum`` of the terms, NaN if the row is unscorable.
+        terms: name -> (n,) the additive share of the total. It is NaN if the reward abstained or the row is unscorable,
+            and 0.0 behind a closed gate and in the branches of a route that do not apply.
+        total: (n,) the ``nansum`` of the terms, or NaN if the row is unscorable.
         weights: term name -> the term's weight in this batch, averaged over the rows in which the term counts.
-        reached: term name -> the number of rows in which the term counts: those behind open gates and in the term's own
+        reached: term name -> the number of rows in which the term counts: the rows behind open gates and in the term's
             routes.
         passed: gate name -> the rows (n,) that reached the gate, and the rows that passed it.
-        gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> the current value, if it changes during training.
-        measures: component name -> measurements in this batch: calls, tokens, money.
-        timings: component name -> seconds spent in the component.
+        gauges: ``threshold/<gate>`` or ``stage/<curriculum>`` -> the current value, if it changes during training.
+        measures: component name -> measurements in this batch: calls, tokens, or money.
+        timings: component name -> the seconds spent in the component.
         faults: the rows that failed or errored.
-        metrics: the values that functions logged with ``log_metric``, averaged. Empty if a trainer logs them.
-        extras: the values that functions logged with ``log_extra``, one value per completion, empty if a trainer logs
+        metrics: the averages of the values that functions logged with ``log_metric``. Empty if a trainer logs them.
+        extras: the values that functions logged with ``log_extra``, one value per completion. Empty if a trainer logs
             them.
     """
 
@@ -173,11 +177,11 @@ class ScoreTable:
 
     @property
     def stop(self) -> str | None:
-        """The reason why the run must stop, None if it can continue."""
+        """The reason why the run must stop, or None if it can continue."""
         return next((fault.reason for fault in self.faults if fault.stops), None)
 
     def unparsable(self, name: str) -> Rows:
-        """Return (n,) the rows in which a component, or a part of it, failed because a gold cell is unreadable."""
+        """Return the rows (n,) in which a component, or a part of it, failed because a gold cell is unreadable."""
         rows = np.zeros(len(self), dtype=np.bool_)
         rows[[fault.row for fault in self.faults if fault.unparsable]] = True
         outages = [fault for fault in self.faults if fault.outcome is Outcome.FAILED and not fault.unparsable]
@@ -186,7 +190,7 @@ class ScoreTable:
         return unparsable
 
     def __getitem__(self, name: str) -> Floats:
-        """Return (n,) the raw values of one component; NaN in rows that were not scored."""
+        """Return a component's raw values (n,); NaN in rows that were not scored."""
         values: Floats = _Named(self.components, lambda column: column.scored)[name]
         return values
 
@@ -195,7 +199,7 @@ class ScoreTable:
 
     @property
     def gates(self) -> Mapping[str, float]:
-        """Gate -> the fraction (0 to 1) of the rows reaching the gate that pass it. Unreached gates are missing."""
+        """Gate -> the fraction (0 to 1) of the rows reaching the gate that pass it. Unreached gates are omitted."""
         gates = self.passed.items()
         return {name: float(passed.sum() / reached.sum()) for name, (reached, passed) in gates if reached.any()}
 
@@ -228,21 +232,21 @@ class ScoreTable:
 
     @property
     def notes(self) -> Mapping[str, list[str]]:
-        """Component -> n notes, empty for rows without one."""
+        """Component -> n notes, which are empty for rows without a note."""
         return _Named(self.components, _notes)
 
     @property
     def parts(self) -> Mapping[str, dict[str, Floats]]:
-        """Component -> part -> (n,) numbers, NaN for rows without that part."""
+        """Component -> part -> (n,) numbers, which are NaN for rows without that part."""
         return _Named(self.components, lambda column: column.parts)
 
     @property
     def turns(self) -> Mapping[str, list[Floats]]:
-        """Component -> for each row (turns,), the share of each turn in the value; empty if unknown."""
+        """Component -> for each row, each turn's share of the value (turns,); empty if unknown."""
         return _Named(self.components, _turns)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a data frame with one row per completion: text, total, and each component's value, outcome, and note.
+        """Return a data frame with one row per completion: its text, total, and component values, outcomes, and notes.
 
         Raises:
             ImportError: pandas is not installed.

@@ -1,7 +1,7 @@
-"""Tables as text for a terminal.
+"""Tables as text for terminals.
 
-Cells may hold text from a model under training, so control characters must not reach the reader's screen:
-``"\\x1b[2J"`` is shown as ``\\x1b[2J``, and bidirectional controls are spelled out.
+Cells may contain text from a model that is being trained, so control characters must not reach the reader's screen:
+``"\\x1b[2J"`` is shown as ``\\x1b[2J``, and bidirectional control characters are shown as escape sequences.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _limited(header: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list
 
 
 def render_text(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
-    """Return a table with text aligned left and numbers aligned right; `left` is the number of rows not shown."""
+    """Return a table with left-aligned text and right-aligned numbers; `left` is the number of rows not shown."""
     lines = [list(header), *_limited(header, cells)]
     textual = [name in ("completion", "note") for name in header]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]

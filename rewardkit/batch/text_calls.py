@@ -1,12 +1,14 @@
-"""Calls in text: read the tool calls that a model wrote into its message.
+"""Tool calls that a model wrote as text in its message.
 
-``read_text_calls('<tool_call>{"name": "open", "arguments": {"color": "red"}}</tool_call>').calls`` is one call,
-``open(color="red")``, in the form ``hermes``. Two tables define the forms: `_MARKS` has the marks that open and close a
-call, and `_Reader._body` has the ways to write one between them: JSON, a name before JSON, XML, Python, Gemma's braces.
+``read_text_calls('<tool_call>{"name": "open", "arguments": {"color": "red"}}</tool_call>').calls`` contains one call,
+``open(color="red")``, in the form ``hermes``. Two tables define the forms: `_MARKS` contains the marks that open and
+close a call, and `_Reader._body` contains the notations between the marks: JSON, a name before JSON, XML, Python, or
+Gemma's braces.
 
-A call counts where an inference engine would run it. It does not count in the thinking, in a sentence, in a fence next
-to other text, in a tool result or user turn that the model made up, or after the end of the turn. A call that begins
-but cannot be read is a call with a fault. Reading takes linear time and never raises.
+A call counts if an inference engine would run it at its position. It does not count in the thinking, in a sentence, in
+a code fence next to other text, in a tool result or user turn that the model made up, or after the end of the turn.
+Text that begins like a call but cannot be parsed is a call with a fault. Parsing takes linear time and never raises an
+exception.
 """
 
 from __future__ import annotations
@@ -30,13 +32,13 @@ TextForm = Literal[
     "hermes", "llama", "mistral", "deepseek", "kimi", "harmony", "gemma", "xml", "pythonic", "json", "react"
 ]
 Form = Literal["auto", "messages"] | TextForm
-"""The places in which calls are read: only in messages, in text of one form, or anywhere."""
+"""The places where calls are read: only message fields, text in one form, or text in any form."""
 
 FORMS: tuple[str, ...] = ("auto", "messages", *get_args(TextForm))
 
 MAX_CALLS = 1_000
-"""The most calls read in one text. The rest counts as one more call, with a fault. The limit bounds the work for a text
-full of beginnings of calls; it is more than any reward allows."""
+"""The maximum number of calls read from one text. The remaining text counts as one more call, with a fault. The limit,
+which is higher than any reward allows, bounds the work for a text with many call beginnings."""
 
 # Names may contain dots and dashes ("weather.get-now"). They begin with a letter, so that "3.5(" is not a call. The
 # limit of 128 characters here and below is arbitrary: it keeps matching fast.
@@ -45,10 +47,10 @@ _ATTRIBUTE = r'[^"\n]{1,128}'
 
 
 class _Mark(NamedTuple):
-    """The pattern that opens a call, with optional groups ``name`` and ``tag``, and the marks that close the call.
+    """The pattern that opens a call, with optional groups ``name`` and ``tag``, and the marks that close it.
 
-    The closing mark may be missing only at the end of the text, because engines cut it off if it is a stop word. The
-    call must then be JSON or Python, whose end is clear without a mark.
+    The closing mark can be missing only at the end of the text, because engines remove it if it is a stop word. In that
+    case, the call must be JSON or Python, whose end is clear without a mark.
     """
 
     form: str
@@ -108,7 +110,7 @@ _ENDS = (
     r"</s>|<eos>|<(?:start|end)_of_turn>|<turn\|>|<｜(?:end▁of▁sentence|User|Assistant)｜>|\[/?INST\]|"
     r"<\|end\|>(?!\s{0,9}<\|start\|>assistant)|<\|start\|>(?!assistant)|\n[ ]{0,3}#{0,4}[ ]?(?:User|Human):"
 )
-"""Marks that end the model's turn, in chat templates and in transcripts. The text after them does not belong to the
+"""Marks that end the model's turn in chat templates and transcripts. The text after the mark does not belong to the
 turn."""
 
 # "tool_call", "function_calls", "invoke", each with an optional namespace before it.
@@ -130,7 +132,7 @@ _EVENT = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _EVEN
 _CANDIDATE = re.compile(
     r"<|\[|◁|```|~~~|\n(?=[ ]{0,3}(?:[`~]{3}|#|User:|Human:)|Observation:|(?:\*\*)?Action:|functools\[|>>>)"
 )
-"""The first characters of events: a search for a set of characters is fast."""
+"""The first characters of events. Searching for a set of characters is fast."""
 
 _HEADER = re.compile(
     r"\s{0,9}(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|assistant\|>|<｜Assistant｜>|"
@@ -139,13 +141,13 @@ _HEADER = re.compile(
 """The header of the model's turn. It belongs to the prompt, but some pipelines leave it before the completion."""
 _SPACE = re.compile(r"\s*")
 _GAP = re.compile(r"[\s;,]*")
-"""The gap between two calls: some models write commas or semicolons there."""
+"""The gap between two calls, in which some models write commas or semicolons."""
 # In harmony, the analysis ends with "<|end|>" or at the start of another message.
 _AFTER_ANALYSIS = re.compile(r"<\|end\|>|(?=<\|start\|>|<\|channel\|>(?!analysis))")
 _AFTER_THINKING = re.compile(_EVENTS["thought"])
 _END = re.compile(_ENDS)
 _FENCE = re.compile(r"\n[ ]{0,3}(`{3,}|~{3,})[ \t]*(?=\n|\Z)")
-"""A closing fence. Markdown allows three spaces before a fence; four would make the line a code block."""
+"""A closing fence. Markdown allows up to three spaces before a fence; with four spaces, the line is a code block."""
 _FENCES_OF_CALLS = ("tool_code", "tool_call", "tool_calls", "function_call")
 # "</tool_call>" and similar marks may close a list of calls; they never open a call.
 _WRAPPERS_END = re.compile(
@@ -157,23 +159,23 @@ _LIKE_A_CALL = re.compile(
     r"<｜tool|functools\s?\[|<invoke\b|<tools?>|<\|open\|>(?:call|tools)|function call<\|role_sep|>>>\w|"
     r'(?:\[\s*)?\{\s*"(?:name|tool_calls?|tool_name|function(?:_call)?)"\s*:|\[\s*[\'"]?[\w.\\]+\()'
 )
-"""The beginning of a call in any form, in lower case, including misspelled marks."""
+"""The beginning of a call in any form, in lowercase, including misspelled marks."""
 _LINE_OF_PYTHON = re.compile(r"\s*[\w.\\]+\((?!\s?-?\w*\s?\))(?:[^()\n]|\([^()\n]*\))*\)[ \t]*;?\s*(?:\n|\Z)")
-"""A line with a Python call, but not ``sin(x)``."""
+"""A line that contains a Python call other than a call such as ``sin(x)``."""
 _MENTION = re.compile(r"<[|｜]?\w{0,24}?(?:tool|function|invoke)|\[TOOL_CALLS\]|\{\s{0,9}\"name\"\s{0,9}:")
-"""A mention of a call, which may be unread because of its position."""
+"""A mention of a call, which may not count because of its position."""
 
 # Calls are on separate lines or after a whole sentence: a call inside a sentence is only mentioned.
 _QUOTING = frozenset("`'\"“‘«(「『<=")
-"""Characters that quote the text right after them."""
+"""Characters that quote the text immediately after them."""
 _JOINING = frozenset(",;(-–—=/、，；&+")
-"""Characters after which a sentence continues, as it does after a letter or a digit."""
+"""Characters after which a sentence continues. A sentence also continues after a letter or a digit."""
 _TOKEN_MARK = re.compile(r"<[|｜]|\[")
-"""A mark that is a special token, which may directly follow text. If the sentence continues after it, it is only
-mentioned."""
+"""A mark that is a special token, which may directly follow text. If the sentence continues after the mark, the mark is
+only mentioned."""
 _SENTENCE = re.compile(r"[ \t]*[^\s<\[]")
-"""The rest of a sentence after a mark that is only mentioned, as in "<tool_call> is a token"; not another mark or a
-call."""
+"""The rest of a sentence after a mark that is only mentioned, as in "<tool_call> is a token". It is not another mark or
+a call."""
 _BULLETS = frozenset(("-", "*", "+", "•"))
 _INTRODUCED = re.compile(
     r"(?:(?:\A|[.!?\n,:] ?)(?:(?:here(?:'s| is| are)|this is|see) )?(?:(?:for|as an?|an?|some|the) )?"
@@ -183,22 +185,23 @@ _INTRODUCED = re.compile(
     r"|\b(?:refuse to|not|n't|never|cannot) (?:make|call|run|use|execute|send|invoke)\b[^.!?,\n]{0,40}):\Z",
     re.IGNORECASE,
 )
-"""A colon before a call that is only shown or refused: "for example:". After any other colon, a call counts."""
+"""Text ending in a colon before a call that is only shown or refused: "for example:". After any other colon, a call
+counts."""
 _BETWEEN = re.compile(r"[\s,;/|&]*(?:(?:or|and|then|also)\b[\s,:]*)?", re.IGNORECASE)
-"""Text that may join two calls."""
+"""Text that can join two calls."""
 
 _JSON = json.JSONDecoder()
 _NAMED = re.compile(
     rf"(?P<name>{_NAME}(?::\d{{1,9}})?)(?:\[CALL_ID\][\w-]{{1,64}})?"
     r"(?:\s{0,9}(?:<[|｜]tool[▁_]sep[|｜]>|\[ARGS\]|<\|tool_call_argument_begin\|>)\s*|\n?)(?P<fence>```(?:json)?\s*)?(?=\{)"
 )
-"""A name before its arguments, as written by Mistral, DeepSeek, Kimi and GLM-4."""
+"""A name before its arguments, as written by Mistral, DeepSeek, Kimi, and GLM-4."""
 # A fence around arguments, as written by GLM-4 and DeepSeek.
 _JSON_FENCE = re.compile(r"```(?:json)?\s*(?=\{)")
 _PRINTED = re.compile(r"^[ \t]*print\((.*)\)[ \t]*$", re.MULTILINE)
 """A call as written by Gemini: ``print(default_api.open(color="red"))``."""
 _KEYED = re.compile(rf"(?P<name>{_NAME})\s{{0,9}}(?:<tool_sep>\s*)?(?=<arg_key>|</tool_call>)")
-"""The head of a call as written by GLM-4.5 and Hunyuan."""
+"""The start of a call as written by GLM-4.5 and Hunyuan."""
 # GLM-4.5: "<arg_key>city</arg_key><arg_value>".
 _KEY = re.compile(r"\s*<arg_key>\s{0,9}(?P<name>[^<>]{1,128}?)\s{0,9}</arg_key>\s*<arg_value>")
 # Qwen3-Coder: "<parameter=city>"; others: '<parameter name="city">'.
@@ -220,7 +223,7 @@ _TOKEN = re.compile(
 )
 _CONSTANTS = {"true": "True", "false": "False", "null": "None", "True": "True", "False": "False", "None": "None"}
 _WORDS = {"True": "true", "False": "false", "None": "null"}
-"""Python's constants as JSON: Qwen3-Coder's template writes arguments in Python syntax."""
+"""Python's constants in JSON, because Qwen3-Coder's template writes arguments in Python syntax."""
 # FunctionGemma: "call:open{".
 _CALLED = re.compile(rf"call:(?P<name>{_NAME})(?=\{{)")
 # FunctionGemma's arguments are not JSON: strings are between "<escape>" marks, and keys have no quotes.
@@ -238,11 +241,11 @@ _KEYS_BESIDE = {"id", "type", "index", "call_id", "tool_call_id"}
 @final
 @dataclass(frozen=True, slots=True)
 class TextCall:
-    """One call in a text.
+    """A call in a text.
 
     Attributes:
-        arguments: the arguments; None if there is a fault.
-        fault: the reason why the call cannot be read; empty if it can.
+        arguments: the arguments, or None if there is a fault.
+        fault: the reason why the call cannot be parsed, or an empty string if it can be parsed.
         form: the notation in which the call is written.
     """
 
@@ -255,14 +258,17 @@ class TextCall:
 @final
 @dataclass(frozen=True, slots=True)
 class TextCalls:
-    """The calls in a text. If there are none, `unread` says where something like a call is, if anywhere."""
+    """The calls in a text.
+
+    If there are none, `unread` describes where something similar to a call was found, if anywhere.
+    """
 
     calls: tuple[TextCall, ...] = ()
     unread: str = ""
 
     @property
     def readable(self) -> bool:
-        """Whether there are calls, and none has a fault."""
+        """Whether there are calls and none of them has a fault."""
         return bool(self.calls) and not any(call.fault for call in self.calls)
 
 
@@ -270,11 +276,11 @@ NO_CALLS = TextCalls()
 
 
 class _Fault(ValueError):
-    """The reason why a call cannot be read."""
+    """The reason why a call cannot be parsed."""
 
 
 class _NoCallError(_Fault):
-    """The text is not a call: without a mark, ``{"name": "Bob"}`` does not count, since it has no arguments."""
+    """The text is not a call: without a mark, ``{"name": "Bob"}`` does not count, because it has no arguments."""
 
 
 def check_form(form: object, name: str) -> None:
@@ -287,7 +293,7 @@ def check_form(form: object, name: str) -> None:
 
 
 def read_text_calls(text: str) -> TextCalls:
-    """Return the calls in a message of the policy. Never raises."""
+    """Return the calls in a message that the policy wrote. Never raises an exception."""
     text = spoken_text(text)
     if not may_hold_calls(text):
         return NO_CALLS
@@ -300,15 +306,15 @@ def read_text_calls(text: str) -> TextCalls:
 
 
 _HEAD = 200
-"""Only the first characters decide about the form, and a completion may have 100,000 of them. A name and its first
-argument fit."""
+"""The number of characters at the start that determine the form, because a completion may have 100,000 characters. A
+name and its first argument fit."""
 
 
 def begins_like_a_call(text: str, *, code: bool = False) -> bool:
-    """Return whether a text begins like a call, even if the mark is misspelled.
+    """Return whether a text begins like a call, possibly with a misspelled mark.
 
     Args:
-        code: the text is in a fence, where a line of Python is a program.
+        code: whether the text is in a code fence, in which a line of Python is a program.
     """
     head = text.lstrip()[:_HEAD]
     if not code and _LINE_OF_PYTHON.match(head):
@@ -317,7 +323,7 @@ def begins_like_a_call(text: str, *, code: bool = False) -> bool:
 
 
 def may_hold_calls(text: str) -> bool:
-    """Return False if a text certainly has no calls: a fast check that rules out most texts."""
+    """Return False if a text certainly does not contain calls. This fast check rules out most texts."""
     head = text.lstrip()[:_HEAD]
     if head[:1] in _BARE_STARTS or any(word in text for word in _WORDS_OF_MARKS) or _BARE.match(head):
         return True
@@ -337,17 +343,17 @@ _WORDS_OF_MARKS = (
 
 @dataclass(slots=True)
 class _Reader:
-    """A reader that goes through a text from left to right, event by event.
+    """A reader that processes a text from left to right, event by event.
 
     Attributes:
         calls: the calls read so far.
         prose: the text read so far, without calls and thinking.
         fences: the contents of the fences read so far.
         position: the position up to which the text has been read.
-        unread: a description of where something like a call is that does not count.
-        absent: a mark -> the position after which the mark does not occur.
-        keyed: a call is an object whose only key is the name, as written by Apertus.
-        in_fence: the text is in a fence, so fences inside it are not calls.
+        unread: a description of where something similar to a call was found that does not count.
+        absent: mark -> the position after which the mark does not occur.
+        keyed: whether a call is an object whose only key is the name, as written by Apertus.
+        in_fence: whether the text is in a code fence; if so, fences inside it are not calls.
     """
 
     text: str
@@ -424,7 +430,7 @@ class _Reader:
         return TextCalls(tuple(self.calls), "" if self.calls else self.unread)
 
     def _is_all_calls(self) -> bool:
-        """Read the rest of the text if it consists of calls without marks, whose arguments may contain any mark."""
+        """If the rest of the text consists of calls without marks, whose arguments may contain any mark, read it."""
         start, call_count = self.position, len(self.calls)
         try:
             self._body("json", "")
@@ -447,7 +453,7 @@ class _Reader:
         return None
 
     def _find(self, mark: str) -> int:
-        """Return the next position of a mark, or -1; a mark that is missing is not searched for again."""
+        """Return the next position of a mark, or -1. A missing mark is not searched for again."""
         if self.position >= self.absent.get(mark, len(self.text)):
             return -1
         offset = self.text.find(mark, self.position)
@@ -456,7 +462,7 @@ class _Reader:
         return offset
 
     def _blank(self) -> int:
-        """Return the position of the next character that is not white space."""
+        """Return the position of the next character that is not whitespace."""
         space = _SPACE.match(self.text, self.position)
         return space.end() if space else self.position
 
@@ -465,7 +471,7 @@ class _Reader:
             self.unread = where
 
     def _skip_thinking(self, mark: str) -> bool:
-        """Skip the thinking, and return whether it ends."""
+        """Skip the thinking, and return whether it is closed."""
         start = self.position
         after = _AFTER_ANALYSIS if mark.startswith("<|channel|>") else _AFTER_THINKING
         closing = after.search(self.text, start)
@@ -484,7 +490,7 @@ class _Reader:
         return offset >= 0
 
     def _fence(self, line: str) -> None:
-        """Skip a fence, whose text is only shown, unless its language marks it as a call."""
+        """Skip a code fence, whose text is only shown, unless its language marks it as a call."""
         line = line.strip()
         language = line.lstrip(line[0])
         drawn = line[: len(line) - len(language)]
@@ -501,7 +507,7 @@ class _Reader:
             self.unread = "in a fence next to other text"
 
     def _read_unmarked(self) -> None:
-        """Read calls without a mark, if they are the whole text or the text consists of fences with calls."""
+        """Read calls without a mark if they are the whole text or if the text consists of code fences with calls."""
         prose = "\n".join(part for part in self.prose if part.strip())
         if not self.fences:
             self._bare(prose)
@@ -515,7 +521,10 @@ class _Reader:
             self._broken("", "other text follows the call", "json")
 
     def _bare(self, text: str, *, sure: bool = False) -> None:
-        """Read a text that consists of calls. If it begins like a call, or is `sure` to be one, the rest is a fault."""
+        """Read a text that consists of calls.
+
+        If it begins like a call or `sure` is True, the unparsed rest is a fault.
+        """
         text = text.strip()
         inner = _Reader(text.removeprefix("functools") if text.startswith("functools[") else text)
         fault = "other text follows the call"
@@ -532,7 +541,7 @@ class _Reader:
             self._broken("", fault, "json")
 
     def _call(self, start: int) -> None:
-        """Read the call whose mark is at `start`, and move to its end, or only past the mark if it cannot be read."""
+        """Read the call whose mark is at `start`, and move to its end; if it cannot be parsed, move past the mark."""
         mark, opening = next((mark, match) for mark, pattern in _OPENINGS if (match := pattern.match(self.text, start)))
         groups, end, call_count = opening.groupdict(), self.position, len(self.calls)
         name = _plain_name(groups.get("name") or "", mark.form)
@@ -550,7 +559,7 @@ class _Reader:
             self._broken(name, str(fault), mark.form)
 
     def _holds_calls(self, opening: str) -> bool:
-        """Return whether another call mark follows immediately, so that this one is only a wrapper."""
+        """Return whether another call mark follows immediately, so that the opening mark is only a wrapper."""
         event = _EVENT.match(self.text, self._blank())
         return event is not None and event.lastgroup == "call" and event[0] != opening
 
@@ -564,13 +573,13 @@ class _Reader:
             raise _Fault(f"{shorten_line(opening, 40)} is not closed by {closings[0]}")
 
     def _body(self, form: str, name: str) -> bool:
-        """Read the calls at `position`; if `name` is given, the arguments of the call with that name.
+        """Read the calls at `position`; if `name` is given, read the arguments for the call with that name.
 
         Returns:
-            Whether the read text marks its own end.
+            Whether the text shows its end without a closing mark.
 
         Raises:
-            _Fault: no call is there, or it cannot be read.
+            _Fault: there is no call at `position`, or it cannot be parsed.
         """
         self.position = self._blank()
         first = self.text[self.position : self.position + 1]
@@ -622,7 +631,7 @@ class _Reader:
     # JSON
 
     def _json(self) -> Any:
-        """Return the JSON value at `position`, and move past it."""
+        """Return the JSON value at `position`, and move past the value."""
         try:
             _, end = _JSON.raw_decode(self.text, self.position)
         except (ValueError, RecursionError) as error:
@@ -648,7 +657,7 @@ class _Reader:
         self._add(_plain_name(head["name"], form), self._fenced() if head["fence"] else self._json(), form)
 
     def _fenced(self) -> Any:
-        """Return the JSON value at `position`, in a fence, and move past the fence."""
+        """Return the JSON value in the code fence at `position`, and move past the fence."""
         value = self._json()
         self.position = self._blank()
         if not self.text.startswith("```", self.position):
@@ -659,7 +668,7 @@ class _Reader:
     # XML
 
     def _parameters(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        """Yield (name, possible values) of the parameters at `position`: ``<parameter=city>Rome</parameter>``."""
+        """Yield (name, possible values) for each parameter at `position`: ``<parameter=city>Rome</parameter>``."""
         names: set[str] = set()
         while opening := _PARAMETER.match(self.text, self.position):
             name = opening["name"] or opening["quoted"]
@@ -667,7 +676,7 @@ class _Reader:
             yield name, (text,) if opening["string"] == "true" else _readings(text)
 
     def _keys(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        """Yield (name, possible values) of arguments: ``<arg_key>city</arg_key><arg_value>Rome</arg_value>``."""
+        """Yield (name, possible values) for each argument: ``<arg_key>city</arg_key><arg_value>Rome</arg_value>``."""
         names: set[str] = set()
         while opening := _KEY.match(self.text, self.position):
             yield opening["name"], _readings(self._value(opening["name"], opening.end(), "</arg_value>", names))
@@ -701,7 +710,7 @@ class _Reader:
                 raise _Fault("the list of calls is not closed by ]")
 
     def _python_lines(self) -> None:
-        """Read calls that follow each other, usually on separate lines."""
+        """Read consecutive calls, which are usually on separate lines."""
         while True:
             self._python_call()
             gap = _GAP.match(self.text, self.position)
@@ -736,12 +745,12 @@ class _Reader:
             raise _Fault(f"the arguments are not literals: {shorten_line(str(error), 80)}") from None
 
     def _peek(self) -> str:
-        """Return the next token if it is a bracket or a separator, else an empty string."""
+        """Return the next token if it is a bracket or a separator; otherwise, an empty string."""
         token = _TOKEN.match(self.text, self.position)
         return (token["mark"] or "") if token else ""
 
     def _token(self, kind: str = "") -> str:
-        """Return the next token, with constants in Python syntax, and move past it."""
+        """Return the next token, with constants in Python syntax, and move past the token."""
         token = _TOKEN.match(self.text, self.position)
         if token is None or (kind and token.lastgroup != kind):
             raise _Fault(f"not a Python call at {shorten(self.text[self.position : self.position + 20])}")
@@ -755,7 +764,7 @@ class _Reader:
     # Gemma
 
     def _braces(self) -> Any:
-        """Return the value of braces such as ``{city:<escape>Rome<escape>,days:2}``, and move past them."""
+        """Return the value in braces such as ``{city:<escape>Rome<escape>,days:2}``, and move past the braces."""
         pieces: list[str] = []
         depth = 0
         while token := _GEMMA.match(self.text, self.position):
@@ -776,7 +785,7 @@ class _Reader:
 
 
 def _ends_a_sentence(before: str) -> bool:
-    """Return whether a call may begin after this text: at the start of a line, or after a whole sentence."""
+    """Return whether a call can begin after this text: at the start of a line or after a complete sentence."""
     _, newline, line = before.rpartition("\n")
     trimmed = line.rstrip(" \t")
     if newline and (not trimmed or trimmed.strip() in _BULLETS):
@@ -797,10 +806,10 @@ def _plain_name(name: str, form: str) -> str:
 
 
 def _calls_of(value: Any, keyed: bool = False, *, marked: bool = True) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the arguments of each call in a JSON value: a call, or a list of calls.
+    """Yield the name and arguments of each call in a JSON value, which is a call or a list of calls.
 
     Raises:
-        _Fault: the value is neither, or could be read in two ways.
+        _Fault: the value is neither a call nor a list of calls, or is ambiguous.
     """
     if isinstance(value, list):
         for item in value:
@@ -830,7 +839,7 @@ def _calls_of(value: Any, keyed: bool = False, *, marked: bool = True) -> Iterat
 
 
 def _readings(text: str) -> tuple[Any, ...]:
-    """Return the possible values of an XML argument, most likely first: a JSON value unless it is text, then text."""
+    """Return an XML argument's possible values, most likely first: its JSON value (unless a string) and its text."""
     trimmed = text.removeprefix("\n").removesuffix("\n")
     bare = text.strip()
     if bare.startswith("<![CDATA[") and bare.endswith("]]>"):

@@ -1,7 +1,7 @@
-"""Trajectory: everything between the prompt and the end of a rollout, as turns, tool calls and results.
+"""Trajectory: everything between the prompt and the end of a rollout, as turns, tool calls, and results.
 
-``Trajectory.of(messages)`` reads the messages of one completion. A function gets a Trajectory if it has an argument
-annotated ``rk.Trajectory``, or named ``trajectory``::
+``Trajectory.of(messages)`` reads the messages in one completion. A function gets a Trajectory if one of its arguments
+is annotated ``rk.Trajectory`` or named ``trajectory``::
 
     @rk.reward
     def careful(trajectory: rk.Trajectory, city: str) -> float:
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 Stop = Literal["answered", "cut", "pending", "silent"]
 """The reason why a trajectory ended.
 
-``"answered"``: the last turn calls no tool; ``"cut"``: it reached the token limit; ``"pending"``: its calls got no
-result; ``"silent"``: no turn followed the last result, or there was no turn at all.
+``"answered"``: the last turn does not call a tool. ``"cut"``: the last turn reached the token limit. ``"pending"``: the
+last turn's calls did not get a result. ``"silent"``: no turn followed the last result, or there were no turns.
 """
 
 Source = Literal["recorded", "id", "name", "order", "guessed"]
-"""The way in which a result was matched to its call, in this order: by a recorded environment, by its id, by a name
-that occurs once in the turn, as the only result of the only call, or by its position, which may be wrong."""
+"""The method with which a result was matched to its call: by the recorded environment, by its id, by a name that occurs
+once in the turn, as the only result for the only call, or by its position, which may be incorrect."""
 
 IsError = Callable[[str], "bool | str | None"]
-"""A function that returns True, or an error message, if the text of a tool's result is an error."""
+"""A function that returns True or an error message if a tool result's text is an error."""
 
 
 @final
@@ -43,10 +43,10 @@ class ToolResult:
     """The result of a tool call.
 
     Attributes:
-        text: the text returned by the tool.
-        name: the tool's name, empty if the message does not include it.
-        error: the error message, None if the result is not an error.
-        source: how the result was matched to its call.
+        text: the text that the tool returned.
+        name: the tool's name, or an empty string if the message does not include it.
+        error: the error message, or None if the result is not an error.
+        source: the method with which the result was matched to its call.
     """
 
     text: str
@@ -61,14 +61,14 @@ class ToolCall:
     """One tool call: ``call.name``, ``call.arguments``, ``call.result``.
 
     Attributes:
-        name: the tool's name, empty if the call has none.
-        arguments: the arguments as a read-only mapping, None if they are not a JSON object.
-        fault: the reason why the arguments or the name are missing, empty if the call is well formed.
+        name: the tool's name, or an empty string if the call does not have one.
+        arguments: the arguments as a read-only mapping, or None if they are not a JSON object.
+        fault: the reason why the arguments or the name are missing, or an empty string if the call is well formed.
         turn: the index of the call's turn, starting at 0.
-        place: the position among the calls in that turn, starting at 0.
-        result: the call's result, None if there is none.
-        ran: whether the tool ran, None if unknown (a dropped result looks like a call that never ran).
-        form: the notation of a call that was parsed from text, such as ``"hermes"``. It is empty for a call in a
+        place: the call's position in its turn, starting at 0.
+        result: the call's result, or None if there is no result.
+        ran: whether the tool ran, or None if unknown (a dropped result looks like a call that never ran).
+        form: for a call that was parsed from text, its notation, such as ``"hermes"``. It is empty for a call in a
             message field.
     """
 
@@ -83,7 +83,7 @@ class ToolCall:
 
     @property
     def ok(self) -> bool | None:
-        """Whether the result is not an error; None if there is no result."""
+        """Whether the result is not an error, or None if there is no result."""
         return None if self.result is None else self.result.error is None
 
     def has(self, **arguments: Any) -> bool:
@@ -107,13 +107,13 @@ class ToolCall:
 @final
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One assistant message, and everything that came back before the next assistant message.
+    """One assistant message and everything that was returned before the next assistant message.
 
     Attributes:
         text: the message text, in the same form as the `completion` argument.
         calls: the tool calls in the message.
-        results: the results, in the order in which they came back.
-        heard: the messages from a user or the environment, one text per message.
+        results: the results, in the order in which they were returned.
+        heard: the messages from a user or the environment, one string per message.
         reasoning: the thinking that the message stores separately from the text (``reasoning_content``).
     """
 
@@ -130,7 +130,7 @@ class Turn:
 
     @property
     def thinking(self) -> str:
-        """The thinking: the message's separate field if there is one; otherwise, the text before the visible text."""
+        """The thinking: the message's thinking field if there is one; otherwise, the text before the visible text."""
         if self.reasoning:
             return self.reasoning
         visible = self.visible
@@ -140,7 +140,7 @@ class Turn:
 @final
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Everything between the prompt and the end of a rollout: its turns, and the reason why it stopped.
+    """Everything between the prompt and the end of a rollout: the turns, and the reason why the rollout ended.
 
     ::
 
@@ -156,10 +156,10 @@ class Trajectory:
 
     Attributes:
         turns: one turn for each assistant message.
-        stop: the reason why the rollout ended: ``"answered"``, ``"cut"``, ``"pending"`` or ``"silent"``.
-        opening: the messages before the first turn, one text per message; usually empty.
-        runs_calls: whether the trainer is known to read the policy's calls and run them. Calls that remain in the text
-            then do not count.
+        stop: the reason why the rollout ended: ``"answered"``, ``"cut"``, ``"pending"``, or ``"silent"``.
+        opening: the messages before the first turn, one string per message; usually empty.
+        runs_calls: whether the trainer is known to parse and run the policy's calls. If so, calls that remain in the
+            text do not count.
     """
 
     turns: tuple[Turn, ...]
@@ -169,14 +169,14 @@ class Trajectory:
 
     @classmethod
     def of(cls, completion: Any, *, cut: bool = False, is_error: IsError | None = None) -> Trajectory:
-        """Read a completion: text, or chat messages in any of the shapes that trainers and providers use.
+        """Read a completion, which is text or chat messages in any form that trainers and providers use.
 
         Args:
-            completion: text (one turn), or a list of messages. Parts in an unknown shape are ignored.
-            cut: the completion reached the token limit.
-            is_error: a function that receives the result's text. If the result is an error, it returns True or the
-                error message. By default, a result is an error if it is an object whose only key is ``error``, as TRL
-                writes it.
+            completion: text (one turn) or a list of messages. Parts in an unknown form are ignored.
+            cut: whether the completion reached the token limit.
+            is_error: a function that accepts a tool result's text and, if the result is an error, returns True or the
+                error message. By default, a result is an error if it is an object whose only key is ``error``, which is
+                TRL's format.
         """
         from rewardkit.batch.transcripts import read
 
@@ -189,12 +189,12 @@ class Trajectory:
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        """All results, in the order in which they came back."""
+        """All results, in the order in which they were returned."""
         return tuple(result for turn in self.turns for result in turn.results)
 
     @property
     def calls_are_run(self) -> bool:
-        """Whether only calls in messages count, because the trainer runs them or a message has a call."""
+        """Whether only calls in message fields count, because the trainer runs them or a message contains one."""
         return self.runs_calls or any(not call.form for call in self.calls)
 
     @property
@@ -214,7 +214,7 @@ class Trajectory:
 
     @property
     def rounds(self) -> tuple[tuple[Turn, ...], ...]:
-        """The turns between one user message and the next."""
+        """The turns, grouped by the user message that they follow."""
         rounds: list[list[Turn]] = [[]]
         for turn in self.turns:
             rounds[-1].append(turn)
@@ -223,14 +223,15 @@ class Trajectory:
         return tuple(tuple(turns) for turns in rounds if turns)
 
     def with_text_calls(self, form: Form = "auto") -> Trajectory:
-        """Return the trajectory with the calls that the policy wrote as text, unless a message has a call.
+        """Return the trajectory with the calls that the policy wrote as text, unless a message field contains a call.
 
-        ``rk.Trajectory.of('<tool_call>{"name": "look"}</tool_call>').with_text_calls().calls`` has one call. Its turn
-        keeps the text, and its `stop` is ``"pending"``.
+        ``rk.Trajectory.of('<tool_call>{"name": "look"}</tool_call>').with_text_calls().calls`` has one call. The turn
+        keeps the text, and the trajectory's `stop` is ``"pending"``.
 
         Args:
-            form: ``"auto"`` reads every form, or none if the trainer is known to run calls; ``"messages"`` reads none.
-                With one form, such as ``"hermes"``, a call in another form has a fault. docs/agents.md lists all forms.
+            form: ``"auto"`` reads every form, but reads no calls if the trainer is known to run calls. ``"messages"``
+                reads no calls from text. With a specific form, such as ``"hermes"``, a call in another form has a
+                fault. docs/agents.md lists all forms.
         """
         if form == "messages" or self.calls or (form == "auto" and self.runs_calls):
             return self
@@ -247,7 +248,7 @@ class Trajectory:
         return replace(self, turns=tuple(turns), stop=stop)
 
     def upto(self, turns: int) -> Trajectory:
-        """Return the first `turns` turns of the trajectory."""
+        """Return the trajectory's first `turns` turns."""
         if turns >= len(self.turns):
             return self
         last = self.turns[:turns]
@@ -259,7 +260,7 @@ class Trajectory:
 @final
 @dataclass(frozen=True)
 class TextCallsOf:
-    """A view of a trajectory that includes the calls written as text, in one form or in any form."""
+    """A view of a trajectory that includes the calls that were written as text, in one form or in any form."""
 
     form: Form
 
@@ -268,7 +269,7 @@ class TextCallsOf:
 
 
 _ALSO = {"llama": "json", "mistral": "json"}
-"""The form that remains after a trainer removes special tokens: ``<|python_tag|>``, ``[TOOL_CALLS]``."""
+"""Form -> the form that remains after a trainer removes special tokens: ``<|python_tag|>``, ``[TOOL_CALLS]``."""
 
 
 def _text_call(call: TextCall, turn: int, index: int, form: Form) -> ToolCall:

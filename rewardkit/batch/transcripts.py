@@ -1,8 +1,8 @@
-"""Transcripts: read the messages of a completion as a Trajectory. Reading never raises, whatever their shape.
+"""Transcripts: messages of a completion that are read as a Trajectory. Reading messages never raises an exception.
 
-Calls can have the format of OpenAI, TRL, Anthropic or LangChain, with arguments as a mapping or as JSON text. Results
-are matched to calls by id, or without ids, by name. Ambiguous results are matched in order and marked as guessed,
-because TRL runs synchronous tools first, whatever the order of the calls. With a recorded environment, matches are
+Calls can be in the format of OpenAI, TRL, Anthropic, or LangChain, with arguments as a mapping or as JSON text. Results
+are matched to calls by id or, without ids, by name. Ambiguous results are matched in order and marked as guessed,
+because TRL runs synchronous tools first regardless of the order of the calls. With a recorded environment, matches are
 exact.
 """
 
@@ -37,13 +37,13 @@ _RESULT_IDS = ("tool_call_id", "call_id", "id")
 @final
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One call recorded by an environment.
+    """A call that an environment recorded.
 
     Attributes:
-        name: the name of the tool.
-        arguments: a copy of the arguments, made before the tool ran, because a tool may change them.
-        text: the tool's result, in the form in which TRL writes it into the message.
-        error: the message of the tool's exception; None if the tool returned.
+        name: the tool's name.
+        arguments: a copy of the arguments from before the tool ran, because a tool may change them.
+        text: the tool's result, in the form that TRL writes into the message.
+        error: the message of the tool's exception, or None if the tool returned.
     """
 
     name: str
@@ -55,10 +55,10 @@ class CallRecord:
 @final
 @dataclass(slots=True)
 class _Open:
-    """A call whose result is not known yet.
+    """A call whose result is not yet known.
 
     Attributes:
-        ready: the arguments are a mapping, so a trainer can pass them to the tool unchanged.
+        ready: whether the arguments are a mapping, which a trainer can pass to the tool unchanged.
     """
 
     call: ToolCall
@@ -69,7 +69,7 @@ class _Open:
 @final
 @dataclass(slots=True)
 class _Came:
-    """The result of a tool in a message."""
+    """A tool result in a message."""
 
     result: ToolResult
     id: str
@@ -94,11 +94,11 @@ def read(
     records: Iterable[CallRecord] | None = None,
     runs_calls: bool = False,
 ) -> Trajectory:
-    """Return the trajectory of one completion; see `Trajectory.of`.
+    """Return a completion's trajectory; see `Trajectory.of`.
 
     Args:
-        records: the calls recorded by the environment, in order; None if no environment recorded them.
-        runs_calls: the trainer runs the calls in messages, as trainers with environments do.
+        records: the calls that the environment recorded, in order, or None if they were not recorded.
+        runs_calls: whether the trainer runs the calls in messages, as trainers with environments do.
     """
     runs_calls = runs_calls or records is not None
     if isinstance(completion, str):
@@ -170,7 +170,7 @@ def _messages(completion: Any) -> list[Mapping[Any, Any]]:
 
 
 def _as_list(value: Any) -> Any:
-    """Return an array as a list: pandas reads lists as arrays, which have no truth value."""
+    """Return an array as a list, because pandas reads lists as arrays, which do not have a truth value."""
     return value.tolist() if type(value) not in _USUAL and hasattr(value, "tolist") else value
 
 
@@ -215,7 +215,7 @@ def _text(value: object) -> str:
 
 
 def _listed(calls: Any) -> Sequence[Any]:
-    """Return tool calls as a list: the cell may be a single call, or JSON text from a data file."""
+    """Return tool calls as a list. The cell may be a single call or JSON text from a data file."""
     if isinstance(calls, str):
         decoded = parsed(calls)
         calls = calls if decoded.error else decoded.value
@@ -241,7 +241,7 @@ def _call(raw_call: Any, turn: int, index: int) -> _Open:
 
 
 def _read_results(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_Came], list[str]]:
-    """Return the tool results in a message that is not from the policy, and the message's remaining text."""
+    """Return the tool results in a message that the policy did not write, and the message's remaining text."""
     content, role = _as_list(message.get("content")), message.get("role")
     if isinstance(role, str) and role in _TOOL:
         result = _result(content, _text(message.get("name")), _is_flagged(message), is_error)
@@ -257,7 +257,7 @@ def _read_results(message: Mapping[Any, Any], is_error: IsError | None) -> tuple
 
 
 def _is_flagged(message: Mapping[Any, Any]) -> bool:
-    """Return whether a tool's message is marked as an error, by a provider or by LangChain."""
+    """Return whether a provider or LangChain marked a tool's message as an error."""
     if len(message) <= 2:
         return False  # a role and a content
     status, error = message.get("status"), message.get("error")
@@ -271,7 +271,7 @@ def _result(content: Any, name: str, flagged: bool, is_error: IsError | None) ->
 
 
 def result_text(content: Any) -> str:
-    """Return a tool's result as text: parts as their text, and other lists and objects as JSON."""
+    """Return a tool's result as text. Message parts become their text; other lists and objects become JSON."""
     text = content if type(content) is str else content_text(content)
     if not text and isinstance(content, (Mapping, list)):
         text = "" if _is_parts(content) else _dumped(content)
@@ -279,7 +279,7 @@ def result_text(content: Any) -> str:
 
 
 def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
-    """Return the error message if the text of a result is an error, else None."""
+    """Return the error message if a result's text is an error; otherwise, None."""
     if is_error is not None:
         try:
             verdict = is_error(text)
@@ -310,7 +310,7 @@ def _dumped(content: Any) -> str:
 
 
 def _error_in(text: str) -> str | None:
-    """Return the value of ``error`` in an object with this key only, written as JSON or as a Python dict; else None."""
+    """Return the value of ``error`` if `text` is a JSON object or Python dict with only this key; otherwise, None."""
     if len(text) > _ERROR_CHARACTERS:
         return None
     value: Any = None
@@ -325,9 +325,9 @@ def _error_in(text: str) -> str | None:
 
 
 def _pair_results(drafts: Sequence[_Draft]) -> list[list[ToolCall]]:
-    """Return the calls of each turn with their results.
+    """Return each turn's calls with their results.
 
-    An id may recur in another turn, so a result is matched to calls of its own turn first, and then to earlier calls.
+    An id may recur in another turn, so a result is first matched to calls in its own turn, and then to earlier calls.
     """
     earlier: dict[str, _Open] = {}
     for draft in drafts:
@@ -354,7 +354,7 @@ def _attach_result(opened: _Open, tool_result: _Came, source: Any) -> None:
 
 
 def _pair_by_name(draft: _Draft) -> None:
-    """Match calls and results without an id, within one turn."""
+    """Match calls and results that do not have an id, within one turn."""
     left = [tool_result for tool_result in draft.came if tool_result.result.source == "guessed"]
     waiting = [open_call for open_call in draft.calls if open_call.call.result is None]
     if not left or not waiting:
@@ -394,9 +394,9 @@ def _add_records(
 ) -> tuple[Turn, ...]:
     """Return the turns with the calls and results that the environment recorded.
 
-    Calls of one tool run in the order in which they were made, so the records of each name are taken one by one.
-    Trainers cannot pass arguments that are not a mapping, so such a call gets a record only if the other calls leave
-    one.
+    Calls of the same tool run in the order in which they were made, so the records for each name are assigned in order.
+    Trainers cannot pass arguments that are not a mapping, so a call with such arguments gets a record only if one
+    remains after all other calls.
     """
     by_name: dict[str, list[CallRecord]] = {}
     for record in records:

@@ -1,1 +1,1 @@
-"""The `rewardkit` command, one file per verb."""
+"""The `rewardkit` command, with one file per verb."""

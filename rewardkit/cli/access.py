@@ -1,7 +1,7 @@
-"""The token for visitors of ``rewardkit view`` and clients of ``rewardkit serve``, and a search for other users.
+"""The token for ``rewardkit view`` visitors and ``rewardkit serve`` clients, and a check for other users.
 
-Every user of a machine can connect to its ports and see the command line of each process. So the token comes from an
-environment variable or a file, or is generated and printed.
+Every user on a machine can connect to the machine's ports and see the command line of each process. Therefore, the
+token is read from an environment variable or a file, or it is generated and printed.
 """
 
 from __future__ import annotations
@@ -39,14 +39,15 @@ def add_token_options(verb: argparse.ArgumentParser, default: str) -> None:
 
 
 def token_of(options: argparse.Namespace, default: Callable[[], str]) -> str | None:
-    """Return the token that requests must send; None if they need none.
+    """Return the token that requests must send, or None if they do not need a token.
 
     Args:
-        default: returns ``auto`` or ``none``; called if neither the options nor the environment have a token.
+        default: a function that returns ``auto`` or ``none``. It is called if neither the options nor the environment
+            contain a token.
 
     Raises:
-        RewardDefinitionError: the token is given twice, is empty, cannot be read or cannot be sent, or is missing
-            although other machines can reach the host.
+        RewardDefinitionError: the token is specified twice, is empty, cannot be read, or cannot be sent; or it is
+            missing although other machines can reach the host.
     """
     token = _given(options)
     if token is None:
@@ -84,10 +85,11 @@ def _given(options: argparse.Namespace) -> str | None:
 
 
 def has_other_users() -> bool:
-    """Return whether a person other than this user can run programs on this machine.
+    """Return whether another person can run programs on this machine.
 
-    A person has an account with a login shell and a user id of at least 1000 (501 on macOS). Accounts of a directory
-    service, which are usually not listed, count while they run something. False on Windows, where this is unknown.
+    A person has an account with a login shell and a user id of at least 1000 (501 on macOS). Directory-service accounts
+    are usually not listed, so they count only while they run a process. The result is False on Windows, where this is
+    unknown.
     """
     try:
         import pwd
@@ -99,7 +101,7 @@ def has_other_users() -> bool:
 
 
 def _running() -> set[int]:
-    """Return the ids of the users that are running a process; empty on systems without ``/proc``."""
+    """Return the ids of users that are running processes; empty on systems without ``/proc``."""
     user_ids = set()
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended

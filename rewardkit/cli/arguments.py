@@ -1,4 +1,4 @@
-"""Options and argument types that several verbs share, so that a name means the same in all of them."""
+"""Options and argument types that several verbs share, so that a name has the same meaning in all verbs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REWARD = "path/to/file.py:reward or module:reward"
 
 
 def add_settings(verb: argparse.ArgumentParser) -> None:
-    """Add ``--set``, which overrides settings of a run.yaml."""
+    """Add ``--set``, which overrides settings in a run.yaml."""
     verb.add_argument(
         "--set",
         dest="sets",
@@ -50,7 +50,7 @@ def names(text: str) -> list[str]:
 
 
 def add_columns(verb: argparse.ArgumentParser) -> None:
-    """Add ``--columns`` and ``--completion``, which name the columns of the data; `sources_of` reads them."""
+    """Add ``--columns`` and ``--completion``, which name the data columns; `sources_of` reads these options."""
     verb.add_argument(
         "--columns",
         type=_pairs,
@@ -63,7 +63,7 @@ def add_columns(verb: argparse.ArgumentParser) -> None:
 
 
 def sources_of(options: argparse.Namespace) -> dict[str, str]:
-    """Return the mapping from our column names to those of the data, as given by ``--columns`` and ``--completion``."""
+    """Return the mapping from our column names to the data's names that ``--columns`` and ``--completion`` specify."""
     sources = {name: column for pairs in options.columns for name, column in pairs.items()}
     if options.completion is not None:
         sources["completion"] = options.completion

@@ -1,4 +1,5 @@
-"""``rewardkit check rewards.py:closeness``: check rewards against laws, search for exploits, report the findings."""
+"""``rewardkit check rewards.py:closeness``: check rewards against laws, search for exploits, and report the
+findings."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.cli.arguments import REWARD, add_seed, names, seconds, write
 
 _BUDGET = 40.0
-"""Seconds per reward, the same as the default of `rk.check`."""
+"""The seconds per reward: the same as the default for `rk.check`."""
 _FAST_BUDGET = 2.0
-"""Seconds per reward for a pre-commit hook, where a whole check takes too long."""
+"""The seconds per reward for a pre-commit hook, in which a full check would take too long."""
 
 if TYPE_CHECKING:
     from rewardkit.check.reports import Report, Section
@@ -92,7 +93,10 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check each reward. Return 0 without faults, 1 for a fault, 2 if a check could not run, 3 for unfinished laws."""
+    """Check each reward.
+
+    Return 0 if there are no faults, 1 if there are, 2 if a check could not run, 3 if laws are unfinished.
+    """
     from rewardkit.check.reports import json_of, page_of, text_of
     from rewardkit.check.run.targets import targets_of
 
@@ -127,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _mutants_of(target: str, bound: BoundReward) -> str:
-    """Return a report of the bugs in a reward's module that its right and wrong completions would catch."""
+    """Return a report on the bugs in a reward's module that its correct and incorrect completions would catch."""
     from rewardkit.check.mutants.mutants import mutants
     from rewardkit.check.mutants.notice import noticed
     from rewardkit.errors import RewardDefinitionError
@@ -175,7 +179,7 @@ def _section(bound: BoundReward, report: Report, options: argparse.Namespace) ->
 
 
 def _of_list(report: Report, bound: BoundReward, other_reports: Sequence[tuple[BoundReward, Report]]) -> Report:
-    """Return the report of a list; if its items are also checked as candidates, leave out the findings of the items."""
+    """Return the report on a list; if its items are also checked as candidates, omit the items' findings."""
     from rewardkit.check.reward_under_test.components import unrepeated
 
     if not _has_checked_items(bound):
@@ -190,7 +194,7 @@ def _has_checked_items(bound: BoundReward) -> bool:
 
 @contextmanager
 def _progress(title: str, budget: float) -> Iterator[OnProgress]:
-    """Show the progress on stderr."""
+    """Show progress on stderr."""
     from rewardkit.check.run.status import law_progress, on_terminal, shown_status
 
     if not on_terminal():

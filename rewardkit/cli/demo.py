@@ -37,7 +37,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the demo; return 0 if the held-out reward rose, else 1."""
+    """Run the demo; return 0 if the held-out reward rose; otherwise, 1."""
     from rewardkit_adapters.runner.demo.run import run_demo
 
     return run_demo(steps=options.steps, out=options.out, seed=options.seed, size=options.size)

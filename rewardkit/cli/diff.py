@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 _STDOUT = Path("-")
 _BUDGET = 2.0
-"""Seconds per reward, the same as for `rewardkit check --fast`: a diff is about the change."""
+"""The seconds per reward: the same as for `rewardkit check --fast`, because a diff focuses on the change."""
 _TIMEOUT = 300.0
-"""Seconds for scoring with a reward. Arbitrary: a revision that does not load within five minutes hangs."""
+"""The seconds for scoring with a reward. The limit is arbitrary: a revision that does not load within five minutes
+probably hangs."""
 _OF_BASE = ("only_sample", "no_check", "budget", "timeout")
-"""The options that only apply to a comparison with a revision."""
+"""The options that apply only to a comparison with a revision."""
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -131,7 +132,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare the rewards; return the exit code, 0 if the differences are within all limits."""
+    """Compare the rewards; return the exit code, which is 0 if the differences are within all limits."""
     if options.base is not None or options.github:
         return _against_base(options)
     base_flags = [f"--{name.replace('_', '-')}" for name in _OF_BASE if getattr(options, name) is not None]
@@ -202,7 +203,7 @@ def _against_base(options: argparse.Namespace) -> int:
 
 
 def _write(result: Differences | Review, exceeded: list[str], options: argparse.Namespace) -> None:
-    """Write the requested files, then print the result as text or JSON."""
+    """Write the requested files, and print the result as text or JSON."""
     values = json.dumps({**result.to_dict(), "exceeded": exceeded}, indent=1)
     if options.html is not None:
         write(options.html, result.document.html())

@@ -1,4 +1,4 @@
-"""``rewardkit init DIR``: write a small project that trains right away."""
+"""``rewardkit init DIR``: write a small project that is ready to train."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``rewardkit <verb>``: run a verb, and print errors as sentences.
+"""``rewardkit <verb>``: run a verb, and print errors as readable messages.
 
-The options of a verb are in the module ``rewardkit.cli.<verb>``, which is imported when the verb is used.
+A verb's options are in the module ``rewardkit.cli.<verb>``, which is imported when the verb is used.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ VERBS = {
 }
 """Verb -> its summary in the help text."""
 _CLOSED = 141
-"""The exit code of a command that was ended by SIGPIPE: 128 + 13."""
+"""The exit code of a command that SIGPIPE ended: 128 + 13."""
 
 
 def parser(loaded: Sequence[str] = tuple(VERBS)) -> argparse.ArgumentParser:
-    """Return the parser of the command line, with the options of the verbs in `loaded`."""
+    """Return the command-line parser, with the options of the verbs in `loaded`."""
     result = argparse.ArgumentParser(
         prog="rewardkit",
         description="Reward functions for reinforcement learning of language models.",
@@ -52,7 +52,7 @@ def parser(loaded: Sequence[str] = tuple(VERBS)) -> argparse.ArgumentParser:
 
 
 def _complete(verb: argparse.ArgumentParser, name: str) -> None:
-    """Add the options and the description of a verb."""
+    """Add a verb's options and description."""
     module = importlib.import_module(f"rewardkit.cli.{name}")
     module.add_options(verb)
     verb.description = f"{VERBS[name]}. {verb.description}"
@@ -60,7 +60,7 @@ def _complete(verb: argparse.ArgumentParser, name: str) -> None:
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
-    """Parse a command line; on an error, print the usage of its verb and exit."""
+    """Parse a command line; if there is an error, print the verb's usage and exit."""
     if words and words[0] in VERBS:
         verb = argparse.ArgumentParser(prog=f"rewardkit {words[0]}")
         _complete(verb, words[0])
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _closed(stream: TextIO) -> bool:
-    """Return whether the reader of `stream` is gone, as with `head`. If so, further output is dropped."""
+    """Return whether the reader of `stream` has closed it, as `head` does. If so, further output is dropped."""
     waiting = select.poll()
     waiting.register(stream, 0)  # errors are always reported
     if not waiting.poll(0):

@@ -1,4 +1,4 @@
-"""``rewardkit radar runs/x``: print the alerts of a recorded run, which show where its reward may be gamed."""
+"""``rewardkit radar runs/x``: print a recorded run's alerts, which show where the policy may exploit the reward."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Search the run; return 1 if an alert is at least as strong as --above, else 0."""
+    """Search the run; return 1 if an alert is at least as strong as --above; otherwise, 0."""
     from rewardkit.errors import RewardKitError
     from rewardkit.page.alert_report import alert_report
 
@@ -97,10 +97,10 @@ def _reward(named: str | None) -> Reward | None:
 
 
 def _judge(options: argparse.Namespace) -> Reward | None:
-    """Return the judge for a second opinion; None without ``--judge``.
+    """Return the judge for a second opinion, or None without ``--judge``.
 
     Raises:
-        RewardKitError: an option for the judge is given, but there is no judge that uses it.
+        RewardKitError: an option for the judge is specified, but there is no judge that uses it.
     """
     from rewardkit.errors import RewardKitError
     from rewardkit.rewards.judges.endpoint.access import Endpoint

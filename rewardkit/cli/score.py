@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def add_cluster_to(verb: argparse.ArgumentParser) -> None:
-    """Add the options of the cluster."""
+    """Add the cluster options."""
     group = verb.add_argument_group(
         "cluster",
         "With --engine ray, Ray Data scores the data on all cores of this machine or of a cluster. --out is then a "
@@ -95,7 +95,7 @@ def score(options: argparse.Namespace, sources: dict[str, str], rows: Callable[[
     """Score the data on a cluster and print a summary; return whether rows have errors.
 
     Args:
-        rows: yields the rows of the data, if they need a special reader; else None.
+        rows: a function that yields the data's rows if they need a special reader; otherwise, None.
     """
     from rewardkit.batch.table_text import visible
     from rewardkit_adapters.ray.command import score_data
@@ -142,7 +142,7 @@ _BEST_WORST = "best-worst"
 
 
 def add_selection_to(verb: argparse.ArgumentParser) -> None:
-    """Add the options of the selection."""
+    """Add the selection options."""
     group = verb.add_argument_group(
         "training data",
         "Selects the rows to write to --out, instead of all rows. Without --reward, DATA can be the output of an "
@@ -170,10 +170,10 @@ def add_selection_to(verb: argparse.ArgumentParser) -> None:
 
 
 def rule_of(options: argparse.Namespace) -> Rule | None:
-    """Return the selection rule that the options describe; None to keep all rows.
+    """Return the selection rule that the options specify; None to keep all rows.
 
     Raises:
-        RewardKitError: an option requires another one.
+        RewardKitError: an option requires another option.
     """
     from rewardkit.errors import RewardKitError
 
@@ -197,10 +197,10 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
 
 @contextmanager
 def scored_beside(out: Path | None, data: Saved) -> Iterator[Path]:
-    """Yield the path of a temporary file for all rows with their scores, from which rows are then selected.
+    """Yield the path to a temporary file for all rows with their scores, from which rows are then selected.
 
-    The file is removed at the end. If only the selection fails, the file is kept, because scoring may have taken days,
-    and the error names its path.
+    The file is removed at the end. If only the selection fails, the file is kept, because scoring may have taken days.
+    In this case, the error shows the file's path.
     """
     from rewardkit.errors import DataError
 
@@ -226,7 +226,7 @@ def scored_beside(out: Path | None, data: Saved) -> Iterator[Path]:
 
 
 def select(rule: Rule, options: argparse.Namespace, scored: Scored) -> None:
-    """Select rows from scored completions, write them to ``--out``, and print how many there are."""
+    """Select rows from scored completions, write the rows to ``--out``, and print their number."""
     from rewardkit.scoring.selection import select as select_rows
 
     print(select_rows(scored, rule, options.out).text())
@@ -270,7 +270,7 @@ def _gap(text: str) -> float:
 
 
 _TENTHS = 10
-"""The number of progress lines in a log, which cannot show a progress bar. Arbitrary."""
+"""The number of progress lines in a log, which cannot show a progress bar. The number is arbitrary."""
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -313,7 +313,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Score the data, or select from scored data; return 0 if all rows were scored, else 1."""
+    """Score the data, or select from scored data; return 0 if all rows were scored; otherwise, 1."""
     from rewardkit.batch.table_text import visible
     from rewardkit.scoring.columns import Columns
     from rewardkit.scoring.processes import Workers, one_reward
@@ -353,7 +353,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _log_rows(data: Sequence[str]) -> Callable[[], Iterator[Row]] | None:
-    """Return a function that yields the rows of an inspect_ai log; None for other data."""
+    """Return a function that yields the rows in an inspect_ai log, or None for other data."""
     if len(data) != 1 or Path(data[0]).suffix.lower() not in (".eval", ".json"):
         return None
     from rewardkit_adapters.inspect.logs import is_log, log_rows
@@ -403,7 +403,7 @@ def _score(options: argparse.Namespace, data: Saved, columns: Columns, out: Path
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Make SIGTERM end the command like Ctrl-C: its processes stop, and the command can be resumed."""
+    """Make SIGTERM end the command the same way as Ctrl-C: its processes stop, and the command can be resumed."""
 
     def end(number: int, frame: FrameType | None) -> None:
         # The exit code that shells report for a signal.
@@ -430,7 +430,7 @@ def _refuse_to_overwrite(data: Sequence[str], out: Path) -> None:
 
 @contextmanager
 def _progress(name: str, size: int) -> Iterator[Callable[[int], None]]:
-    """Show progress: a bar on a terminal, otherwise one line per tenth of the rows."""
+    """Show progress with a bar on a terminal; otherwise, with one line per tenth of the rows."""
     if sys.stderr.isatty() and find_spec("rich") is not None:
         with _bar(name, size) as show:
             yield show

@@ -1,4 +1,4 @@
-"""``rewardkit serve reward.py:reward --port 8000``: answer trainers over HTTP."""
+"""``rewardkit serve reward.py:reward --port 8000``: score completions for trainers over HTTP."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until a signal stops the server; return 0."""
+    """Serve requests until a signal stops the server; return 0."""
     from rewardkit.serve.app import Options, Setup, serve
 
     if not 0 <= options.port <= 65_535:

@@ -77,7 +77,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train, or do what an option such as ``--evaluate`` or ``--schema`` asks for instead; return the exit code."""
+    """Train, or run the action that an option such as ``--evaluate`` or ``--schema`` requests; return the exit code."""
     from rewardkit.errors import RewardKitError
     from rewardkit_adapters.runner import config_file as reader
 
@@ -122,7 +122,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _sets(options: argparse.Namespace) -> list[str]:
-    """Return the settings from --set, followed by those from other options, which take precedence."""
+    """Return the settings from --set, followed by the settings from other options, which take precedence."""
     sets = list(options.sets)
     if options.output is not None:
         sets.append(f"output={json.dumps(str(options.output.absolute()))}")
@@ -137,7 +137,7 @@ def _sets(options: argparse.Namespace) -> list[str]:
 
 
 def _preflight(config: Any) -> int:
-    """Run the preflight checks and print the report; return 0 without errors, else 2."""
+    """Run the preflight checks and print the report; return 0 if there are no errors; otherwise, 2."""
     from rewardkit.check.run.status import shown_status
     from rewardkit_adapters.runner.plan import Plan
     from rewardkit_adapters.runner.preflight import preflight

@@ -1,4 +1,4 @@
-"""``rewardkit update runs/x reward.py:name``: change the reward, or its numbers, of a running training."""
+"""``rewardkit update runs/x reward.py:name``: change the reward or its numbers in an active training run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from rewardkit_adapters.live.mailbox import Mailbox, Request
 
 _WAIT = 120.0
-"""Seconds to wait for an answer. Arbitrary: an update takes effect at the next step, and most steps are shorter."""
+"""The seconds to wait for an answer. The limit is arbitrary: an update takes effect at the next step, and most steps
+are shorter."""
 _KINDS = ("weights", "thresholds", "schedules")
 _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 
@@ -77,7 +78,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Send the update, or print the requested list. Return the exit code."""
+    """Send the update or print the requested list; return the exit code."""
     from rewardkit.errors import RewardKitError
     from rewardkit_adapters.live.requests import mailbox_of, send_request, wait_for_answer
 
@@ -141,7 +142,7 @@ def _value(text: str) -> Any:
 
 
 def _print_answer(request: Request, answer: Mapping[str, Any], waited: float, mailbox: Mailbox) -> int:
-    """Print the training's answer; return the exit code."""
+    """Print the training run's answer; return the exit code."""
     if answer["status"] == "pending":
         print(
             f"no answer within {waited:g} s. The request stays: the training takes it at its next step. "
@@ -162,7 +163,7 @@ def _print_answer(request: Request, answer: Mapping[str, Any], waited: float, ma
 
 
 def _alive(mailbox: Mailbox) -> str:
-    """Return a warning if the training does not seem to be running; empty if it does."""
+    """Return a warning if the training run does not seem to be active; otherwise, an empty string."""
     from rewardkit_adapters.live.requests import state_of
 
     last = mailbox.last_written()
@@ -174,7 +175,7 @@ def _alive(mailbox: Mailbox) -> str:
 
 
 def _trial(trial: Mapping[str, Any]) -> str:
-    """Return a table of the scores before and after an update, on the batch on which it was tried."""
+    """Return a table of the scores before and after an update, for the batch on which the update was tested."""
     pairs = [*trial["components"].items(), ("total", trial["total"])]
     rows = [[name, short(before, 4), short(after, 4)] for name, (before, after) in pairs]
     part = f", the main process's part of {trial['processes']}" if trial.get("processes", 1) > 1 else ""

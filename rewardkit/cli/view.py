@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rewardkit.page.trials import Trials
 
 _PORT = 8765
-"""The default port. Arbitrary; `page.server.serve` has the same default."""
+"""The default port. The number is arbitrary; `page.server.serve` has the same default."""
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -103,10 +103,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _trials(options: argparse.Namespace) -> Trials | None:
-    """Return the trials of the reward in ``--reward``; None without the option.
+    """Return the trials for the reward in ``--reward``, or None without the option.
 
     Raises:
-        RewardKitError: the value is not a reward, or ``--expensive`` is given without ``--reward``.
+        RewardKitError: the value is not a reward, or ``--expensive`` is used without ``--reward``.
     """
     if options.reward is None:
         if options.expensive:

@@ -1,1 +1,1 @@
-"""Rewards that combine other rewards: means, gates, routes, products, extremes, fallbacks, monitors, caches."""
+"""Rewards that combine other rewards: means, gates, routes, products, extremes, fallbacks, monitors, and caches."""

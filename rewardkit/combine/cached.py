@@ -27,23 +27,23 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 from rewardkit.workers.shared_file import SqliteCache, checked_path
 
 FORMAT = 1
-"""The version of the format of keys and entries; entries of other versions are not found."""
+"""The format version for keys and entries; entries with other versions are not found."""
 
 _NAME = f"scores_{FORMAT}"
 _ATOMS = (str, int, bool, type(None))
 _DEEPEST = 50
-"""The maximum nesting depth of a cell. Arbitrary: cells are a few levels deep, and a value that contains itself would
-recurse forever."""
+"""The maximum nesting depth of a cell. The limit is arbitrary: cells are a few levels deep, but a value that contains
+itself would recurse forever."""
 
 
 class _Unwritable(Exception):
-    """An error for a value that cannot be part of a cache key."""
+    """A value that cannot be part of a cache key."""
 
 
 @final
 @dataclass(frozen=True)
 class Cached(Reward):
-    """A reward whose scores are kept in the SQLite file `path`."""
+    """A reward whose scores are cached in the SQLite file `path`."""
 
     reward: Reward
     path: str
@@ -85,7 +85,7 @@ class Cached(Reward):
         return Cached(reward, self.path, self.version)
 
     def describe(self) -> str:
-        """Return the description of the inner reward, since the path of the file does not affect the scores."""
+        """Return the inner reward's description, because the file's path does not affect the scores."""
         return described(self.reward)
 
     @property
@@ -97,7 +97,7 @@ class Cached(Reward):
         return f"{FORMAT} {__version__} {self.version!r} {described(self.reward)}"
 
     def _keys(self, batch: Batch, rows: Rows) -> dict[int, str]:
-        """Return the cache key of each row in `rows`; rows whose arguments cannot be written as JSON are left out."""
+        """Return each row's cache key. Rows whose arguments cannot be written as JSON are omitted."""
         binding = self.reward.facts.binding
         assert binding is not None
         parameters = available_parameters(binding.parameters, batch)
@@ -125,7 +125,7 @@ class Cached(Reward):
 
 
 def _argument(source: str, batch: Batch, row: int) -> Any:
-    """Return the value in the batch from which an argument with this `source` is computed."""
+    """Return the value in the batch that an argument with this `source` is computed from."""
     if source == "completion":
         return batch.texts[row]
     if source == "messages":
@@ -142,7 +142,7 @@ def _argument(source: str, batch: Batch, row: int) -> Any:
 
 
 def _of_trajectory(batch: Batch, row: int) -> Any:
-    """Return the part of the key that identifies a trajectory: its messages and the record of its environment."""
+    """Return the part of the key that identifies a trajectory: its messages and its environment's record."""
     records = (batch.rollouts.records or [None] * batch.size)[row]
     cut = batch.rollouts.cut is not None and batch.rollouts.cut[row]
     record_fields = [[record.name, dict(record.arguments), record.text, record.error] for record in records or ()]
@@ -150,7 +150,7 @@ def _of_trajectory(batch: Batch, row: int) -> Any:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """Return `value` as a JSON value that is distinct for distinct values, even for 1, 1.0, True and "1"."""
+    """Return `value` as a JSON value that differs for different values, even for 1, 1.0, True, and "1"."""
     if isinstance(value, np.generic):
         value = value.item()
     kind = type(value)
@@ -219,28 +219,28 @@ def _restored(text: str, bounds: tuple[float, float], column: Column, row: int) 
 
 
 def cached(reward: RewardLike, path: str | PathLike[str], *, version: str = "") -> Reward:
-    """Return a reward that scores equal completions of a row only once, even across batches and runs.
+    """Return a reward that scores equal completions for the same row only once, even across batches and runs.
 
     ``rk.cached(rk.code_tests("tests"), "scores.sqlite")`` never runs a program twice. The name, scores, notes, and
-    parts are the same as without the cache. The cache key consists of the reward (its options, its function's source,
-    and the rewardkit version) and the arguments. Scores and abstentions are cached. After a failure or a bug, the
-    reward is called again next time.
+    parts are the same as without the cache. The cache key consists of the arguments and the reward (its options, its
+    function's source code, and the rewardkit version). Scores and abstentions are cached. Failures and bugs are not
+    cached, so the reward is called again the next time.
 
     Args:
-        reward: a function or ready reward that scores single completions. Cache the slow rewards in a tree, not the
-            whole tree.
-        path: an SQLite file, created if it does not exist. All processes on a machine can share it, as can several
-            rewards and judges. It must not be on a network file system. While it is locked or the disk is full, you get
-            a warning and the reward is called instead.
-        version: any text. Change it if the scores change for a reason that the function's source does not show, such as
-            a new version of a helper that the function calls or of a model at a path.
+        reward: a function or ready reward that scores single completions. Cache the slow rewards in a tree instead of
+            the whole tree.
+        path: an SQLite file, which is created if it does not exist. All processes on a machine can share it, and so can
+            several rewards and judges. It must not be on a network file system. If the file is locked or the disk is
+            full, a warning is issued and the reward is called instead.
+        version: any string. Change it if the scores change for a reason that the function's source code does not show,
+            such as a change in a helper function that it calls or a new version of a model at the same path.
 
     Raises:
         MissingExtraError: the extra ``cache`` is not installed.
         RewardDefinitionError: the scores of `reward` depend on more than its arguments: it is random, receives a group
             or a batch, reads the training progress, writes logs, or has its own cache.
         RewardTypeError: `reward` is not a reward.
-        RunStopped: while scoring: the file is not a cache.
+        RunStopped: during scoring, if the file is not a cache.
     """
     item = reward_of(reward, "cached")
     if not isinstance(version, str):

@@ -1,7 +1,7 @@
-"""Products, minima, maxima and lexicographic orders: ``rk.product(format, accuracy)`` is high only if both are high.
+"""Products, minima, maxima, and lexicographic orders: ``rk.product(format, accuracy)`` is high only if both are high.
 
 A combination is not additive: it is one term of the total, and its rewards are logged as components. A product,
-minimum or maximum leaves out rewards that abstain.
+minimum, or maximum ignores rewards that abstain.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from rewardkit.progress.bounds import TOLERANCE, Bounds, scaled_bounds
 from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 
 MOST_BITS = 21
-"""The number of bits to use of the 24 in a float32; the rest is for sums with other rewards."""
+"""The number of bits used, out of the 24 bits in a float32. The remaining bits are for sums with other rewards."""
 
 
 @final
 @dataclass(frozen=True)
 class Lexicographic(Reward):
-    """A lexicographic order: each reward only ranks completions that are equal in all rewards before it."""
+    """A lexicographic order, in which each reward only ranks completions that are equal in all rewards before it."""
 
     rewards: tuple[Reward, ...]
     levels: int
@@ -59,21 +59,22 @@ class Lexicographic(Reward):
 
 # The default of ten levels is arbitrary; it leaves bits of a float32 for further rewards.
 def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
-    """Return a reward in which the first reward decides. Each later reward only breaks ties.
+    """Return a reward that ranks completions by the first reward. Each later reward only breaks ties.
 
     ``rk.lexicographic(right, short, levels=1)`` ranks every correct completion above every incorrect one. Among equally
-    correct completions, shorter ones rank higher. The score ranges from 0 to 1 and is one term of the total.
+    correct completions, shorter ones rank higher. The score is between 0 and 1 and is one term of the total.
 
     Args:
-        rewards: two or more rewards, or one list of them, with the most important first. Their bounds must be finite. A
-            reward that abstains counts as its lowest score.
-        levels: the number of equal steps into which each reward except the last is divided, at least 1. Completions
-            within one step are equal. 1 is enough for a reward that is either 0 or 1. A step of the first reward is
-            worth more than all later rewards together, so more levels leave less for the later ones.
+        rewards: two or more rewards, or one list of rewards, with the most important first. Their bounds must be
+            finite. If a reward abstains, its lowest score is used.
+        levels: the number of equal steps into which the range of each reward except the last is divided, at least 1.
+            Completions within the same step are treated as equal. For rewards that are either 0 or 1, one level is
+            enough. One step of the first reward outweighs all later rewards combined, so more levels leave a smaller
+            range for the later rewards.
 
     Raises:
-        RewardDefinitionError: fewer than two rewards, bounds that are not finite, `levels` below 1, or more levels and
-            rewards than a float32 can distinguish.
+        RewardDefinitionError: there are fewer than two rewards, bounds are not finite, `levels` is below 1, or there
+            are more levels and rewards than a float32 can distinguish.
         RewardTypeError: an item is not a reward.
     """
     items = listed_rewards("lexicographic", rewards, least=2)
@@ -107,7 +108,7 @@ _STEPS: dict[Operation, tuple[Callable[[Floats, Floats], Floats], float]] = {
 @final
 @dataclass(frozen=True)
 class Combination(Reward):
-    """The product, minimum or maximum of several rewards."""
+    """The product, minimum, or maximum of several rewards."""
 
     operation: Operation
     rewards: tuple[Reward, ...]
@@ -151,10 +152,10 @@ def product(*rewards: Any) -> Reward:
     """Return the product of several rewards, which is high only if all of them are high.
 
     ``rk.product(rk.tags("answer"), rk.exact("answer"))`` scores ``<answer>Paris</answer>`` 1.0 if the column "answer"
-    is ``Paris``, and ``Paris`` without tags 0.0.
+    is ``Paris``. It scores ``Paris`` without tags 0.0.
 
     Args:
-        rewards: one or more rewards, or one list of them. Rewards that abstain do not count.
+        rewards: one or more rewards, or one list of rewards. Rewards that abstain are ignored.
 
     Raises:
         RewardDefinitionError: there are no rewards.
@@ -164,7 +165,7 @@ def product(*rewards: Any) -> Reward:
 
 
 def minimum(*rewards: Any) -> Reward:
-    """Return the lowest of several rewards: a completion is only as good as its worst score.
+    """Return the minimum of several rewards: a completion is only as good as its worst score.
 
     ``rk.minimum(a, b)`` is 0.3 if `a` is 0.9 and `b` is 0.3. The arguments and errors are the same as for
     ``rk.product``.
@@ -173,7 +174,7 @@ def minimum(*rewards: Any) -> Reward:
 
 
 def maximum(*rewards: Any) -> Reward:
-    """Return the highest of several rewards: one good score is enough.
+    """Return the maximum of several rewards: one good score is enough.
 
     ``rk.maximum(a, b)`` is 0.9 if `a` is 0.9 and `b` is 0.3. The arguments and errors are the same as for
     ``rk.product``.

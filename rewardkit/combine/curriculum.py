@@ -1,4 +1,4 @@
-"""Curricula: one reward after another, switched by time or by the progress of the policy.
+"""Curricula: one reward after another, switched by training time or by the policy's progress.
 
 ::
 
@@ -34,13 +34,14 @@ class Stage:
         name: the stage's name in logs.
         reward: the reward during the stage.
         until: the end of the stage: a fraction of training (float), a step (int), or a schedule that goes from 0 (the
-            stage counts) to 1 (it is over), such as ``rk.schedules.when_reached(...)``. The last stage has none.
-        over: the duration of the next stage's fade-in, as a fraction or in steps, like `until`. 0 switches at once.
-            Only for an `until` that is not a schedule.
+            stage counts) to 1 (the stage is over), such as ``rk.schedules.when_reached(...)``. The last stage must not
+            have an ``until``.
+        over: the duration of the next stage's fade-in, as a fraction or in steps, like `until`. With 0, the switch is
+            immediate. Only allowed if `until` is not a schedule.
 
     Raises:
-        RewardDefinitionError: `until` or `over` is out of range, or `until` is a schedule with values outside 0 to 1,
-            or one that does not end at 1.
+        RewardDefinitionError: `until` or `over` is out of range, or `until` is a schedule that has values outside 0 to
+            1 or does not end at 1.
         RewardTypeError: an argument has the incorrect type.
     """
 
@@ -90,7 +91,7 @@ class Stage:
 
     @property
     def passed(self) -> Schedule | None:
-        """A schedule that is 0 while the stage is active and 1 after it is over; None for a stage without an end."""
+        """A schedule that is 0 during the stage and 1 after the stage, or None for a stage without an end."""
         if self.until is None or isinstance(self.until, Schedule):
             return self.until
         return Passing(self.until, self.over)
@@ -108,7 +109,7 @@ class Stage:
         return [*end, *(Tunable("weights", weight, reward, self.name) for weight, reward in parts)]
 
     def rebuilt(self, rewards: Iterator[Reward], numbers: Iterator[Any]) -> Stage:
-        """Return this stage with other rewards and numbers, taken from the iterators."""
+        """Return this stage with different rewards and numbers, taken from the iterators."""
         until = None if self.until is None else next(numbers)
         over = 0 if isinstance(until, Schedule) else self.over
         if not is_sum(self.reward):
@@ -118,7 +119,7 @@ class Stage:
 
     @property
     def fades(self) -> bool:
-        """True if the stage fades out instead of ending at once."""
+        """Whether the stage fades out instead of ending immediately."""
         return isinstance(self.until, Schedule) or self.over != 0
 
     def __repr__(self) -> str:
@@ -129,7 +130,7 @@ class Stage:
 @final
 @dataclass(frozen=True)
 class Curriculum(Reward):
-    """A sequence of stages; two of them count while one fades into the next."""
+    """A sequence of stages. While one stage fades into the next, both count."""
 
     stages: tuple[Stage, ...]
     label: str = ""
@@ -163,7 +164,7 @@ class Curriculum(Reward):
 
     @property
     def _counting(self) -> list[Weight]:
-        """The weight of each stage: how far all stages before it are over and the stage itself is not, from 0 to 1."""
+        """Each stage's weight, from 0 to 1: how far all earlier stages are over and the stage itself is not."""
         weights: list[Weight] = []
         reached: Any = 1.0
         for stage in self.stages:
@@ -200,22 +201,23 @@ def _sum_weights(weights: Iterable[Weight]) -> Weight:
 
 
 def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
-    """Return a reward that changes during training: the reward of each stage counts until the stage is over.
+    """Return a reward that changes during training: each stage's reward counts until the stage is over.
 
     ``rk.curriculum([rk.Stage("form", form, until=0.2), rk.Stage("answer", 0.2 * form + right)])`` rewards the form for
-    the first 20% of training, and mostly the correct answer after that.
+    the first 20% of training. After that, it mostly rewards the correct answer.
 
     A stage whose condition already holds is skipped. If a condition stops holding (``when_reached(...,
-    fall_back=...)``), training returns to that condition's stage. The components of all stages are always scored, with
-    weight zero outside their stage, so that their curves have no gaps. Expensive components (judges, code) are skipped.
-    ``stage/curriculum`` in the log is the number of the current stage, from 1.
+    fall_back=...)``), training returns to that condition's stage. The components of all stages are always scored so
+    that their curves do not have gaps, but outside their stage, their weight is zero. Expensive components (judges,
+    code) are skipped outside their stage. ``stage/curriculum`` in the log is the current stage's number, counted from
+    1.
 
     Args:
-        stages: the stages in order, or one list of them. All stages except the last need an ``until``.
+        stages: the stages in order, or one list of stages. All stages except the last need an ``until``.
 
     Raises:
-        RewardDefinitionError: there are no stages, two have the same name, a stage before the last has no ``until``,
-            the last stage has one, or the ends are not in ascending order.
+        RewardDefinitionError: there are no stages, two stages have the same name, a stage before the last lacks an
+            ``until``, the last stage has one, or the ends are not in ascending order.
         RewardTypeError: an item is not a stage.
     """
     collection = stages[0] if len(stages) == 1 and not isinstance(stages[0], Stage) else stages

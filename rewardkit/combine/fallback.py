@@ -1,4 +1,4 @@
-"""Fallbacks: ``rk.fallback(judge, similarity)`` uses the second reward if the first one fails."""
+"""Fallbacks: ``rk.fallback(judge, similarity)`` uses the second reward if the first reward fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 @final
 @dataclass(frozen=True)
 class Fallback(Reward):
-    """A reward that uses `first`, but `second` for every group in which `first` failed on any completion."""
+    """A reward that uses `second` in every group in which `first` failed for any completion, and `first` elsewhere."""
 
     first: Reward
     second: Reward
@@ -59,15 +59,16 @@ class Fallback(Reward):
 
 
 def fallback(first: RewardLike, second: RewardLike) -> Reward:
-    """Return a reward that uses `second` if `first` fails, for example if a judge is down.
+    """Return a reward that uses `second` if `first` fails, for example, if a judge is unavailable.
 
     ``rk.fallback(rk.judge("Is it polite?", model="gpt-5-mini"), rk.similarity("answer"))``
 
-    All completions for a prompt switch together, because two scales within one group would corrupt the group's
-    advantages. A score of 0 is not a failure. ``second`` is evaluated only for the groups that need it.
+    If `first` fails for one completion, `second` is used for all completions for the prompt, because two scales within
+    one group would corrupt the group's advantages. A score of 0 is not a failure. ``second`` is evaluated only for the
+    groups that need it.
 
     Args:
-        first: the reward to use whenever it can be computed.
+        first: the reward to use if it can be computed.
         second: the reward for groups in which `first` failed.
 
     Raises:

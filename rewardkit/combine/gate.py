@@ -1,6 +1,6 @@
-"""Gates: ``rk.gate(when=rk.tags("answer"), then=accuracy)`` rewards accuracy only if the format is right.
+"""Gates: ``rk.gate(when=rk.tags("answer"), then=accuracy)`` rewards accuracy only if the format is correct.
 
-`then` is evaluated only if the gate is open: a judge behind a format gate costs nothing for malformed completions.
+`then` is evaluated only if the gate is open, so a judge behind a format gate is not called for malformed completions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Request, Reward, Steps, 
 @final
 @dataclass(frozen=True)
 class HardGate(Reward):
-    """A gate that scores `then` if `when` reaches the threshold, else `otherwise`."""
+    """A gate whose score is `then` if `when` reaches the threshold; otherwise, `otherwise`."""
 
     when: Reward
     then: Reward
@@ -88,7 +88,7 @@ class HardGate(Reward):
 @final
 @dataclass(frozen=True)
 class SoftGate(Reward):
-    """A gate that scores ``when * then + (1 - when) * otherwise``, for `when` between 0 and 1."""
+    """A gate whose score is ``when * then + (1 - when) * otherwise``, with `when` between 0 and 1."""
 
     when: Reward
     then: Reward
@@ -129,7 +129,7 @@ class SoftGate(Reward):
 @final
 @dataclass(frozen=True)
 class Fixed(Reward):
-    """A reward with the same score for every row: the gate's `otherwise`, as a term of the total."""
+    """A reward with the same score for every row: a gate's `otherwise`, as a term of the total."""
 
     label: str
     value: float
@@ -183,9 +183,9 @@ def _requests(gate: HardGate | SoftGate, opened: Rows, closed: Rows) -> list[Req
 
 
 def _opening(condition: Column) -> Floats:
-    """Return how far the gate is open for each row, from 0 to 1.
+    """Return the degree to which the gate is open for each row, from 0 to 1.
 
-    It is 1 if the condition abstained, and NaN if the condition failed or was not evaluated.
+    The value is 1 if the condition abstained, and NaN if the condition failed or was not evaluated.
     """
     opening = np.clip(condition.values, 0.0, 1.0)
     opening[condition.codes == ABSTAINED] = 1.0
@@ -199,23 +199,24 @@ def gate(
     otherwise: float = 0.0,
     soft: bool = False,
 ) -> Reward:
-    """Return a gate: a completion scores `then` if `when` reaches the threshold, else `otherwise`.
+    """Return a gate. A completion's score is `then` if `when` reaches the threshold, and `otherwise` if it does not.
 
-    ``rk.gate(when=rk.tags("answer"), then=accuracy)`` gives 0 to a completion without answer tags.
+    ``rk.gate(when=rk.tags("answer"), then=accuracy)`` scores a completion without answer tags 0.
 
     Args:
         when: the condition. If it abstains, the gate is open. If it fails, the completion fails. If several conditions
-            must all hold, pass a list, or a mapping of condition -> threshold. Completions that fail one condition are
-            not scored by the later ones. If any one of several conditions is enough, pass ``rk.maximum(a, b)``.
-        then: the reward behind the gate, evaluated only if the gate is open.
+            must all hold, pass a list or a mapping: condition -> threshold. If a completion does not meet one
+            condition, the later conditions are not evaluated for it. If one of several conditions is enough, pass
+            ``rk.maximum(a, b)``.
+        then: the reward behind the gate, which is evaluated only if the gate is open.
         threshold: the score that `when` must reach, with a tolerance of 1e-9. The default is 1.0. It can be a schedule.
-        otherwise: the score if the gate is closed. A nonzero score is a separate term named ``<gate>.otherwise``.
-        soft: True for a soft gate, which scores ``when * then + (1 - when) * otherwise``. `when` must stay within [0,
-            1], and there is no threshold.
+        otherwise: the score if the gate is closed. If it is not zero, it is a separate term named ``<gate>.otherwise``.
+        soft: True for a soft gate, whose score is ``when * then + (1 - when) * otherwise``. `when` must stay within [0,
+            1], and a threshold is not allowed.
 
     Raises:
-        RewardDefinitionError: `when` always or never reaches the threshold, or a soft gate has a threshold or a
-            condition without bounds.
+        RewardDefinitionError: `when` always or never reaches the threshold, or a soft gate has a threshold or an
+            unbounded condition.
         RewardTypeError: an item is not a reward.
     """
     if isinstance(when, Mapping | list | tuple):
@@ -238,7 +239,7 @@ def gate(
 def _nested(
     conditions: Sequence[RewardLike] | Mapping[Any, Any], then: RewardLike, threshold: Any, otherwise: float, soft: bool
 ) -> Reward:
-    """Nest one gate per condition, the first outermost."""
+    """Nest one gate per condition; the first condition is the outermost gate."""
     if not conditions:
         raise RewardDefinitionError("gate: when= is empty. Pass at least one reward")
     if isinstance(conditions, Mapping) and threshold is not None:

@@ -1,4 +1,4 @@
-"""Read the items of an aggregator, such as a sum or a product, in every notation that users may write.
+"""The items of an aggregator, such as a sum or a product, in every supported notation.
 
 ``(a, b)``, ``[(0.2, a), (b, 0.8)]``, ``{a: 0.2, b: 0.8}`` and ``{"form": 0.2 * a}`` all become (weight, reward) pairs.
 """
@@ -17,7 +17,7 @@ from rewardkit.tree.reward import Reward
 
 
 def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple[Reward, ...]:
-    """Return the rewards that were passed to the aggregator `where`, one by one or as one list.
+    """Return the rewards that were passed to the aggregator `where`, either separately or as one list.
 
     Raises:
         RewardDefinitionError: there are fewer than `least` rewards (1 or 2).

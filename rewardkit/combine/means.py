@@ -1,7 +1,7 @@
 """Weighted sums and means: ``rk.mean({accuracy: 2.0, style: 1.0})`` is (2 * accuracy + style) / 3.
 
-A reward that abstains drops out of a sum; a mean is divided by the weights of the other rewards. A geometric or
-harmonic mean is high only if all of its rewards are high: ``rk.mean(form, accuracy, kind="geometric")``.
+If a reward abstains, a sum skips it, and a mean is divided by the weights of the other rewards. A geometric or harmonic
+mean is high only if all of its rewards are high: ``rk.mean(form, accuracy, kind="geometric")``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps, Tunable
 Kind = Literal["arithmetic", "geometric", "harmonic"]
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""The divisor to use in place of zero."""
+"""The divisor that is used instead of zero."""
 
 
 @final
 @dataclass(frozen=True)
 class Mean(Reward):
-    """The weighted mean of the rewards that do not abstain; an arithmetic mean is a sum of terms."""
+    """The weighted mean of the rewards that do not abstain. An arithmetic mean is a sum of terms."""
 
     items: tuple[tuple[Weight, Reward], ...]
     kind: Kind
@@ -86,7 +86,7 @@ class Mean(Reward):
         return result
 
     def _power_mean(self, weights: Floats, values: Floats) -> Floats:
-        """Return the mean of each row, (n,), for weights and values of shape (items, n).
+        """Return the mean for each row (n,), given weights and values of shape (items, n).
 
         A mean is 0 if a value with a nonzero weight is 0.
         """
@@ -113,13 +113,13 @@ class Mean(Reward):
 
 
 def weighted_sum(*items: Any) -> Reward:
-    """Return the weighted sum, as in ``0.2 * tags + 0.8 * exact``. Rewards that abstain do not count.
+    """Return the weighted sum, as in ``0.2 * tags + 0.8 * exact``. Rewards that abstain are ignored.
 
     ``rk.weighted_sum({"format": 0.2 * tags, "answer": (0.8, exact)})`` also names the two components.
 
     Args:
-        items: rewards, ``(weight, reward)`` pairs in either order, one list of them, or one mapping: reward -> weight,
-            or name -> reward or such a pair. A weight is a number or a schedule.
+        items: rewards, ``(weight, reward)`` pairs in either order, one list of these, or one mapping. The mapping is
+            either reward -> weight, or name -> a reward or a pair. A weight is a number or a schedule.
 
     Raises:
         RewardDefinitionError: there are no items, or a weight is not finite.
@@ -132,22 +132,23 @@ def mean(*items: Any, weights: Iterable[Weight] | None = None, kind: Kind = "ari
     """Return the weighted mean of the rewards that do not abstain.
 
     ``rk.mean(0.7 * a, 0.3 * b)`` is `a` if `b` abstains. ``rk.mean(a, b, kind="geometric")`` is 0.6 if `a` is 0.9 and
-    `b` is 0.4. ``rk.mean(precision, recall, kind="harmonic")`` is the F1 score. A mean abstains if all rewards do, or
-    if all weights are zero at the moment.
+    `b` is 0.4. ``rk.mean(precision, recall, kind="harmonic")`` is the F1 score. A mean abstains if all rewards abstain,
+    or if all weights are currently zero.
 
     With weights *w* and scores *x*, the mean is sum(w * x) / sum(w). The geometric mean is exp(sum(w * log(x)) /
-    sum(w)), and the harmonic mean is sum(w) / sum(w / x). Both are 0.0 if a reward with a nonzero weight is 0. The
-    parts of an arithmetic mean are separate terms of the total, as in a sum. A geometric or harmonic mean is one term.
+    sum(w)), and the harmonic mean is sum(w) / sum(w / x). Both are 0.0 if a reward with a nonzero weight is 0. As in a
+    sum, the parts of an arithmetic mean are separate terms of the total. A geometric or harmonic mean is one term.
 
     Args:
         items: as in ``rk.weighted_sum``. Weights must not be negative.
-        weights: a number or a schedule for each item, as an alternative to weights in `items`.
+        weights: a number or a schedule for each item, as an alternative to including weights in `items`.
         kind: ``"arithmetic"``, ``"geometric"``, or ``"harmonic"``. For the last two, the lower bound of each reward
             must be at least 0.
 
     Raises:
-        RewardDefinitionError: there are no items, a weight is negative or becomes negative later, the numbers of
-            weights and items differ, `kind` is unknown, or a reward of a geometric or harmonic mean can be negative.
+        RewardDefinitionError: there are no items, a weight is negative or becomes negative later, the number of weights
+            does not match the number of items, `kind` is unknown, or a reward in a geometric or harmonic mean can be
+            negative.
         RewardTypeError: an item is neither a weight nor a reward.
     """
     if kind not in get_args(Kind):

@@ -47,8 +47,8 @@ class Monitor(Reward):
 def monitor(reward: RewardLike) -> Reward:
     """Return a reward that logs `reward` as a component, but does not change the total.
 
-    ``accuracy + rk.monitor(rk.repetition_penalty())`` trains on accuracy only. A monitor adds no term to the total,
-    and if `reward` fails, the completion is still scored.
+    ``accuracy + rk.monitor(rk.repetition_penalty())`` trains on accuracy only. A monitor does not add a term to the
+    total. If `reward` fails, the completion is still scored.
 
     Args:
         reward: the reward to log.

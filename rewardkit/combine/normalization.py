@@ -1,6 +1,7 @@
-"""Normalized rewards: ``rk.normalize(judge)`` has mean 0 and deviation 1 in each group, whatever the judge's scale.
+"""Normalized rewards: ``rk.normalize(judge)`` has mean 0 and standard deviation 1 in each group.
 
-The weights of normalized rewards say how much each of them contributes to the advantage.
+The result does not depend on the judge's scale, so the weight of a normalized reward shows how much the reward
+contributes to the advantage.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 @final
 @dataclass(frozen=True)
 class RankInGroup(Reward):
-    """A reward that scores a completion by the share of its group that it beats; a tie counts half."""
+    """A reward whose score is the share of the group's other completions that a completion beats; a tie counts half."""
 
     reward: Reward
 
@@ -62,9 +63,9 @@ class RankInGroup(Reward):
 
 
 def _ranks(values: Floats) -> Floats:
-    """Return the share of the other values that each of `values`, (k,), beats; a tie counts half.
+    """Return the share of the other values that each of `values` (k,) beats; a tie counts half.
 
-    A single value gives NaN.
+    The result for a single value is NaN.
     """
     if len(values) < 2:
         return np.full(len(values), np.nan)
@@ -80,17 +81,17 @@ def _ranks(values: Floats) -> Floats:
 def rank_in_group(reward: RewardLike) -> Reward:
     """Return a completion's rank among all completions for the prompt: 1.0 for the best, 0.0 for the worst.
 
-    Scores of 0.1, 0.5, 0.5 and 9.0 become 0.0, 0.5, 0.5 and 1.0. Only the order counts, so the scale of a judge or one
-    outlier makes no difference. If all scores are equal, each completion gets 0.5 and an advantage of zero. Inside a
-    gate, completions for which the gate is closed are also ranked.
+    Scores of 0.1, 0.5, 0.5, and 9.0 become 0.0, 0.5, 0.5, and 1.0. Only the order counts, so a judge's scale or a
+    single outlier does not make a difference. If all scores are equal, each completion gets 0.5 and an advantage of
+    zero. Inside a gate, all completions are ranked, even those for which the gate is closed.
 
     Args:
-        reward: the reward to rank by. Scores within 1e-9 are equal. Completions that abstain or fail are not ranked. If
-            only one completion in a group is left, it abstains.
+        reward: the reward to rank by. Scores within 1e-9 are treated as equal. Completions for which the reward
+            abstains or fails are not ranked. If only one completion in a group remains, the rank abstains.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        BindingError: while scoring: a process received only part of a group.
+        BindingError: during scoring, if a process received only part of a group.
     """
     return RankInGroup(reward_of(reward, "rank_in_group"))
 
@@ -98,13 +99,14 @@ def rank_in_group(reward: RewardLike) -> Reward:
 By = Literal["group", "batch", "running"]
 
 EPSILON = 1e-4
-"""The number to add to a deviation before dividing by it, as in TRL, so that rounding errors do not become a signal."""
+"""The number that is added to a standard deviation before division, as in TRL, so that rounding errors are not
+amplified."""
 
 
 @final
 @dataclass(frozen=True)
 class RunningMoments(PerformanceSchedule):
-    """The exponentially weighted mean and deviation of a component over the training so far."""
+    """The exponentially weighted mean and standard deviation of a component over the training run so far."""
 
     component: str
     half_life: float
@@ -136,7 +138,7 @@ class RunningMoments(PerformanceSchedule):
         return self.moments(state)[1]
 
     def moments(self, state: State) -> tuple[float, float]:
-        """Return the mean and the deviation; 0 and 1 before the first batch."""
+        """Return the mean and the standard deviation; 0 and 1 before the first batch."""
         if not state["weight"]:
             return 0.0, 1.0
         mean, square = state["mean"] / state["weight"], state["square"] / state["weight"]
@@ -155,7 +157,7 @@ class RunningMoments(PerformanceSchedule):
 @final
 @dataclass(frozen=True)
 class Normalized(Reward):
-    """A reward minus its mean, divided by its deviation."""
+    """A reward minus its mean, divided by its standard deviation."""
 
     reward: Reward
     by: By
@@ -210,27 +212,29 @@ class Normalized(Reward):
 
 
 def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None = None) -> Reward:
-    """Return a reward with mean 0 and deviation 1: ``0.7 * right + 0.3 * rk.normalize(judge)``.
+    """Return a reward with mean 0 and standard deviation 1: ``0.7 * right + 0.3 * rk.normalize(judge)``.
 
-    The formula is ``(x - mean) / (deviation + 1e-4)``. A group with scores 1, 2, 3 becomes -1, 0, 1. If all scores in a
-    group are equal, they become 0. GDPO trains on a weighted sum of rewards that are normalized within the group (TRL's
-    ``multi_objective_aggregation="normalize_then_sum"``). ``rk.normalize`` works with any trainer, and can be used in
-    parts of a tree.
+    The formula is ``(x - mean) / (deviation + 1e-4)``. The scores 1, 2, and 3 in a group become -1, 0, and 1. If all
+    scores in a group are equal, they become 0. GDPO trains on a weighted sum of rewards that are normalized within the
+    group (TRL's ``multi_objective_aggregation="normalize_then_sum"``). ``rk.normalize`` works with any trainer and can
+    be used for parts of a tree.
 
-    Inside a gate, completions for which the gate is closed still count toward the mean and the deviation.
+    Inside a gate, completions for which the gate is closed still count toward the mean and the standard deviation.
 
     Args:
-        reward: the reward to normalize. Rows that abstain or fail do not count toward the mean and the deviation.
-        by: ``"group"``: over the completions for a prompt (sample deviation, as in TRL); ``"batch"``: over all
-            completions in the batch, from all processes; ``"running"``: over all training so far, in all processes.
-            Before the first batch, and outside training, ``"running"`` leaves the reward unchanged.
-        half_life: for ``"running"``: the number of batches after which a batch counts half, greater than 0, by default
-            50.
+        reward: the reward to normalize. Rows for which it abstains or fails do not count toward the mean and the
+            standard deviation.
+        by: the completions used for the mean and the standard deviation. ``"group"``: the completions for a prompt
+            (sample standard deviation, as in TRL). ``"batch"``: all completions in the batch, from all processes.
+            ``"running"``: all completions in the training run so far, from all processes. Before the first batch and
+            outside training, ``"running"`` does not change the reward.
+        half_life: for ``"running"``, the number of batches after which a batch's weight is halved, greater than 0. The
+            default is 50.
 
     Raises:
-        RewardDefinitionError: `by` is unknown, `half_life` is not above 0, or `by` is ``"running"`` and the reward has
-            no name (use ``.named(...)``).
-        BindingError: while scoring: a process received only part of a group.
+        RewardDefinitionError: `by` is unknown, `half_life` is not above 0, or `by` is ``"running"`` and the reward does
+            not have a name (use ``.named(...)``).
+        BindingError: during scoring, if a process received only part of a group.
     """
     item = reward_of(reward, "normalize")
     if by not in get_args(By):

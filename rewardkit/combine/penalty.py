@@ -1,4 +1,4 @@
-"""Penalties: ``rk.penalty(rk.contains(none=rk.REFUSALS), 0.5)`` is -0.5 if the policy refuses, and 0 if not."""
+"""Penalties: ``rk.penalty(rk.contains(none=rk.REFUSALS), 0.5)`` is -0.5 if the policy refuses; otherwise, 0."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def penalty(reward: RewardLike, size: float = 1.0) -> Reward:
     """Turn a reward into a penalty: 0 at the reward's highest score, and ``-size`` at its lowest.
 
     ``accuracy + rk.penalty(rk.contains(none="As an AI"), 0.3)`` subtracts 0.3 from a completion that contains "As an
-    AI". In a plain sum, a penalty ranks completions as `reward` itself would. Behind a gate, it does not: a completion
-    that fails the gate scores 0, but one that passes can score less than 0. Therefore, put penalties outside gates, or
-    keep them smaller than the reward for passing the gate.
+    AI". In a plain sum, a penalty ranks completions the same way as `reward` itself. Behind a gate, the ranking
+    differs: a completion that fails the gate scores 0, but a completion that passes the gate can score less than 0.
+    Therefore, put penalties outside gates, or keep them smaller than the reward for passing the gate.
 
     Args:
         reward: a reward with finite bounds that is high for good completions.

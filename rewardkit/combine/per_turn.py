@@ -1,6 +1,6 @@
-"""Per-turn rewards: score each turn of a trajectory, or the state after each turn, and reduce the scores to one.
+"""Per-turn rewards, which score each turn in a trajectory (or the state after it) and reduce the scores to one.
 
-``rk.per_turn(polite, reduce="lowest")`` is the score of the worst turn. The result includes the share of each turn; the
+``rk.per_turn(polite, reduce="lowest")`` is the score of the worst turn. The result includes each turn's share; the
 shares add up to the score.
 """
 
@@ -37,12 +37,12 @@ _NO_TURN = "no turn"
 @final
 @dataclass(frozen=True)
 class Reduction:
-    """A function that reduces the values of the turns to one number.
+    """A function that reduces the turns' values to one number.
 
     Attributes:
-        reduce: the name of the function.
-        discount: for ``"progress"``: the factor per turn.
-        turns: for ``"sum"``: the maximum number of turns that count; 0 otherwise.
+        reduce: the function's name.
+        discount: for ``"progress"``, the factor per turn.
+        turns: for ``"sum"``, the maximum number of turns that count; otherwise, 0.
     """
 
     reduce: Reduce
@@ -50,11 +50,11 @@ class Reduction:
     turns: int = 0
 
     def shares(self, values: Sequence[float | None], before: float = 0.0) -> list[float] | None:
-        """Return the share of each turn in the reduced number; None if no turn has a value.
+        """Return each turn's share of the reduced number, or None if no turn has a value.
 
         Args:
-            values: the value of each turn; None if the reward abstained on it.
-            before: for ``"progress"``: the value before the first turn.
+            values: each turn's value, or None if the reward abstained for the turn.
+            before: for ``"progress"``, the value before the first turn.
         """
         turn_values = [(turn, value) for turn, value in enumerate(values) if value is not None]
         if not turn_values:
@@ -78,7 +78,7 @@ class Reduction:
         return shares
 
     def bounds(self, low: float, high: float) -> Bounds:
-        """Return the bounds of the reduced number for values from `low` to `high`; it is 0 if there are no turns."""
+        """Return the bounds of the reduced number (0 if there are no turns) for values from `low` to `high`."""
         least, most = min(low, 0.0), max(high, 0.0)
         if self.reduce == "progress":
             return least - most, most - least
@@ -98,7 +98,7 @@ class Reduction:
 @final
 @dataclass(frozen=True)
 class PerTurn(Reward):
-    """A reward that scores each turn of a trajectory, or each prefix, with another reward."""
+    """A reward that scores each turn or each prefix of a trajectory with another reward."""
 
     reward: Reward
     reduction: Reduction
@@ -131,11 +131,11 @@ class PerTurn(Reward):
 
     @property
     def _leads(self) -> int:
-        """The number of scores before the first turn: 1 if the empty prefix is also scored, else 0."""
+        """The number of scores before the first turn: 1 if the empty prefix is also scored; otherwise, 0."""
         return int(self.reduction.reduce == "progress")
 
     def _pieces(self, batch: Batch, rows: Sequence[int]) -> tuple[list[int], dict[int, int], Batch]:
-        """Return the row of each piece, the number of pieces per row, and a batch of the pieces (turns or prefixes)."""
+        """Return each piece's row, the number of pieces per row, and a batch of the pieces (turns or prefixes)."""
         owners: list[int] = []
         counts: dict[int, int] = {}
         completions: list[Any] = []
@@ -169,7 +169,7 @@ class PerTurn(Reward):
         )
 
     def _fill(self, column: Column, row: int, piece_column: Column, positions: range) -> None:
-        """Write the score of `row` into `column`; its pieces are at `positions` in `piece_column`."""
+        """Write the score for `row` to `column`. The row's pieces are at `positions` in `piece_column`."""
         if not positions:
             column.values[row], column.codes[row], column.notes[row] = 0.0, SCORED, _NO_TURN
             return
@@ -226,7 +226,7 @@ def _options(reduction: Reduction, score_of: ScoreOf, leads: int) -> dict[str, t
 @final
 @dataclass(frozen=True)
 class OfColumn:
-    """A reward function that reduces a column's values, one for each turn, to one number."""
+    """A reward function that reduces a column's values (one per turn) to one number."""
 
     column: str
     reduction: Reduction
@@ -253,12 +253,12 @@ def per_turn(
     turns: int | None = None,
     bounds: Bounds = (-math.inf, math.inf),
 ) -> Reward:
-    """Score each turn in a trajectory, or the state after each turn, and reduce the scores to one number.
+    """Return a reward that scores each turn in a trajectory, or the state after it, and reduces the scores to one.
 
     ``rk.per_turn(solved, reduce="progress")`` scores the state after each turn and returns the difference between the
-    last state and the first. ``rk.score(...).turns["solved_per_turn"]`` has the share of each turn.
+    last state and the first. ``rk.score(...).turns["solved_per_turn"]`` contains each turn's share.
 
-    The result of each `reduce`, with its value for 0.2, 0.6, 1.0:
+    The result for each `reduce`, with its value for the scores 0.2, 0.6, and 1.0:
 
     ============== ====================================== ====== =====================================
     reduce         result                                 value  share of turn t
@@ -270,28 +270,28 @@ def per_turn(
     ``"sum"``      sum of v_t. Extra turns raise it       1.8    v_t
     ============== ====================================== ====== =====================================
 
-    If a trainer accepts one number per completion, it learns the same from ``"progress"`` with discount 1 as from
-    ``"last"``, because all completions for a prompt start from the same state. ``"progress"`` also provides the shares.
+    If a trainer accepts one number per completion, ``"progress"`` with discount 1 has the same effect as ``"last"``,
+    because all completions for a prompt start from the same state. However, ``"progress"`` also provides the shares.
     Shares are not advantages: normalizing them turn by turn is biased if the policy decides when to stop
     (verl-project/verl#7244).
 
-    Source of ``"progress"``: potential-based shaping, Ng, Harada and Russell 1999.
+    The source for ``"progress"`` is potential-based shaping (Ng, Harada, and Russell, 1999).
 
     Args:
         reward: a reward that scores one turn or one state, or the name of a column with a list of numbers, one per
             turn.
-        reduce: how the values are reduced to one number. There is no default, because each option rewards different
-            behavior.
-        score_of: ``"turns"``: each turn alone, with its text, calls, and results; ``"prefixes"``: the trajectory up to
-            each turn, the default and the only choice for ``"progress"``.
-        discount: for ``"progress"``: the factor per turn, greater than 0 and at most 1.
-        turns: for ``"sum"``: the maximum number of turns that count.
-        bounds: for a column: the lowest and the highest result.
+        reduce: the method of reducing the values to one number. There is no default, because each option rewards
+            different behavior.
+        score_of: ``"turns"`` scores each turn separately, with its text, calls, and results. ``"prefixes"`` scores the
+            trajectory up to each turn. For ``"progress"``, this is the default and the only choice.
+        discount: for ``"progress"``, the factor per turn, greater than 0 and at most 1.
+        turns: for ``"sum"``, the maximum number of turns that count.
+        bounds: for a column, the lowest and the highest result.
 
     Raises:
-        RewardDefinitionError: an option is invalid, or the reward needs more than some of the messages: token ids, the
-            live environment, or other completions.
-        CoercionError: while scoring: a column does not have one number for each turn.
+        RewardDefinitionError: an option is invalid, or the reward needs more than the messages of a turn or prefix:
+            token ids, the live environment, or other completions.
+        CoercionError: during scoring, if a column does not have one number for each turn.
     """
     reduction = _reduction(reduce, discount, turns)
     where = score_of if score_of is not None else "prefixes" if reduce == "progress" else "turns"
@@ -344,7 +344,7 @@ def _reduction(reduce: Reduce, discount: float, turns: int | None) -> Reduction:
 
 
 def _obstacle(reward: Reward) -> str:
-    """Return the reason why `reward` cannot score a part of the messages; empty if it can."""
+    """Return the reason why `reward` cannot score part of the messages, or an empty string if it can."""
     if any(node.facts.sees != "sample" for node, _, _ in walk(reward)):
         return "it compares completions with each other"
     for node, binding in bindings(reward):

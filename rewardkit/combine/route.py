@@ -1,4 +1,4 @@
-"""Routes: ``rk.route({"math": accuracy, "code": tests}, by="task")`` scores each row by the reward for its task."""
+"""Routes: ``rk.route({"math": accuracy, "code": tests}, by="task")`` scores each row with the reward for its task."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rewardkit.tree.reward import Evaluation, NodeSpec, Reward, Steps
 @final
 @dataclass(frozen=True)
 class Route(Reward):
-    """A reward that scores each row with the branch for its column value. Other branches are not evaluated."""
+    """A reward that scores each row with the branch for the row's column value. Other branches are not evaluated."""
 
     branches: tuple[tuple[Any, Reward], ...]
     by: str
@@ -49,7 +49,7 @@ class Route(Reward):
         )
 
     def _branch(self, batch: Batch, rows: Rows) -> Numbers:
-        """Return the index of each row's branch, (n,); -1 for rows without a branch and outside of `rows`."""
+        """Return the index of each row's branch (n,); -1 for rows without a branch and rows that are not in `rows`."""
         if self.by not in batch.columns:
             raise BindingError(
                 f"route by {self.by!r}: the data has no such column. Its columns: {', '.join(batch.columns) or 'none'}."
@@ -109,21 +109,21 @@ def _hint(key: Any, branch_keys: Iterable[Any]) -> str:
 
 
 def route(branches: Mapping[Any, RewardLike], by: str, default: RewardLike | None = None) -> Reward:
-    """Return a reward that depends on a column: ``rk.route({"math": a, "code": b}, by="task")``.
+    """Return a reward that selects another reward based on a column: ``rk.route({"math": a, "code": b}, by="task")``.
 
     Only the selected branch is evaluated, and only its columns are read, so cells for other tasks can be None. The
-    other branches abstain, so the mean of each branch covers only its own rows.
+    other branches abstain, so each branch's mean covers only the branch's own rows.
 
     Args:
         branches: column value -> reward.
         by: the name of the dataset column that selects the branch.
-        default: the reward for values without a branch. If there is no default, such values cause an error.
+        default: the reward for values without a branch. If there is no default, these values cause an error.
 
     Raises:
         RewardDefinitionError: there are no branches, or `by` is not a column name.
         RewardTypeError: a branch is not a reward.
-        BindingError: while scoring: the data has no column `by`.
-        RewardFailure: while scoring: a value has no branch.
+        BindingError: during scoring, if the data lacks the column `by`.
+        RewardFailure: during scoring, if there is no branch for a value.
     """
     if not isinstance(branches, Mapping) or not branches:
         raise RewardDefinitionError(

@@ -1,7 +1,7 @@
-"""One table of columns for all reward functions of a batch: the first call computes it, the others read it.
+"""A table of columns that all reward functions share in a batch: the first call computes it, and the others read it.
 
-A trainer may pass each function the same lists, or new lists with equal contents. Each function is called once for each
-batch, so a second call of the same function is another batch, even if its contents are equal.
+A trainer may pass the same lists to each function, or new lists with equal contents. Each function is called once per
+batch, so a second call of the same function belongs to another batch, even if the contents are equal.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, Generic, Protocol, TypeVar
 from rewardkit.batch.column import Floats
 
 Table = Mapping[str, Floats]
-"""The columns of a batch by name, (n,) each, as they are passed to the trainer."""
+"""A batch's columns by name, (n,) each, as they are passed to the trainer."""
 
 MAX_ENTRIES = 64
-"""The maximum number of batches in the cache; several threads may score several groups. Arbitrary: an entry holds the
-scores of a batch, and nearly all are read right away."""
+"""The maximum number of batches in the cache, because several threads may score several groups. The limit is arbitrary:
+an entry contains a batch's scores, and nearly all entries are read immediately."""
 
 
 class Call(Protocol):
@@ -27,7 +27,7 @@ class Call(Protocol):
 
     @property
     def identity(self) -> tuple[int, ...]:
-        """The ids of the objects that the trainer passed; they live as long as the call."""
+        """The ids of the objects that the trainer passed, which exist as long as the call."""
 
     def equals(self, other: Any, /) -> bool:
         """Return whether `other` has equal contents and may belong to the same batch."""
@@ -45,10 +45,10 @@ class _Entry(Generic[C]):
 
 
 class BatchCache(Generic[C]):
-    """A cache of the tables of the current batches; a table is kept until all readers have read it. Thread-safe.
+    """A thread-safe cache of the current batches' tables. A table is kept until all readers have read it.
 
     Args:
-        readers: the number of readers, one for each reward function in the trainer's list.
+        readers: the number of readers: one for each reward function in the trainer's list.
     """
 
     def __init__(self, readers: int) -> None:
@@ -57,7 +57,7 @@ class BatchCache(Generic[C]):
         self._lock = threading.Lock()
 
     def get(self, reader: str, call: C, compute: Callable[[C], Table]) -> Table:
-        """Return the table of the batch of `call`. A second call by the same reader is a new batch."""
+        """Return the table for the batch of `call`. A second call by the same reader is a new batch."""
         entry, first = self._entry(reader, call)
         if first:
             try:
@@ -69,7 +69,7 @@ class BatchCache(Generic[C]):
         return entry.table.result()
 
     def _entry(self, reader: str, call: C) -> tuple[_Entry[C], bool]:
-        """Return the entry of the batch of `call`, and whether this call has to compute its table."""
+        """Return the entry for the batch of `call`, and whether this call must compute the table."""
         key = call.identity
         with self._lock:
             # The entry with the same lists, or else the newest one with equal contents.

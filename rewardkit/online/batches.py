@@ -1,4 +1,4 @@
-"""Group rows into batches for the scorer. A row that cannot be scored does not affect the others."""
+"""Grouping of rows into batches for the scorer. A row that cannot be scored does not affect the other rows."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Places = Sequence[int]
 
 
 class Scored(NamedTuple):
-    """The scores of the rows at `places`.
+    """The scores for the rows at `places`.
 
-    `final` is True if a retry would fail the same way, for example because a column is missing.
+    `final` is True if a retry would fail the same way, for example, because a column is missing.
     """
 
     places: Places
@@ -44,10 +44,10 @@ class Scored(NamedTuple):
 
 
 def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: int | None = None) -> Batch:
-    """Return a batch of rows that have the same columns.
+    """Return a batch with rows that have the same columns.
 
     Raises:
-        BindingError: the columns of the rows differ.
+        BindingError: the rows' columns differ.
     """
     for row in rows:
         if row.columns.keys() != rows[0].columns.keys():
@@ -76,7 +76,7 @@ def _listed(values: list[Any]) -> list[Any] | None:
 
 
 def kinds(rows: Sequence[Row]) -> list[Places]:
-    """Group the positions of rows that fit into one batch: the same columns, and all with a prompt or all without."""
+    """Group the positions of rows that fit into one batch: the same columns, and either all or none with a prompt."""
     positions_by_kind: dict[Any, list[int]] = {}
     for position, row in enumerate(rows):
         absent = row.prompt is None, row.completion_ids is None, row.cut is None
@@ -94,16 +94,16 @@ def tables(
     bugs_stop: bool = False,
     cells_stop: bool = False,
 ) -> Iterator[Scored]:
-    """Yield the scores of the rows at `positions`, which fit into one batch; a row that cannot be scored has failed.
+    """Yield the scores for the rows at `positions`, which fit into one batch. A row that cannot be scored has failed.
 
     Args:
-        bugs_stop: whether to raise if a reward without a lowest score has a bug.
-        cells_stop: whether to raise if a cell cannot be converted.
+        bugs_stop: whether to raise an exception if a reward without a lowest score has a bug.
+        cells_stop: whether to raise an exception if a cell cannot be converted.
 
     Raises:
-        RunStopped: every other row would also fail: a wrong key, a quota that is used up.
-        RewardBug: with `bugs_stop`.
-        CoercionError: with `cells_stop`.
+        RunStopped: every other row would also fail, for example, because of an invalid key or an exhausted quota.
+        RewardBug: `bugs_stop` is True and a reward without a lowest score has a bug.
+        CoercionError: `cells_stop` is True and a cell cannot be converted.
     """
     try:
         batch = batch_of([rows[position] for position in positions], progress)
@@ -124,7 +124,7 @@ def tables(
 
 
 def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:
-    """Return the table of a row that raised `error`: the component that it names has failed, or else all of them."""
+    """Return the table for a row that raised `error`, with the component that the error names (or all) as failed."""
     component = getattr(error, "component", "")
     blamed = component if component in scorer.components else ""
     absent = np.full(1, np.nan)
@@ -142,8 +142,8 @@ def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:
 
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
-"""The first and the longest pause between two tries, in seconds; each pause is about twice as long as the one before.
-Arbitrary."""
+"""The first and the longest pause between retries, in seconds. Each pause is about twice as long as the previous pause.
+The values are arbitrary."""
 
 
 def check_patience(seconds: float) -> None:
@@ -153,7 +153,7 @@ def check_patience(seconds: float) -> None:
 
 
 class RunExit(BaseException):
-    """An exception that ends a training whose trainer catches every `Exception` and continues without the score."""
+    """An exception that ends a training run whose trainer catches every `Exception` and continues without the score."""
 
 
 def score_with_retries(
@@ -162,12 +162,12 @@ def score_with_retries(
     seconds: float,
     waiting: Callable[[ScoreTable], None],
 ) -> Iterator[Scored]:
-    """Yield the scores of the rows at `positions`; rows that have failed are scored again.
+    """Yield the scores for the rows at `positions`; retry rows that failed.
 
     Args:
-        score: a function that scores the rows at the given positions.
-        seconds: the time limit for scoring failed rows again; 0.0 scores every row once.
-        waiting: a function that is called with the table of failed rows before they are scored again.
+        score: a function that scores the rows at given positions.
+        seconds: the time limit for retrying failed rows. With 0.0, every row is scored only once.
+        waiting: a function that is called with the failed rows' table before the rows are retried.
     """
     backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE, seconds)
     while len(positions):
@@ -186,7 +186,7 @@ def score_with_retries(
 
 
 def _parts(scored: Scored) -> Iterator[tuple[Scored, bool]]:
-    """Split `scored` into runs of failed rows and runs of other rows; yield each run and whether it failed."""
+    """Split `scored` into sequences of failed rows and of other rows; yield each sequence and whether it failed."""
     failed = failed_rows(scored.table)
     for run_failed, run in itertools.groupby(range(len(failed)), key=lambda row: bool(failed[row])):
         rows = list(run)

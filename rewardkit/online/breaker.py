@@ -1,8 +1,9 @@
-"""The circuit breaker: it stops a run if too many rows have failed or errored, because nothing is learned from them.
+"""The circuit breaker, which stops a run if too many rows fail or error, because the policy cannot learn from them.
 
-Failures (an endpoint that is down) may pass, so they must last for a full window of batches. Errors are bugs, which do
-not pass: they stop the run as soon as their rate is above the limit with statistical confidence. An unreadable gold is
-neither: only a column without any readable gold stops a run.
+Failures, such as an unavailable endpoint, may be temporary, so they stop a run only after a full window of batches.
+Errors are bugs, which are not temporary: they stop the run as soon as their rate is above the limit with statistical
+confidence. An unreadable gold answer is neither a failure nor an error: a run stops only if a column has no readable
+gold answers.
 """
 
 from __future__ import annotations
@@ -18,27 +19,31 @@ from rewardkit.tree.evaluation.scorer import Scorer
 from rewardkit.tree.reward import leaves
 
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
-"""The minimum number of batches and rows before errors can stop a run. Arbitrary: one batch may hit a short outage."""
+"""The minimum number of batches and rows before errors can stop a run. The limits are arbitrary: a single batch may be
+affected by a short outage."""
 _SURE = 3.0902
-"""The 99.9% quantile of the normal distribution. Strict, because a long run tests the rate after every batch."""
+"""The 99.9% quantile of the normal distribution. The confidence level is high because a long run tests the rate after
+every batch."""
 
 Counts = dict[str, Sequence[int]]
-"""Six counts for each component: rows evaluated, failed, errored, and failed without harm to the total; rows with an
-unreadable gold, which do not count as failed; and read rows, which have no unreadable gold and did not abstain."""
+"""Six counts for each component: evaluated rows, failed rows, errored rows, rows that failed without affecting the
+total, rows with an unreadable gold answer (which do not count as failed), and read rows (without an unreadable gold
+answer or an abstention)."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """The limits at which training stops because the reward does not work.
 
-    ``rk.Limits(max_failure_rate=0.1, failure_window=50)`` stops if more than 10% of the rows of a component fail
+    ``rk.Limits(max_failure_rate=0.1, failure_window=50)`` stops training if more than 10% of a component's rows fail
     within 50 batches.
 
     Attributes:
         max_failure_rate: a fraction of a component's rows, 0.0 to 1.0. The run stops if a larger fraction fails within
             `failure_window` batches.
-        max_error_rate: the same for rows on which the reward has a bug.
-        failure_window: the number of batches, at least 1. If a trainer passes rows one by one, 64 rows are a batch.
+        max_error_rate: the same limit for rows that trigger a bug in the reward.
+        failure_window: the number of batches, at least 1. If a trainer passes rows one at a time, 64 rows count as a
+            batch.
 
     Raises:
         RewardDefinitionError: a fraction is outside 0.0 to 1.0, or the window is below 1.
@@ -60,11 +65,11 @@ class Limits:
 
 
 LIMITS = Limits()
-"""The default limits of all trainers."""
+"""The default limits for all trainers."""
 
 
 class Breaker:
-    """The circuit breaker: it adds up the faults of the last batches, and of all batches. Thread-safe."""
+    """The thread-safe circuit breaker, which adds up the faults in the last batches and in all batches."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -75,11 +80,11 @@ class Breaker:
         self._lock = threading.Lock()
 
     def add(self, counts: Sequence[Sequence[float]], names: Sequence[str]) -> RewardBug | RewardFailure | None:
-        """Add one batch. Return the error to stop with if a component is over its limit.
+        """Add a batch. If a component is over its limit, return the error to raise.
 
         Args:
-            counts: (components, 6) as ``online.faults.fault_counts`` returns them, over all processes.
-            names: the names of the components.
+            counts: (components, 6) as returned by ``online.faults.fault_counts``, over all processes.
+            names: the component names.
         """
         with self._lock:
             self._batches.append(counts)
@@ -95,7 +100,7 @@ class Breaker:
 
     @property
     def faults(self) -> str:
-        """The failures and errors of a run that ended before a window was full; empty if there were none."""
+        """The failures and errors in a run that ended before a window was full; empty if there were none."""
         with self._lock:
             descriptions = [
                 f"{name!r} {kind} on {count:,} of {evaluated:,} completions"
@@ -106,7 +111,7 @@ class Breaker:
         return ", ".join(descriptions)
 
     def _verdict(self, names: Sequence[str]) -> RewardBug | RewardFailure | None:
-        """Return the error that stops the run, or None. It names the components furthest over a limit."""
+        """Return the error that stops the run, or None. The error names the components furthest over a limit."""
         batches = len(self._batches)
         for kind, limit, option in (
             ("failed", self._limits.max_failure_rate, "max_failure_rate"),
@@ -138,11 +143,12 @@ class Breaker:
 
 
 class WrongColumns:
-    """A check that stops a run if no gold answer of a column can be read. Thread-safe.
+    """A thread-safe check that stops a run if no gold answer in a column can be read.
 
-    The column may be the wrong one, or hold whole solutions without ``gold=``. That shows in the first batch of a
-    component. If all rows of that batch have the same gold, which may be the only bad one in the data, the second
-    batch decides. Rewards with ``on_unparsable_gold="fail"`` expect such rows and are not checked.
+    The reward may read the wrong column, or the column may contain whole solutions without ``gold=``. Such an error is
+    visible in a component's first batch. However, if all rows in that batch have the same gold answer, which may be the
+    only unreadable one in the data, the second batch decides. Rewards with ``on_unparsable_gold="fail"`` expect
+    unreadable gold answers and are not checked.
     """
 
     def __init__(self, scorer: Scorer) -> None:
@@ -152,7 +158,7 @@ class WrongColumns:
         self.follow(scorer)
 
     def follow(self, scorer: Scorer) -> None:
-        """Continue with another version of the reward; components that have read a gold are not checked again."""
+        """Continue with a new reward version. Components that have already read a gold answer are not checked again."""
         with self._lock:
             self._right |= tolerant(scorer)
 
@@ -162,13 +168,13 @@ class WrongColumns:
         names: Sequence[str],
         golds: Callable[[], Iterable[tuple[str, str]]],
     ) -> CoercionError | None:
-        """Add one batch. Return the error to stop with if no gold of a column was read.
+        """Add a batch. If no gold answer in a column was read, return the error to raise.
 
         Args:
-            counts: (components, 6) as ``online.faults.fault_counts`` returns them, over all processes.
-            names: the names of the components.
-            golds: returns the component and the reason of each unreadable gold, over all processes. It is called in
-                all processes or in none.
+            counts: (components, 6) as returned by ``online.faults.fault_counts``, over all processes.
+            names: the component names.
+            golds: returns each unreadable gold answer's component and reason, over all processes. It is called either
+                in all processes or in none.
         """
         with self._lock:
             suspects = []
@@ -192,7 +198,7 @@ class WrongColumns:
 
 
 def tolerant(scorer: Scorer) -> set[str]:
-    """Return the components whose rewards were made with ``on_unparsable_gold="fail"``."""
+    """Return the components whose rewards were created with ``on_unparsable_gold="fail"``."""
     return {
         name
         for name, node in scorer.names.components
@@ -203,7 +209,7 @@ def tolerant(scorer: Scorer) -> set[str]:
 
 
 def _add(totals: Iterable[Counts], counts: Sequence[Sequence[float]], names: Sequence[str], sign: int = 1) -> None:
-    """Add the counts of a batch to each of the `totals`, or subtract them."""
+    """Add a batch's counts to each of the `totals`, or subtract them."""
     for sums in totals:
         for name, component_counts in zip(names, counts, strict=True):
             before = sums.get(name, (0,) * len(component_counts))
@@ -211,6 +217,6 @@ def _add(totals: Iterable[Counts], counts: Sequence[Sequence[float]], names: Seq
 
 
 def _lower_bound(count: int, total: int) -> float:
-    """Return the 99.9% lower confidence bound of a rate (Wilson 1927, Probable inference): 12 of 64 is at least 8%."""
+    """Return the 99.9% lower confidence bound for a rate (Wilson 1927, Probable inference): 12 of 64 is at least 8%."""
     rate, spread = count / total, _SURE**2 / total
     return (rate + spread / 2 - _SURE * math.sqrt((rate * (1 - rate) + spread / 4) / total)) / (1 + spread)

@@ -1,4 +1,4 @@
-"""Exports: the files that a trainer needs to use a reward, and the settings for its configuration.
+"""Exports: the files that a trainer needs to use a reward, and the settings for the trainer's configuration.
 
 ``export_to("verl", Target("reward", "reward"), {"verl": "rewardkit_adapters.verl"})`` calls ``export`` in that module.
 """
@@ -23,13 +23,13 @@ from rewardkit.tree.reward import walk
 @final
 @dataclass(frozen=True)
 class Target:
-    """The location of a reward, for the files that import it.
+    """A reward's location, for the files that import the reward.
 
     Attributes:
-        module: the import name of the module that defines the reward.
-        name: the name of the reward in the module.
+        module: the import name for the module that defines the reward.
+        name: the reward's name in the module.
         folder: the folder that must be on ``sys.path`` to import the module; empty for an installed module.
-        gold: the column of the gold answer.
+        gold: the gold-answer column.
         columns: all columns that the reward needs.
     """
 
@@ -52,14 +52,15 @@ class Target:
 
     @property
     def file(self) -> str:
-        """The path of the file that defines the reward; empty for an installed module."""
+        """The path to the file that defines the reward; empty for an installed module."""
         return self.folder and f"{os.path.join(self.folder, *self.module.split('.'))}.py"
 
 
 def columns_of(reward: Any) -> tuple[str, Sequence[str]]:
-    """Return the column of the gold answer, and all columns that `reward` needs.
+    """Return the gold-answer column, and all columns that `reward` needs.
 
-    The gold column is the one that a primitive compares with. If there is none, it is "answer" or the first column.
+    The gold-answer column is the column that a ready reward compares answers with. If there is none, it is "answer" or
+    the first column.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -87,7 +88,7 @@ class Tested:
     """The versions of a trainer that its adapter is tested with.
 
     Attributes:
-        distribution: the trainer's name on the package index; empty if it is not there.
+        distribution: the trainer's name in the package index, or an empty string if the trainer is not in the index.
         versions: the tested versions, oldest first; for a checkout, the commit or date.
     """
 
@@ -95,7 +96,7 @@ class Tested:
     versions: Sequence[str]
 
     def verdict(self) -> str:
-        """Return a sentence about the installed version; empty if that version is tested."""
+        """Return a sentence about the installed version, or an empty string if that version was tested."""
         tested = ", ".join(self.versions)
         if not self.distribution:
             return f"Tested with {tested}."
@@ -117,9 +118,9 @@ class Export:
     """The files and settings that a trainer needs to use a reward.
 
     Attributes:
-        files: the files to write, name -> text.
+        files: file name -> text, for the files to write.
         config: the lines for the trainer's configuration or command line.
-        tested: the tested versions of the trainer.
+        tested: the trainer's tested versions.
         notes: sentences for the user.
     """
 
@@ -130,13 +131,13 @@ class Export:
 
 
 def export_to(trainer: str, target: Target, modules: Mapping[str, str]) -> Export:
-    """Return the export of one reward for one trainer.
+    """Return the export of a reward for a trainer.
 
     Args:
         modules: trainer -> the module that defines its `export` function.
 
     Raises:
-        RewardDefinitionError: there is no such trainer, or it cannot run the reward.
+        RewardDefinitionError: the trainer is unknown or cannot run the reward.
     """
     if trainer not in modules:
         raise RewardDefinitionError(

@@ -1,6 +1,6 @@
-"""Faults during training: count them by component, and log each kind at its first, tenth, hundredth, ... occurrence.
+"""Faults during training, counted by component; each kind is logged at its first, tenth, hundredth, ... occurrence.
 
-An unreadable gold answer is logged once for each value, because each value has to be fixed.
+An unreadable gold answer is logged once for each value, because each value must be fixed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from rewardkit.record.capture import MAX_KINDS, wording
 logger = logging.getLogger("rewardkit")
 
 MAX_GOLDS = 1_000
-"""The maximum number of unreadable golds to log one by one: a column of 100,000 of them must not fill the log."""
+"""The maximum number of unreadable gold answers to log separately: a column with 100,000 of them must not fill the
+log."""
 
 
 class FaultReport:
-    """The logger for the faults of a run. Thread-safe."""
+    """The thread-safe logger for a run's faults."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str, str]] = Counter()
@@ -32,7 +33,7 @@ class FaultReport:
         self._lock = threading.Lock()
 
     def add(self, table: ScoreTable) -> None:
-        """Log the faults of `table`, unless they repeat earlier ones."""
+        """Log the faults in `table`, unless they repeat earlier faults."""
         with self._lock:
             for fault in table.faults:
                 if not fault.unparsable or len(self._golds) >= MAX_GOLDS:
@@ -66,7 +67,7 @@ class FaultReport:
 
 
 def fault_counts(table: ScoreTable) -> Floats:
-    """Return the fault counts of `table`, (components, 6), in the order of `breaker.Counts`."""
+    """Return the fault counts for `table` (components, 6), in the order of `breaker.Counts`."""
     scorable = ~np.isnan(table.total)
     counts = []
     for name, column in table.components.items():
@@ -81,5 +82,5 @@ def fault_counts(table: ScoreTable) -> Floats:
 
 
 def unparsable_golds(table: ScoreTable) -> set[tuple[str, str]]:
-    """Return the component and the reason of each gold of `table` that cannot be read."""
+    """Return the component and reason for each gold answer in `table` that cannot be read."""
     return {(fault.component, fault.reason) for fault in table.faults if fault.unparsable}

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def columns(label: Any, gold: str) -> dict[str, Any]:
-    """Return the columns of a row: the label as "label" and as `gold`, plus its entries if it is a JSON object."""
+    """Return a row's columns: the label as "label" and as `gold`, plus the label's entries if it is a JSON object."""
     entries = label if isinstance(label, Mapping) else _entries(label)
     return {"label": label, gold: label, **{str(name): cell for name, cell in entries.items()}}
 

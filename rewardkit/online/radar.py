@@ -1,8 +1,8 @@
-"""The radar: it searches a running training for signs that its reward is gamed.
+"""The radar, which searches a training run for signs that the policy exploits the reward.
 
-Call ``radar.look(batch, table, totals, step=7)`` after each batch. If its time budget allows, the radar scores some
-groups of the batch again with the gold answers of other prompts, and searches all batches so far for alerts. It changes
-no score, does not draw from the random generators of the training, and never raises.
+Call ``radar.look(batch, table, totals, step=7)`` after each batch. If its time budget allows, the radar rescores some
+groups in the batch with the gold answers of other prompts, and searches all batches so far for alerts. It does not
+change scores, does not use the training run's random generators, and never raises an exception.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ from rewardkit.workers.random_state import preserved_rng
 
 
 _SAVED = 3.0
-"""The largest possible budget, as a multiple of the last cost, so that a long pause is not followed by a rush of work.
-Arbitrary, above 1."""
+"""The maximum budget, as a multiple of the last cost, so that a long pause is not followed by a burst of work. The
+value is arbitrary, but must be above 1."""
 
 
 @final
 class OverheadBudget:
-    """A time budget that grows as time passes and shrinks with work.
+    """A time budget that grows as time passes and decreases with work.
 
-    The first piece of work is free: it is often many times slower than the next ones, because it imports and compiles.
+    The first unit of work is free, because it is often many times slower than the following units (it imports and
+    compiles).
 
     Args:
         share: the share of the elapsed time, from 0 to 1.
@@ -59,7 +60,10 @@ class OverheadBudget:
 
     @property
     def suffices(self) -> bool:
-        """Whether the budget covers work as long as the last one; reading this adds the time since the last reading."""
+        """Whether the budget covers work as long as the last unit.
+
+        Reading this adds the time since the last reading.
+        """
         now = time.perf_counter()
         passed = 0.0 if self._last_check is None else now - self._last_check
         self._last_check = now
@@ -68,7 +72,7 @@ class OverheadBudget:
 
     @contextmanager
     def spent(self) -> Iterator[None]:
-        """Subtract the duration of the ``with`` block from the budget."""
+        """Subtract the ``with`` block's duration from the budget."""
         started = time.perf_counter()
         try:
             yield
@@ -81,23 +85,23 @@ class OverheadBudget:
 
 _LOG = logging.getLogger("rewardkit")
 SHARE = 0.01
-"""The maximum share of training time for the radar: half of it for scoring again, half for searching. Arbitrary: too
-small to notice."""
+"""The maximum share of training time for the radar: half for rescoring and half for searching. The value is arbitrary:
+too small to be noticed."""
 GROUPS = 4
-"""The number of groups to sample from a batch. Arbitrary: random groups of all batches are a better sample than all
-groups of a few batches."""
+"""The number of groups to sample from a batch. The number is arbitrary: random groups from all batches are a better
+sample than all groups from a few batches."""
 MOST = 4_096
-"""The maximum number of completions to keep. Beyond it, the radar keeps only every second look, then every fourth, and
-so on. Arbitrary: each completion makes a search slower."""
+"""The maximum number of completions to keep. Above this limit, the radar keeps only every second look, then every
+fourth look, and so on. The limit is arbitrary: each completion makes a search slower."""
 _LOOKS = 10
-"""The number of looks before the first search. Fewer show no change: a search compares two windows of at least five
-steps each."""
+"""The number of looks before the first search. Fewer looks cannot show a change, because a search compares two windows
+of at least five steps each."""
 _OUTCOMES = np.array([str(outcome) for outcome in Outcome])
 
 
 @dataclass(frozen=True)
 class _Look:
-    """The k sampled completions of one batch, as arrays and lists of k."""
+    """The k completions sampled from one batch, as arrays and lists with k items."""
 
     number: int
     step: int
@@ -113,14 +117,14 @@ class _Look:
 
 @final
 class Radar:
-    """A monitor for a training run with one reward. Thread-safe: calls during a look are skipped.
+    """A thread-safe monitor for a training run with one reward. Calls during a look are skipped.
 
     Args:
-        reward: the reward of the training. Another version of the reward needs another radar.
+        reward: the training run's reward. A new version of the reward requires a new radar.
         share: the maximum share of training time for the radar, from 0 to 1.
 
     Attributes:
-        alert: the strongest alert of the last search; None if there is none yet.
+        alert: the strongest alert in the last search, or None if there are no alerts yet.
         searches: the number of searches.
     """
 
@@ -148,13 +152,13 @@ class Radar:
         Args:
             batch: the scored batch.
             table: its scores.
-            totals: (n,) the totals that the training uses.
-            step: the training step; None counts the batches.
-            limit: the length in tokens at which completions are cut off, if it is known.
+            totals: (n,) the totals used for training.
+            step: the training step; if None, the batches are counted.
+            limit: the length in tokens at which completions are cut off, if known.
 
         Returns:
-            The totals with the gold answers of each completion's own prompt and of other prompts, (n,) each, NaN for
-            completions that were left out; None if nothing was scored again.
+            The totals with the gold answers of each completion's own prompt and of other prompts, (n,) each; NaN for
+            completions that were not rescored. None if no completions were rescored.
         """
         if self._off or not self._lock.acquire(blocking=False):
             return None
@@ -188,7 +192,7 @@ class Radar:
 
     @property
     def strength(self) -> float | None:
-        """The strength of the strongest alert, 0 if there is none yet; None if the radar is off."""
+        """The strongest alert's strength: 0 if there are no alerts yet, None if the radar is off."""
         if self._off:
             return None
         return 0.0 if self.alert is None else self.alert.strength
@@ -196,7 +200,7 @@ class Radar:
     def metrics(self, scores: ForeignScores | None) -> dict[str, float]:
         """Return the metrics to log: ``radar/strength``, and the means of `scores`.
 
-        The means are ``radar/own`` and ``radar/foreign``. Metrics without a value are left out.
+        The means are ``radar/own`` and ``radar/foreign``. Metrics without a value are omitted.
         """
         strength = self.strength
         logged = {} if strength is None else {"radar/strength": strength}
@@ -210,7 +214,7 @@ class Radar:
 
     @property
     def evidence(self) -> Evidence | None:
-        """All looks so far, as the input of `suspicious`; None before the first look."""
+        """All looks so far, as input for `suspicious`, or None before the first look."""
         looks = self._looks
         if not looks:
             return None
@@ -244,7 +248,7 @@ class Radar:
         return described_components(Scorer(self._reward))
 
     def _scored_again(self, batch: Batch, chosen: Numbers) -> ForeignScores | None:
-        """Score the chosen groups with the columns of other groups, from this batch and the last look."""
+        """Score the chosen groups with the columns of other groups in this batch and the last look."""
         if self._golds is None:
             self._golds = PermutedGolds(self._reward)
         if not self._golds.possible:
@@ -261,7 +265,7 @@ class Radar:
     def _keep(
         self, batch: Batch, table: ScoreTable, totals: Floats, step: int, rows: Numbers, scores: ForeignScores | None
     ) -> None:
-        """Save the scores of `rows`, and the beginnings and ends of their texts, as a look."""
+        """Save the scores for `rows`, and the beginnings and ends of their texts, as a look."""
         self._looked_at += 1
         if self._looked_at % self._every:
             return
@@ -302,7 +306,7 @@ def _is_like(batch: Batch, other: Batch) -> bool:
 
 
 def _cells_of(batch: Batch, groups: Numbers) -> Batch:
-    """Return the prompt and columns of the first row of each group, without the completion."""
+    """Return the prompt and columns in each group's first row, without the completion."""
     firsts = [int(np.flatnonzero(batch.groups == group)[0]) for group in groups]
     return Batch(
         [""] * len(firsts),

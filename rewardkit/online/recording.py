@@ -1,7 +1,7 @@
-"""Record rows that arrive one at a time, in several processes.
+"""Recording of rows that arrive one at a time in several processes.
 
-Rows are written in batches of a few hundred. All processes of a training write into the same attempt of the run, each
-under a separate rank; the first process begins the attempt.
+Rows are written in batches of a few hundred. All processes in a training job write to the same attempt of the run, each
+with a separate rank. The first process begins the attempt.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from rewardkit.tree.evaluation.scorer import Scorer
 
 
 def join_tables(tables: Sequence[ScoreTable]) -> ScoreTable:
-    """Join one or more tables of the same reward; a weight is averaged over the rows in which it counts.
+    """Join one or more tables for the same reward. Each weight is averaged over the rows in which it counts.
 
-    Values that functions logged for a whole batch are also averaged over the rows; values logged for each completion
-    are left out.
+    Values that functions logged for a whole batch are also averaged over the rows. Values that were logged for each
+    completion are omitted.
     """
     if len(tables) == 1:
         return tables[0]
@@ -88,7 +88,7 @@ def _join_columns(columns: Sequence[Column], starts: Sequence[int]) -> Column:
 
 
 def _names(name_lists: Iterable[Iterable[str]]) -> dict[str, None]:
-    """Return all names that occur in the lists, without repetitions; rows that could not be scored lack some."""
+    """Return all distinct names in the lists. Rows that could not be scored lack some names."""
     return dict.fromkeys(name for names in name_lists for name in names)
 
 
@@ -113,12 +113,14 @@ def _mean(tables: Sequence[ScoreTable], name: str) -> float:
 
 
 _ROWS, _SECONDS = 256, 5.0
-"""Pending rows are written once there are this many, or once the first one has waited this long. Arbitrary."""
+"""Pending rows are written when there are this many, or when the first row has waited this long. The values are
+arbitrary."""
 _MOST = 10_000
-"""The maximum number of rows of one kind that wait for a slow disk; later rows are dropped. Arbitrary memory limit."""
+"""The maximum number of rows of one kind that wait for a slow disk; additional rows are dropped. The limit is arbitrary
+and saves memory."""
 _PATIENCE = 0.05
-"""The share of the time between two batches that a training may wait for the disk. Arbitrary: it hardly slows the
-training."""
+"""The share of the time between two batches that training may wait for the disk. The value is arbitrary and has almost
+no effect on training speed."""
 # Seconds. Arbitrary: a disk that needs more than a minute at the end of a run will not recover, and a process begins
 # its attempt within seconds.
 _FLUSH_SECONDS = 60.0
@@ -127,7 +129,7 @@ _CLAIM_SECONDS = 30.0
 
 @dataclass
 class _Waiting:
-    """Pending rows of the same step and with the same columns."""
+    """Pending rows with the same step and columns."""
 
     max_steps: int | None
     tables: list[ScoreTable] = field(default_factory=list)
@@ -139,11 +141,11 @@ _Kind = tuple[int | None, bool, int | None, frozenset[str], bool, bool]
 
 @final
 class RowRecording:
-    """The recording of the rows that a `RowScorer` scores. Thread-safe; errors are logged and never reach the training.
+    """The thread-safe recording of rows that a `RowScorer` scores. Errors are logged and never reach the training code.
 
     Args:
-        path: the folder of the run, or an fsspec address.
-        scorer: the scorer of the recorded reward.
+        path: the run's folder, or an fsspec address.
+        scorer: the recorded reward's scorer.
 
     Raises:
         RewardTypeError: `path` is not a path.
@@ -166,7 +168,7 @@ class RowRecording:
         self._guard = Guard(self.path, "these rows")
 
     def add(self, table: ScoreTable, rows: Sequence[Row], moment: Moment) -> None:
-        """Record the scores of `rows`."""
+        """Record the scores for `rows`."""
         kind: _Kind = (
             moment.step,
             moment.training,
@@ -203,7 +205,7 @@ class RowRecording:
                 self._recorder.flush(_FLUSH_SECONDS)
 
     def _open(self) -> Recorder:
-        """Return the recorder. Create it before the process exits, because it starts a thread."""
+        """Return the recorder. It must be created before the process exits, because it starts a thread."""
         if self._recorder is None:
             attempt, rank = attempt_and_rank(self.path)
             self._recorder = Recorder(self.path, attempt=attempt, rank=rank, patience=_PATIENCE)
@@ -253,19 +255,19 @@ class RowRecording:
 
 
 def _is_past(kind: _Kind, now: _Kind) -> bool:
-    """Return whether `kind` is of an earlier step than `now`, so that no more rows of that kind will arrive."""
+    """Return whether `kind` belongs to an earlier step than `now`, so that no more rows of that kind will arrive."""
     return kind[0] is not None and now[0] is not None and kind[0] < now[0]
 
 
 def _readable(row: Row, text: str) -> Row:
-    """Return `row` with a completion that can be written: its text or messages, or else `text`."""
+    """Return `row` with a completion that can be written: its text or messages if possible; otherwise, `text`."""
     return row if isinstance(row.completion, (str, list, tuple)) else replace(row, completion=text)
 
 
 def attempt_and_rank(path: str) -> tuple[int, int]:
-    """Claim an attempt and a rank under which this process writes into the run, and return both.
+    """Claim an attempt and a rank with which this process writes to the run, and return both.
 
-    Processes of the same launch share an attempt: the same Ray job, torchrun or process group.
+    Processes from the same launch (the same Ray job, torchrun, or process group) share an attempt.
     """
     files = Files.at(path)
     attempt = _attempt(files, f"launches/{_launch()}")
@@ -277,7 +279,7 @@ def attempt_and_rank(path: str) -> tuple[int, int]:
 
 
 def _attempt(files: Files, launch: str) -> int:
-    """Return the attempt of the launch; its first process begins the attempt."""
+    """Return the launch's attempt. The launch's first process begins the attempt."""
     if os.path.basename(launch) not in files.names("launches") and files.claim(launch, b""):
         attempt = next_attempt(files.location)
         files.put(launch, str(attempt).encode())
@@ -289,7 +291,7 @@ def _attempt(files: Files, launch: str) -> int:
 
 
 def _launch() -> str:
-    """Return a name for the launch that started this process, the same in all of its processes."""
+    """Return a name for the launch that started this process, which is the same in all processes of the launch."""
     variable = os.environ.get
     if launch := variable("REWARDKIT_LAUNCH"):
         return launch

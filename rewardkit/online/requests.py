@@ -1,7 +1,8 @@
-"""Micro-batches: rows that arrive one at a time in an event loop are scored together, in threads.
+"""Micro-batches: rows that arrive one at a time in an event loop and are scored together in threads.
 
-``await Requests(scorer).score(row)`` returns the scores of one row. Rows that arrive while a batch is being scored form
-the next batch, so equal rows are scored once and judges are asked in parallel. The event loop is never blocked.
+``await Requests(scorer).score(row)`` returns the scores for one row. Rows that arrive while a batch is being scored
+form the next batch, so equal rows are scored only once and judges are called in parallel. The event loop is never
+blocked.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
 
 LARGEST = 256
-"""The maximum number of rows in a batch. Arbitrary: a slow row holds up the batch."""
+"""The maximum number of rows in a batch. The limit is arbitrary: a slow row delays the whole batch."""
 _BATCHES, _WAITING_BATCHES = 4, 32
-"""The number of batches to score at a time, for a reward that only computes and for one that waits for something.
-Arbitrary: more computing batches would only share the cores; waiting batches use none."""
+"""The number of batches to score concurrently, for a reward that only computes and for a reward that waits for
+something. The numbers are arbitrary: more computing batches would compete for the cores, but waiting batches do not use
+them."""
 
 
 @dataclass
 class _Waiting:
-    """A pending row, with its other arguments for `RowScorer.score`."""
+    """A pending row with the other arguments for `RowScorer.score`."""
 
     row: Row
     future: asyncio.Future[RowScore]
@@ -38,7 +40,7 @@ class _Waiting:
 
 @dataclass
 class _Loop:
-    """The pending requests of one event loop."""
+    """The pending requests in one event loop."""
 
     rows: list[_Waiting] = field(default_factory=list)
     running: int = 0
@@ -50,8 +52,8 @@ class Requests:
     """A queue of rows to score, for any number of event loops.
 
     Args:
-        scorer: the scorer of the rows.
-        deadline: seconds after which a row is returned without a score; None sets no limit.
+        scorer: the scorer for the rows.
+        deadline: the seconds after which a row is returned without a score, or None for no limit.
     """
 
     def __init__(self, scorer: RowScorer, *, deadline: float | None = None) -> None:
@@ -69,14 +71,14 @@ class Requests:
         return partial(Requests, deadline=self.deadline), (self.scorer,)
 
     async def score(self, row: Row, **options: Any) -> RowScore:
-        """Return the scores of one row, without a total if the deadline passes first.
+        """Return the scores for one row, without a total if the deadline passes first.
 
         Args:
-            options: ``progress``, ``step`` and ``training`` of `RowScorer.score`; rows with equal options are scored
-                together.
+            options: ``progress``, ``step``, and ``training``, as in `RowScorer.score`. Rows with equal options are
+                scored together.
 
         Raises:
-            RunStopped, RewardFailure: as `RowScorer.score`.
+            RunStopped, RewardFailure: as for `RowScorer.score`.
         """
         loop = asyncio.get_running_loop()
         with self._lock:
@@ -90,13 +92,13 @@ class Requests:
             return self._late(row)
 
     async def score_group(self, rows: Sequence[Row], **options: Any) -> list[RowScore]:
-        """Return the scores of all completions of a prompt, for rewards that compare them.
+        """Return the scores for all completions for a prompt, for rewards that compare them.
 
         Args:
-            options: ``progress``, ``step`` and ``training`` of `RowScorer.score`.
+            options: ``progress``, ``step``, and ``training``, as in `RowScorer.score`.
 
         Raises:
-            RunStopped, RewardFailure, BindingError, CoercionError: as `RowScorer.score`.
+            RunStopped, RewardFailure, BindingError, CoercionError: as for `RowScorer.score`.
         """
         score = partial(self.scorer.score, rows, num_generations=len(rows), **options)
         scoring = asyncio.get_running_loop().run_in_executor(self._pool, score)

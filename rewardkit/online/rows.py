@@ -1,4 +1,4 @@
-"""A row to be scored, and its scores, without arrays: for trainers that pass one row at a time.
+"""A row to score and its scores, without arrays, for trainers that pass one row at a time.
 
 ``RowScorer(reward, "verl").score([Row("42", columns={"answer": "42"})])[0].total`` is 1.0.
 """
@@ -20,7 +20,7 @@ from rewardkit.progress.progress import Progress
 
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 COMPONENTS = "components/"
-"""The prefix of component names in a trainer's log, the same as in TRL's log."""
+"""The prefix for component names in a trainer's log, as in TRL's log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Row:
     """One completion with its prompt and its columns.
 
     Attributes:
-        completion: a text, or a list of messages. It never contains the prompt.
-        prompt: a text, or a list of messages; None if the trainer does not pass it.
-        columns: the cells of the dataset row, by column.
-        completion_ids: the token ids of the completion, if they are known.
-        cut: whether the completion was cut off at the token limit; None if unknown.
-        runs_calls: whether the trainer runs the calls of the messages, so that calls left in a text do not count.
+        completion: a string or a list of messages. It never contains the prompt.
+        prompt: a string or a list of messages, or None if the trainer does not pass the prompt.
+        columns: column -> cell, for the dataset row.
+        completion_ids: the completion's token ids, if known.
+        cut: whether the completion was cut off at the token limit, or None if unknown.
+        runs_calls: whether the trainer runs the calls in messages; if so, calls that remain in the text do not count.
     """
 
     completion: Any
@@ -52,10 +52,10 @@ class Moment:
     """The point in training at which rows are scored, and their grouping.
 
     Attributes:
-        progress: the training progress; None if unknown.
+        progress: the training progress, or None if unknown.
         step: the training step, for the record.
         training: False for evaluation.
-        num_generations: the number of completions per group, if the rows are whole groups; None if they are
+        num_generations: the number of completions per group if the rows are whole groups, or None if the rows are
             independent.
     """
 
@@ -67,16 +67,16 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class RowScore:
-    """The scores of one row. Every row has the same names: all terms and all components of the reward.
+    """The scores for one row. Every row has the same names: all terms and components of the reward.
 
     Attributes:
         total: None if the row is unscorable: a component failed, or all of them abstained.
-        terms: name -> share of the total; None if the reward abstained or the row is unscorable.
-        components: name -> raw value; None if the component was not scored.
-        outcomes: component -> ``scored``, ``abstained``, ``failed``, ``errored`` or ``skipped``.
-        notes: component -> the reason for its value; components without a note are left out.
-        reasons: why components failed or errored: ``"judge: no answer within 30 s"``.
-        unparsable: whether the row has no total only because a gold answer cannot be read.
+        terms: name -> the share of the total, or None if the reward abstained or the row is unscorable.
+        components: name -> the raw value, or None if the component was not scored.
+        outcomes: component -> ``scored``, ``abstained``, ``failed``, ``errored``, or ``skipped``.
+        notes: component -> the reason for its value; components without a note are omitted.
+        reasons: the reasons why components failed or errored: ``"judge: no answer within 30 s"``.
+        unparsable: whether an unreadable gold answer is the only reason why the row does not have a total.
     """
 
     total: float | None
@@ -98,12 +98,12 @@ class RowScore:
 
     @property
     def failed(self) -> bool:
-        """Whether the row has no total because a component failed, so that another try may succeed."""
+        """Whether the row lacks a total because a component failed, so that a retry may succeed."""
         return not (self.scored or self.unparsable) and _OUTCOMES[FAILED] in self.outcomes.values()
 
     @property
     def why(self) -> str:
-        """The reason why the row has no total, on one line; empty if it has one."""
+        """The reason why the row lacks a total, on one line, or an empty string if it has a total."""
         if self.scored:
             return ""
         return "; ".join(self.reasons) or "every component abstained, so no reward applies to this row"
@@ -112,7 +112,7 @@ class RowScore:
         """Return the total.
 
         Raises:
-            RewardFailure: the row has no total; the message says why.
+            RewardFailure: the row lacks a total; the message explains why.
         """
         if self.total is None:
             raise RewardFailure(f"this completion has no score: {self.why}")
@@ -122,14 +122,14 @@ class RowScore:
         """Return the numbers for a trainer's log: the terms by name, and the components as ``components/<name>``.
 
         Args:
-            reserved: names that already have a meaning in the log; terms with these names get the prefix ``terms/``.
+            reserved: names that already have a meaning in the log. Terms with these names get the prefix ``terms/``.
         """
         terms = {f"terms/{name}" if name in reserved else name: value for name, value in self.terms.items()}
         return terms | {f"{COMPONENTS}{name}": value for name, value in self.components.items()}
 
 
 def row_scores(table: ScoreTable) -> list[RowScore]:
-    """Return the scores of a table, row by row."""
+    """Return a table's scores, row by row."""
     faults: dict[int, list[Fault]] = {}
     for fault in table.faults:
         faults.setdefault(fault.row, []).append(fault)
@@ -154,7 +154,7 @@ def row_scores(table: ScoreTable) -> list[RowScore]:
 
 
 def failed_rows(table: ScoreTable) -> Rows:
-    """Return a mask, (n,), of the rows without a total because a component failed, so that another try may succeed."""
+    """Return a mask (n,) of the rows that lack a total because a component failed, so that a retry may succeed."""
     failed = np.zeros(len(table), dtype=np.bool_)
     for name, column in table.components.items():
         failed |= (column.codes == FAILED) & ~table.unparsable(name)
@@ -162,7 +162,7 @@ def failed_rows(table: ScoreTable) -> Rows:
 
 
 def unscored(terms: Sequence[str], components: Sequence[str], reason: str) -> RowScore:
-    """Return the scores of a row that could not be scored at all."""
+    """Return the scores for a row that could not be scored at all."""
     return RowScore(
         None,
         dict.fromkeys(terms),

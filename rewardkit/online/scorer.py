@@ -1,4 +1,4 @@
-"""RowScorer: score rows as they arrive, in any thread, and raise when the run must stop."""
+"""RowScorer, which scores rows as they arrive in any thread and raises an exception when the run must stop."""
 
 from __future__ import annotations
 
@@ -28,33 +28,34 @@ if TYPE_CHECKING:
     from rewardkit.online.recording import RowRecording
 
 _ROWS = 64
-"""The number of rows in one batch of the breaker. Arbitrary."""
+"""The number of rows in one batch for the breaker. The number is arbitrary."""
 _PROBES = ("", "probe")
 _SHOWN = 10
-"""The maximum number of golds that an error of `probe` lists. Arbitrary: it keeps the error readable."""
+"""The maximum number of gold answers that an error from `probe` lists. The limit is arbitrary and keeps the error
+readable."""
 
 
 @final
 class RowScorer:
-    """A scorer for rows that arrive at any time. Thread-safe; pickled without its state.
+    """A thread-safe scorer for rows that arrive at any time. It is pickled without its state.
 
     ``RowScorer(reward, TrainerInputs("verl")).score([Row("42", columns={"answer": "42"})])``
 
-    A row whose gold answer cannot be read has no score, as in every training; if none of the first 64 rows has a
-    readable gold, the scorer stops.
+    As in every training run, a row whose gold answer cannot be read does not get a score. If none of the first 64 rows
+    has a readable gold answer, the scorer stops the run.
 
     Args:
         reward: the tree, a plain function, or a list of rewards and functions.
-        offers: the inputs that the trainer passes.
-        special_tokens: a tokenizer, or the texts of the tokens to remove from completions.
-        record: the folder of a run, to which scored rows are written.
-        limits: the limits for failed and errored rows at which the scorer stops; 64 rows of this process are a batch.
-            A bug in a reward without a lowest score stops it at once, unless `max_error_rate` is 1.0; a column without
-            readable gold answers stops it, unless `max_failure_rate` is 1.0.
-        examples: rows of columns on which the reward is tried right away.
+        offers: the inputs that the trainer provides.
+        special_tokens: a tokenizer, or the tokens (as strings) to remove from completions.
+        record: a run's folder, to which scored rows are written.
+        limits: the limits for failed and errored rows at which the scorer stops the run; 64 rows in this process count
+            as a batch. A bug in a reward without a lowest score stops the run immediately unless `max_error_rate` is
+            1.0. A column without readable gold answers stops the run unless `max_failure_rate` is 1.0.
+        examples: dataset rows on which the reward is tested immediately.
 
     Raises:
-        RewardTypeError: `reward` is not a reward, or `special_tokens` are neither a tokenizer nor texts.
+        RewardTypeError: `reward` is not a reward, or `special_tokens` is neither a tokenizer nor strings.
         RewardDefinitionError: the reward needs an input that the trainer does not pass.
         BindingError, CoercionError, RewardFailure: the reward cannot score `examples`.
     """
@@ -105,15 +106,15 @@ class RowScorer:
         return partial(RowScorer, **self._options), (self.scorer.reward, self.offers)
 
     def probe(self, examples: Iterable[Any]) -> None:
-        """Score two texts for each example, and raise if that is not possible: a missing column, a bug in a reward.
+        """Score two texts for each example; raise an exception if this fails (a missing column, a bug in a reward).
 
         Args:
             examples: dictionaries of columns, like rows of the dataset; ``prompt`` is the prompt.
 
         Raises:
             BindingError: a column is missing.
-            CoercionError: a cell cannot be converted. All unreadable golds are listed in one error.
-            RewardBug: a reward function raised, or returned something that is not a score.
+            CoercionError: a cell cannot be converted. All unreadable gold answers are listed in one error.
+            RewardBug: a reward function raised an exception or returned something that is not a score.
         """
         rows = [
             Row(text, example.get("prompt"), {name: cell for name, cell in example.items() if name != "prompt"})
@@ -145,26 +146,26 @@ class RowScorer:
         patience: float = 0.0,
         strict: bool = False,
     ) -> list[RowScore]:
-        """Return the scores of `rows`, in their order.
+        """Return the scores for `rows`, in the same order.
 
         Args:
-            progress: the training progress; None if unknown.
-            num_generations: the number of completions per group, if the rows are whole groups. They are scored
-                together, so an error raises.
+            progress: the training progress, or None if unknown.
+            num_generations: the number of completions per group if the rows are whole groups. Groups are scored
+                together, so an error raises an exception.
             step: the training step, for the record.
             training: False for evaluation.
-            patience: seconds during which failed rows are scored again, unless they are in groups.
-            strict: raise on a missing column, a cell that cannot be converted, or a bug in a reward. The rows are a
-                whole batch.
+            patience: the seconds during which failed rows are retried. Rows in groups are not retried.
+            strict: whether to raise an exception for a missing column, a cell that cannot be converted, or a bug in a
+                reward. In this case, the rows are a whole batch.
 
         Raises:
-            RunStopped: every later row would also fail: a wrong key, a quota that is used up.
-            RewardFailure, RewardBug: too many rows have failed, or a reward has a bug in too many rows; every later
+            RunStopped: every later row would also fail, for example, because of an invalid key or an exhausted quota.
+            RewardFailure, RewardBug: too many rows failed, or too many rows triggered a bug in a reward. Every later
                 call raises the same error.
-            CoercionError: no gold answer of a column can be read; every later call raises the same error.
-            RewardBug: with `strict`: a bug in a reward.
-            BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, or a cell cannot be
-                converted.
+            CoercionError: no gold answer in a column can be read. Every later call raises the same error.
+            RewardBug: `strict` is True and a reward has a bug.
+            BindingError, CoercionError: `num_generations` or `strict` is set, and a column is missing or a cell cannot
+                be converted.
         """
         if self._stopped is not None:
             raise self._stopped
@@ -189,7 +190,7 @@ class RowScorer:
             recorded: whether to record the row.
 
         Raises:
-            RewardFailure: as `score`.
+            RewardFailure: as for `score`.
         """
         if self._stopped is not None:
             raise self._stopped
@@ -216,7 +217,7 @@ class RowScorer:
             yield Scored(range(len(rows)), self.scorer.score(batch, strict=strict, on_unparsable_gold="fail"))
 
     def _waits(self, table: ScoreTable) -> None:
-        """Log the faults of rows that will be scored again; raise if the run has been stopped meanwhile."""
+        """Log the faults in rows that will be retried; raise an exception if the run was stopped in the meantime."""
         self._faults.add(table)
         if self._stopped is not None:
             raise self._stopped
@@ -226,7 +227,7 @@ class RowScorer:
             self._recording.add(table, rows, moment)
 
     def flush(self) -> None:
-        """Write all pending rows of the record to disk."""
+        """Write all pending rows in the record to disk."""
         if self._recording is not None:
             self._recording.flush()
 
@@ -247,11 +248,11 @@ class RowScorer:
         return replace(row, completion=completion)
 
     def _count(self, table: ScoreTable, *, is_complete: bool = False) -> None:
-        """Count and log the faults of scored rows.
+        """Count and log the faults in scored rows.
 
         Args:
-            is_complete: the rows are a whole batch of the trainer, so a column without readable golds stops the run
-                now.
+            is_complete: whether the rows are one of the trainer's whole batches; if so, a column without readable gold
+                answers stops the run immediately.
         """
         self._faults.add(table)
         start = 0

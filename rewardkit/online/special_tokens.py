@@ -1,4 +1,4 @@
-"""Remove special tokens from completions the same way in every trainer, since only some trainers remove them.
+"""Removal of special tokens from completions, the same for all trainers, because only some trainers remove them.
 
 ``SpecialTokens.of(tokenizer).removed("<|im_start|>42<|im_end|>")`` is ``"42"``.
 """
@@ -15,22 +15,22 @@ from rewardkit.batch.messages import as_messages
 from rewardkit.errors import RewardTypeError, shorten
 
 _LOOKS_SPECIAL = re.compile(r"(<\|[A-Za-z0-9_.-]{1,40}\|>|</s>|<eos>|<end_of_turn>|<pad>)\s*\Z")
-"""Tokens with which common tokenizers end or pad a text. Arbitrary: names of up to 40 characters count."""
+"""Tokens that common tokenizers use to end or pad a text. The limit of 40 characters per name is arbitrary."""
 
 
 @final
 @dataclass(frozen=True)
 class SpecialTokens:
-    """The special tokens to remove from completions, as texts."""
+    """The special tokens to remove from completions, as strings."""
 
     tokens: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: Any) -> SpecialTokens:
-        """Return the special tokens of a transformers tokenizer, or those in a list of texts.
+        """Return the special tokens of a transformers tokenizer, or the tokens in a list of strings.
 
         Raises:
-            RewardTypeError: `source` is neither.
+            RewardTypeError: `source` is neither a tokenizer nor a list of strings.
         """
         if isinstance(source, SpecialTokens):
             return source
@@ -49,7 +49,7 @@ class SpecialTokens:
         return cls(_sorted(listed))
 
     def removed(self, completion: Any) -> Any:
-        """Return `completion`, a text or messages, without special tokens."""
+        """Return `completion` (a string or messages) without special tokens."""
         if not self.tokens:
             return completion
         if isinstance(completion, str):
@@ -72,7 +72,7 @@ class SpecialTokens:
         ]
 
     def missed(self, completion: Any) -> str:
-        """Return a likely special token at the end of a text; empty if there is none, or if `tokens` is set."""
+        """Return a likely special token at the end of a text; empty if there is none or if `tokens` is set."""
         # Arbitrary: special tokens are shorter than 64 characters.
         match = None if self.tokens or not isinstance(completion, str) else _LOOKS_SPECIAL.search(completion[-64:])
         return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""The inputs that a trainer passes besides the completion, and a check for rewards that need more."""
+"""The inputs, other than the completion, that a trainer passes, and a check for rewards that need more inputs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ class TrainerInputs:
     """The inputs that a trainer passes with its completions.
 
     Attributes:
-        trainer: the name of the trainer in messages.
-        step: whether the training step is passed, so that schedules can follow it.
-        groups: whether all completions of a prompt arrive in one call.
-        batch: whether all completions that a process scores in a step arrive in one call.
+        trainer: the trainer's name in messages.
+        step: whether the training step, which schedules need, is passed.
+        groups: whether all completions for a prompt are passed in one call.
+        batch: whether all completions that a process scores in a step are passed in one call.
         prompt: whether the prompt is passed.
-        ids: whether the token ids of completions are passed.
-        end_token: whether completions end with the end-of-text token. It is removed, even without `special_tokens`.
+        ids: whether the completions' token ids are passed.
+        end_token: whether completions end with the end-of-text token. The token is removed even without
+            `special_tokens`.
         instead: a sentence of advice for rewards that need more inputs.
     """
 
@@ -83,7 +84,7 @@ class TrainerInputs:
 
 
 def _requested_inputs(node: Reward) -> Iterator[tuple[str, bool]]:
-    """Yield the inputs besides completions and columns that `node` asks for, each with whether it is required."""
+    """Yield the inputs, other than completions and columns, that `node` requests, and whether each is required."""
     binding = node.facts.binding
     if binding is None:
         return
@@ -100,7 +101,7 @@ def _requested_inputs(node: Reward) -> Iterator[tuple[str, bool]]:
 
 
 def _of_batch(node: Reward) -> bool:
-    """Return whether `node` scores whole batches. TRL functions also take a batch, but score each row by itself."""
+    """Return whether `node` scores whole batches. TRL functions also receive a batch, but score each row separately."""
     binding = node.facts.binding
     return binding is not None and binding.scope == "batch" and not binding.foreign
 
@@ -110,7 +111,7 @@ def _nodes(reward: Reward) -> list[Reward]:
 
 
 def _scheduled(scorer: Scorer) -> str:
-    """Return the repr of the first schedule, or the name of the first function that reads the progress."""
+    """Return the first schedule's repr, or the name of the first function that reads the progress."""
     for node in _nodes(scorer.reward):
         if node.facts.schedules:
             return repr(node.facts.schedules[0])

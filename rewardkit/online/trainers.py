@@ -1,4 +1,5 @@
-"""Code for all trainers that take a list of reward functions: TRL, and trainers built on it or similar to it."""
+"""Code for all trainers that accept a list of reward functions: TRL and trainers that are based on or similar to
+TRL."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 def caller(is_trainer: Callable[[Any], bool]) -> Any:
-    """Return the trainer that is calling, found in the stack frames; None if no caller is a trainer.
+    """Return the calling trainer, found in the stack frames, or None if no caller is a trainer.
 
     Trainers do not pass themselves to callbacks or reward functions.
     """
@@ -32,7 +33,7 @@ def caller(is_trainer: Callable[[Any], bool]) -> Any:
 def progress_of(
     state: Any, training: bool, means: Mapping[str, float] = NOTHING, states: Mapping[Any, Any] = NOTHING
 ) -> Progress | None:
-    """Return the progress of a ``TrainerState``; None if `state` is not one."""
+    """Return the progress of a ``TrainerState``, or None if `state` is not one."""
     step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
     if not isinstance(step, int) or not isinstance(max_steps, int):
         return None
@@ -42,13 +43,13 @@ def progress_of(
 
 
 def nan_to_none(values: Floats) -> list[float | None]:
-    """Return `values`, (n,), as a list with None for NaN, the return format of reward functions."""
+    """Return `values` (n,) as a list with None for NaN, which is the return format for reward functions."""
     listed: list[Any] = values.tolist()
     return [None if value != value else value for value in listed] if math.isnan(sum(listed)) else listed
 
 
 def warn_of_other_functions() -> None:
-    """Warn that a trainer has reward functions besides ours."""
+    """Warn that a trainer also has other reward functions."""
     warn(
         "the trainer has other reward functions besides rewardkit's, so a completion that rewardkit cannot score still "
         "gets their rewards and keeps a learning signal"

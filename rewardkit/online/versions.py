@@ -1,4 +1,4 @@
-"""Describe a reward for the record of a run."""
+"""Descriptions of rewards for a run's record."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from rewardkit.workers.pickled_by_value import with_function
 
 
 MOST_BYTES = 8_000_000
-"""The maximum size of a stored reward; of a larger one, only the source is stored. Arbitrary: it is written at each
-change, and a reward that contains a model is too large."""
+"""The maximum size of a stored reward. For a larger reward, only the source code is stored. The limit is arbitrary: the
+reward is written at each change, and a reward that contains a model is too large."""
 # Arbitrary limits that keep the start of a training fast: characters per file, characters per constant, items per
 # container, and objects in total.
 _MOST_CHARACTERS = 1_000_000
@@ -38,13 +38,13 @@ _LONGEST_CONSTANT = 2_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _MOST_ITEMS = 1_000
 _MOST_OBJECTS = 50_000
-"""Limits the search of `_reached`, together with `_MOST_ITEMS`."""
+"""The limit for the search in `_reached`, together with `_MOST_ITEMS`."""
 # Names such as "API_KEY" and "hf_token": their values are not recorded.
 _SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
 
 class _Unstorable(Exception):
-    """Raised to stop pickling a reward that cannot be stored."""
+    """An exception that stops the pickling of a reward that cannot be stored."""
 
 
 @dataclass
@@ -53,8 +53,8 @@ class Packed:
 
     Attributes:
         data: the pickled reward; empty if it cannot be stored.
-        why_not: the reason why the reward cannot be stored; empty if it can.
-        sources: path of a file -> the source of the constants, functions and classes in it that the reward uses.
+        why_not: the reason why the reward cannot be stored, or an empty string if it can be stored.
+        sources: file path -> the source code of the constants, functions, and classes in the file that the reward uses.
     """
 
     data: bytes = b""
@@ -63,7 +63,7 @@ class Packed:
 
 
 def pack_reward(reward: Reward) -> Packed:
-    """Return the code of `reward`; never raises."""
+    """Return the code of `reward`; never raise an exception."""
     result = Packed()
     try:
         result.data = _dumped(reward)
@@ -76,7 +76,7 @@ def pack_reward(reward: Reward) -> Packed:
 
 
 def _dumped(reward: Reward) -> bytes:
-    """Pickle `reward`, with the functions and classes that do not come from installed packages."""
+    """Pickle `reward`, including the functions and classes that are not from installed packages."""
     import cloudpickle
 
     registered: list[ModuleType] = []
@@ -113,7 +113,7 @@ class _Limited(io.BytesIO):
 
 
 def _is_local(definition: Any) -> bool:
-    """Return whether a function, class or module is user code, which may change or disappear."""
+    """Return whether a function, class, or module is user code, which may change or be deleted."""
     name = _module_of(definition)
     if not isinstance(name, str) or _is_ours(name):
         return False
@@ -132,7 +132,7 @@ def _module_of(definition: Any) -> Any:
 
 
 def _sources(reward: Reward) -> dict[str, str]:
-    """Return the source of `reward` by file: constants, then functions and classes in the order of the file."""
+    """Return the source code of `reward` by file: constants, and then functions and classes in file order."""
     pieces_by_file: dict[str, list[tuple[int, int, str]]] = {}
     constants: dict[str, dict[str, str]] = {}
     for definition in _walk_user_code(reward):
@@ -195,7 +195,7 @@ def _parts_of(definition: FunctionType | type) -> Iterator[Any]:
 
 
 def _constants(definition: FunctionType | type) -> Iterator[tuple[str, Any]]:
-    """Yield name and value of each global variable that a function reads, except functions, classes and modules."""
+    """Yield the name and value of each global that a function reads, except functions, classes, and modules."""
     if not isinstance(definition, FunctionType):
         return
     for name in _names(definition.__code__):
@@ -205,7 +205,10 @@ def _constants(definition: FunctionType | type) -> Iterator[tuple[str, Any]]:
 
 
 def _is_secret(name: str, value: Any) -> bool:
-    """Return whether a variable has the name of a secret and looks like one: long, without spaces, with a digit."""
+    """Return whether a variable's name and value suggest a secret.
+
+    The value is long, without spaces, and has a digit.
+    """
     if not (isinstance(value, str) and _SECRET.search(name)):
         return False
     # Keys have 16 characters or more, with digits and without spaces; "tokens per minute" is not a secret.
@@ -213,7 +216,7 @@ def _is_secret(name: str, value: Any) -> bool:
 
 
 def _outermost(pieces: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-    """Yield the pieces of a file in order, without pieces that are inside another piece."""
+    """Yield a file's pieces in order, without pieces that are inside another piece."""
     last = -1
     for start, end, text in sorted(pieces, key=lambda piece: (piece[0], -piece[1])):
         if end > last:
@@ -229,7 +232,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _label(module: str) -> str:
-    """Return the name of a module's file: ``reward.py``, ``rewards/answers.py``, or ``notebook``."""
+    """Return a module's file name: ``reward.py``, ``rewards/answers.py``, or ``notebook``."""
     if module == "__main__":
         file = getattr(sys.modules["__main__"], "__file__", None)
         return Path(file).name if file else "notebook"
@@ -237,11 +240,11 @@ def _label(module: str) -> str:
 
 
 _DATA = ("prompt", "example")
-"""The sources besides columns from which a function may read the data."""
+"""The sources, other than columns, from which a function may read the data."""
 
 
 def version_of(scorer: Scorer) -> Version:
-    """Return the version of a reward for the record: its fingerprint, components, terms and code."""
+    """Return a reward's version for the record: its fingerprint, components, terms, and code."""
     reward = scorer.reward
     code = pack_reward(reward)
     return Version(
@@ -265,7 +268,7 @@ def described_components(scorer: Scorer) -> tuple[ComponentDescription, ...]:
 
 
 def _read_by(component: Reward) -> tuple[str, ...]:
-    """Return the columns that the component's function reads, plus ``"prompt"`` or ``"example"`` if it reads them."""
+    """Return the columns that the component's function reads, and ``"prompt"`` or ``"example"`` if it reads them."""
     binding = binding_of(component)
     read = [
         parameter

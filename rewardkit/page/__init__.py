@@ -1,1 +1,2 @@
-"""The local web page for recorded runs: ``rewardkit view runs``. The page reads the store and never writes to it."""
+"""The local web page for recorded runs: ``rewardkit view runs``. The page only reads the store and never writes to
+it."""

@@ -1,6 +1,6 @@
 """The URL of a view: ``Address.parse("/run/x/completions", "prompt=8e80").state["prompt"]`` is ``"8e80"``.
 
-The URL contains every choice made on the page, so each view has a permalink.
+The URL contains all choices made on the page, so each view has a permalink.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ TABS = {
 """The tabs of a run: name in the URL -> title on the page."""
 
 _LONGEST = 8_000
-"""The maximum length of a query, in characters. Arbitrary: browsers and proxies also cut longer URLs."""
+"""The maximum length of a query in characters. The limit is arbitrary: browsers and proxies also truncate longer
+URLs."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """A tab of a run, or the list of runs if `run` is None. `state` holds the choices made on the tab."""
+    """A run's tab, or the list of runs if `run` is None. `state` contains the choices made on the tab."""
 
     run: str | None = None
     tab: str = "runs"
@@ -35,7 +36,7 @@ class Address:
 
     @classmethod
     def parse(cls, path: str, query: str = "") -> Address:
-        """Parse a percent-encoded path and a query. A path that does not name a run means the list of runs."""
+        """Parse a percent-encoded path and a query. A path that does not name a run leads to the list of runs."""
         state = dict(parse_qsl(query[:_LONGEST], errors="replace"))
         parts = [unquote(part, errors="replace") for part in path.strip("/").split("/")]
         if parts[0] != "run" or len(parts) < 2:
@@ -46,13 +47,13 @@ class Address:
 
     @staticmethod
     def is_known(path: str) -> bool:
-        """Return whether a path names the list of runs or a run."""
+        """Return whether a path refers to the list of runs or a run."""
         parts = path.split("?")[0].strip("/").split("/")
         return parts == [""] or (parts[0] == "run" and len(parts) > 1)
 
     @classmethod
     def of_url(cls, url: str) -> Address:
-        """Parse the part of a URL after the host. An invalid URL means the list of runs."""
+        """Parse the part of a URL after the host. An invalid URL leads to the list of runs."""
         try:
             parts = urlsplit(url)
         except ValueError:
@@ -69,7 +70,7 @@ class Address:
         return self.state.get(name, default)
 
     def number(self, name: str, default: float, low: float, high: float) -> float:
-        """Return a number from the query, clipped to `low` and `high`; `default` if it is not a number."""
+        """Return a number in the query, clipped to `low` and `high`; `default` if the value is not a number."""
         try:
             value = float(self.get(name))
         except ValueError:
@@ -77,7 +78,7 @@ class Address:
         return min(max(value, low), high) if value == value else default
 
     def with_state(self, **changes: str | None) -> Address:
-        """Return the address of the same tab with other choices. None removes a choice."""
+        """Return the address of the same tab with different choices. None removes a choice."""
         state = {**self.state, **{name: value for name, value in changes.items() if value}}
         for name, value in changes.items():
             if not value:
@@ -85,7 +86,7 @@ class Address:
         return replace(self, state=state)
 
     def to(self, tab: str, **state: str) -> Address:
-        """Return the address of another tab of the same run."""
+        """Return the address of another tab for the same run."""
         return Address(self.run, tab, state)
 
 

@@ -1,4 +1,4 @@
-"""Explain a completion's advantage: the steps from its terms to the number, and its group as dots on a line.
+"""Explanation of a completion's advantage: the steps from its terms to the number, and its group as dots on a line.
 
 ``explained(watched, row).steps[-1].text`` is ``"+1.250"``.
 """
@@ -21,11 +21,11 @@ from rewardkit.page.watcher import Watched
 MAX_TERMS = 24
 MAX_DOTS = 256
 _KEPT = 32
-"""The maximum number of batches whose derivations are cached. Arbitrary: a user steps through completions of a few
-batches."""
+"""The maximum number of batches whose derivations are cached. The limit is arbitrary: a user steps through completions
+in only a few batches."""
 _EPSILON = "0.0001"
 _NOTHING = 1e-9
-"""Numbers below this are rounding errors, and count as 0."""
+"""Numbers below this limit are treated as rounding errors and count as 0."""
 _UNRECORDED = (
     "No advantage is recorded, because the trainer does not report how it computes advantages. The steps end at the "
     "difference from the group's mean."
@@ -58,7 +58,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Dot:
-    """A completion of the group, at the position `place` on the line, 0 to 1."""
+    """A completion in the group, at position `place` (0 to 1) on the line."""
 
     key: str
     place: float
@@ -68,7 +68,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Explained:
-    """The steps to an advantage, the calculation in one line, and the group."""
+    """The steps to an advantage, the calculation on one line, and the group."""
 
     steps: Sequence[Step]
     how: str
@@ -115,7 +115,7 @@ def explain_advantage(watched: Watched, row: int, *, by: str = "") -> Explained:
 
 
 def _derived(watched: Watched, row: int) -> tuple[Integers, Derivation | None]:
-    """Return the rows of a completion's batch, over all processes, and the derivation of their advantages."""
+    """Return the rows in a completion's batch, over all processes, and the derivation of their advantages."""
     scores = watched.scores
     derivations: dict[tuple[int, int], tuple[Integers, Derivation | None]] = watched.cached("derivations", dict)
     key = int(scores.attempt[row]), int(scores.part[row])
@@ -174,7 +174,7 @@ def _note(derivation: Derivation, group: Integers, scores: Scores) -> str:
 
 
 class _Lines:
-    """The lines of a calculation; each bar begins at the end of the previous one."""
+    """The lines of a calculation. Each bar begins at the end of the previous bar."""
 
     def __init__(self, watched: Watched) -> None:
         self._components = watched.components
@@ -239,7 +239,7 @@ def _weight(weight: float) -> str:
 
 
 def _number(value: float, *, sign: bool = False) -> str:
-    """Format a number as ``0.500`` or ``-0.500``; small numbers keep three digits."""
+    """Format a number as ``0.500`` or ``-0.500``. Small numbers keep three digits."""
     if np.isnan(value):
         return "–"
     size = abs(value)

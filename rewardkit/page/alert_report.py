@@ -1,4 +1,4 @@
-"""The alerts of a recorded run as text for a terminal and as JSON.
+"""A recorded run's alerts as text for a terminal and as JSON.
 
 ``print(alert_report("runs/x").text())`` prints the content of the *Suspicious* tab.
 """
@@ -26,7 +26,7 @@ from rewardkit.tree.conversion import RewardLike
 LEAST_STEPS = 2 * STEPS
 """The minimum number of steps for a search, which compares two windows."""
 _CUT = 150
-"""The maximum length of a completion, in characters: about two lines on a terminal."""
+"""The maximum length of a completion in characters: about two lines on a terminal."""
 _NO_ALERTS = (
     "No alerts. Nothing in the scores or completions looks unusual so far. This does not prove that all is well."
 )
@@ -47,7 +47,7 @@ _VERDICTS = {"does": "does the task", "does_not": "does not do the task", "undec
 
 @dataclass(frozen=True)
 class Example:
-    """A completion of an alert, with a judge's verdict on it."""
+    """An alert's completion, with a judge's verdict on it."""
 
     step: int
     total: float
@@ -59,15 +59,15 @@ class Example:
 
 @dataclass(frozen=True)
 class AlertReport:
-    """The alerts of a run.
+    """A run's alerts.
 
     Attributes:
-        run: the folder of the run.
-        steps, completions: the number of training steps, and of training completions.
-        alerts: the alerts, strongest first, then the observations.
-        examples: the completions of each alert, the most telling first.
-        opinions: a judge's opinion on each alert; None for observations, or without a judge.
-        remark: a note on the searches that were skipped and the reason; empty if there are none.
+        run: the run's folder.
+        steps, completions: the number of training steps and training completions.
+        alerts: the alerts, strongest first, followed by the observations.
+        examples: each alert's completions, the most informative first.
+        opinions: a judge's opinion on each alert, or None for observations or if there is no judge.
+        remark: a note on skipped searches and the reason; empty if no searches were skipped.
     """
 
     run: str
@@ -80,12 +80,12 @@ class AlertReport:
 
     @property
     def strength(self) -> float:
-        """The strength of the strongest alert; 0 if there are no alerts."""
+        """The strongest alert's strength, or 0 if there are no alerts."""
         return max((alert.strength for alert in self.alerts), default=0.0)
 
     @property
     def too_short(self) -> str:
-        """The reason why the run is too short for a search; empty if it is long enough."""
+        """The reason why the run is too short for a search, or an empty string if it is long enough."""
         if self.steps >= LEAST_STEPS:
             return ""
         steps = f"{self.steps} training step{'' if self.steps == 1 else 's'}" if self.steps else "no training step yet"
@@ -99,7 +99,7 @@ class AlertReport:
         return self._document(examples).text()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON, with all completions of each alert."""
+        """Return the report as plain values for JSON, with all of each alert's completions."""
         alert_values = [self._values(number) for number in range(len(self.alerts))]
         return {
             "run": self.run,
@@ -162,7 +162,7 @@ class AlertReport:
 def alert_report(
     path: str | os.PathLike[str], *, reward: RewardLike | None = None, judge: RewardLike | None = None
 ) -> AlertReport:
-    """Search a recorded run for alerts, and ask a judge about the completions in them.
+    """Search a recorded run for alerts, and optionally ask a judge about the completions in the alerts.
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
@@ -172,7 +172,7 @@ def alert_report(
             The judge receives the completions as they were recorded, with their columns.
 
     Raises:
-        NotARun: there is no recorded run at `path`.
+        NotARun: `path` does not contain a recorded run.
         RewardKitError: the reward cannot score this run's completions.
     """
     watched = watched_run(path)
@@ -201,7 +201,7 @@ def alert_report(
 
 
 def _examples(watched: Watched, alerts: Sequence[Alert]) -> dict[int, Example]:
-    """Return the completions of all alerts, by row of the scores."""
+    """Return the completions in all alerts, by row in the scores."""
     scores = watched.scores
     rows = np.unique(np.array([row for alert in alerts for row in alert.rows], dtype=np.int64))
     if not len(rows):
@@ -220,7 +220,7 @@ def _examples(watched: Watched, alerts: Sequence[Alert]) -> dict[int, Example]:
 
 
 def _written(batch: Batch, batch_row: int) -> str:
-    """Return a completion as text: all turns if it calls tools, else only its text."""
+    """Return a completion as text: all turns if it calls tools; otherwise, only its text."""
     trajectory = batch.trajectory(batch_row)
     return Transcript(show_thinking=True)(trajectory) if trajectory.calls else batch.texts[batch_row]
 

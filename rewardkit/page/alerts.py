@@ -1,4 +1,4 @@
-"""Prepare a recorded run for `rewardkit.alerts`, and return the alerts.
+"""Preparation of a recorded run for `rewardkit.alerts`, and the resulting alerts.
 
 ``alerts_of("runs/x")[0].title`` is the first alert on the page.
 """
@@ -32,20 +32,21 @@ _LOG = logging.getLogger("rewardkit")
 
 
 MOST = 4_000
-"""The maximum number of completions to score again, for a run of any length. Arbitrary: it limits the time of the
-search."""
+"""The maximum number of completions to rescore, for a run of any length. The number is arbitrary and limits the search
+time."""
 DRAWS = 3
-"""The number of other prompts whose gold answers each completion is scored with. Arbitrary: a single other gold answer
-may be equal by chance, for example with yes and no."""
+"""The number of other prompts whose gold answers are used to score each completion. The number is arbitrary: a single
+other gold answer may be equal by chance, for example, if the answers are yes and no."""
 FEWEST = 4
-"""The minimum number of groups to sample from a batch, if it has enough: each needs the gold answers of others."""
+"""The minimum number of groups to sample from a batch (if it has enough), because each group needs other groups' gold
+answers."""
 
 
 def score_with_foreign_golds(watched: Watched, reward: RewardLike, *, most: int = MOST) -> ForeignScores:
-    """Score whole groups of training batches again, spread evenly over the steps.
+    """Rescore whole groups in training batches, spread evenly over the steps.
 
     Raises:
-        RewardKitError: as `Scorer.score`, for example if the run does not have a column that the reward reads.
+        RewardKitError: as for `Scorer.score`, for example, if the run lacks a column that the reward reads.
     """
     golds, scores = PermutedGolds(reward), watched.scores
     foreign_scores = ForeignScores.unknown(len(scores))
@@ -64,7 +65,7 @@ def score_with_foreign_golds(watched: Watched, reward: RewardLike, *, most: int 
 
 
 def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
-    """Yield the rows of sampled groups, batch by batch in order of steps: about `most` rows in total, or all."""
+    """Yield the rows of sampled groups, batch by batch in step order: about `most` rows in total, or all rows."""
     rows = np.flatnonzero(scores.training)
     batches = np.stack([scores.step, scores.attempt, scores.rank, scores.part], axis=1)[rows]
     _, batch_of = np.unique(batches, axis=0, return_inverse=True)
@@ -88,9 +89,10 @@ def sampled_batches(scores: Scores, most: int = MOST) -> Iterator[Integers]:
 
 
 def recorded_batch(watched: Watched, rows: Integers) -> Batch:
-    """Return `rows`, which are in order of groups, as a batch.
+    """Return `rows`, which are in group order, as a batch.
 
-    Texts that the record has lost are empty. The record has only the number of token ids, so they are 0, 1, 2...
+    Texts that are missing from the record are empty. The record contains only the number of token ids, so the ids are
+    0, 1, 2, and so on.
     """
     scores = watched.scores
     prompts, columns, completions = [], [], []
@@ -111,42 +113,41 @@ def recorded_batch(watched: Watched, rows: Integers) -> Batch:
 
 
 AGAIN = 60.0
-"""Seconds between two searches for alerts in a run that is still training. Arbitrary: a search takes seconds, and a run
-changes slowly."""
+"""The seconds between searches for alerts in a run that is still training. The value is arbitrary: a search takes
+seconds, and a run changes slowly."""
 
 
 def alerts_of(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> list[Alert]:
-    """Return the alerts of a recorded run, strongest first, as the *Suspicious* tab shows them.
+    """Return a recorded run's alerts, strongest first, as shown in the *Suspicious* tab.
 
-    ``[alert.title for alert in alerts_of("runs/x") if alert.strength >= 0.5]``. The ``rows`` of an alert index the
-    result of `read_evidence`, which also has the texts.
+    ``[alert.title for alert in alerts_of("runs/x") if alert.strength >= 0.5]``. An alert's ``rows`` are indices into
+    the result of `read_evidence`, which also contains the texts.
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
-        reward: a reward with which to score a sample again, with the gold answers of other prompts; see
-            `read_evidence`.
+        reward: a reward with which to rescore a sample, using the gold answers for other prompts; see `read_evidence`.
 
     Raises:
-        NotARun: there is no recorded run at `path`.
+        NotARun: `path` does not contain a recorded run.
         RewardKitError: the reward cannot score this run's completions.
     """
     return suspicious(read_evidence(path, reward=reward))
 
 
 def read_evidence(path: str | os.PathLike[str], *, reward: RewardLike | None = None) -> Evidence:
-    """Read a recorded run as the input of `suspicious`.
+    """Read a recorded run as input for `suspicious`.
 
-    ``evidence.completions(np.array(alert.rows))`` returns the texts that an alert refers to. Change the input with
-    `dataclasses.replace`, for example its ``seed`` or the ``monitored`` components.
+    ``evidence.completions(np.array(alert.rows))`` returns the texts that an alert refers to. Use `dataclasses.replace`
+    to change the input, for example, the ``seed`` or the ``monitored`` components.
 
     Args:
         path: the run's folder, or a URL that fsspec supports.
-        reward: the reward of the run, if it was recorded without a radar: at most about 4,000 completions, whole groups
-            spread evenly over the steps, are scored again with the gold answers of other prompts. This runs the
-            reward's code; judges, tested programs and functions that wait are left out. By default no code runs.
+        reward: the run's reward, if the run was recorded without a radar. At most about 4,000 completions (whole
+            groups, spread evenly over the steps) are rescored with the gold answers for other prompts. This runs the
+            reward's code, except judges, tested programs, and functions that wait. By default, no code is run.
 
     Raises:
-        NotARun: there is no recorded run at `path`.
+        NotARun: `path` does not contain a recorded run.
         RewardKitError: the reward cannot score this run's completions.
     """
     return evidence_of(watched_run(path), reward)
@@ -156,7 +157,7 @@ def watched_run(path: str | os.PathLike[str]) -> Watched:
     """Read a recorded run into memory.
 
     Raises:
-        NotARun: there is no recorded run at `path`.
+        NotARun: `path` does not contain a recorded run.
     """
     watched = Watched(os.fspath(path), Path(path), open_run(path))
     watched.load(first=True)
@@ -170,7 +171,7 @@ class Search:
         self.alerts: list[Alert] = []
         self.scores: Scores | None = None
         self.problem = ""
-        """The reason why the last search failed; empty if it succeeded."""
+        """The reason why the last search failed, or an empty string if it succeeded."""
         self._number = -1
         self._searched_at = 0.0
         self._lock = threading.Lock()
@@ -180,7 +181,10 @@ class Search:
         return self._number == watched.number or (self._number >= 0 and time.monotonic() - self._searched_at < AGAIN)
 
     def run(self, watched: Watched) -> None:
-        """Search for alerts, unless another page has just done so. A search takes seconds, so call this in a thread."""
+        """Search for alerts, unless another page has just searched.
+
+        A search takes seconds, so call this in a thread.
+        """
         with self._lock:
             if self.is_fresh(watched):
                 return
@@ -195,7 +199,7 @@ class Search:
 
 
 def evidence_of(watched: Watched, reward: RewardLike | None = None) -> Evidence:
-    """Return a run in memory as the input of `suspicious`; see `read_evidence`."""
+    """Return a run in memory as input for `suspicious`; see `read_evidence`."""
     scores = watched.scores
     names = np.array([*OUTCOMES, ""])
     declared = {name: part for name, part in watched.declared.items() if name in scores.components}
@@ -230,7 +234,7 @@ def _unfinished(scores: Scores) -> Floats:
 
 
 def _foreign(scores: Scores) -> ForeignScores | None:
-    """Return the radar's scores for the newest version of the reward, because other versions score differently."""
+    """Return the radar's scores for the newest reward version, because other versions score differently."""
     rescored_rows = np.flatnonzero(~np.isnan(scores.foreign_total))
     if not rescored_rows.size:
         return None
@@ -265,7 +269,7 @@ def _bounds(component: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _limit(watched: Watched) -> float | None:
-    """Return the trainer's token limit, if it was recorded and lengths are in tokens; else None."""
+    """Return the trainer's token limit if it was recorded and lengths are in tokens; otherwise, None."""
     if watched.scores.length_unit != "tokens":
         return None
     limit = watched.metrics.training.get("limit/tokens")

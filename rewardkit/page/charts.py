@@ -1,4 +1,4 @@
-"""Turn panels into specs for the browser: smoothed, cut to the visible steps, downsampled to the width of a graph.
+"""Chart specs for the browser from panels: smoothed, cut to the visible steps, and downsampled to the graph's width.
 
 ``spec_of([("first", panel)], components, smoothing=0.6)["lines"][0]["y"]`` is a list of numbers.
 """
@@ -16,11 +16,12 @@ from rewardkit.page.scores import Floats
 from rewardkit.page.style import COLORS, color_of
 
 POINTS = 250
-"""The maximum number of points per line, for the width of a graph in pixels."""
+"""The maximum number of points per line, based on a graph's width in pixels."""
 _LINES = 24
-"""The maximum number of lines per graph. Arbitrary: more cannot be distinguished by color."""
+"""The maximum number of lines per graph. The limit is arbitrary: more lines cannot be distinguished by color."""
 _TOLD = 8
-"""The maximum number of lines in the text alternative. Arbitrary: short enough to listen to."""
+"""The maximum number of lines in the text alternative. The limit is arbitrary, but the text must be short enough to
+listen to."""
 _DASHES = ("solid", "dashed", "dotted")
 
 Range = tuple[float, float]
@@ -36,12 +37,12 @@ def spec_of(
     marks: Sequence[tuple[int, str]] = (),
     areas: Sequence[tuple[int, int, str, str]] = (),
 ) -> dict[str, Any]:
-    """Return the spec for `browser/rewardkit_chart.js`: the same panel of one or more runs.
+    """Return the spec for `browser/rewardkit_chart.js`: the same panel for one or more runs.
 
     Args:
         zoom: the first and last step that the user has zoomed to.
-        extent: the first and last step of all graphs, so that they share an axis.
-        areas: ranges of steps to shade: first step, last step, label and CSS color.
+        extent: the first and last step in all graphs, so that they share an axis.
+        areas: step ranges to shade: first step, last step, label, and CSS color.
     """
     first = runs[0][1]
     several = len(runs) > 1
@@ -81,13 +82,13 @@ def spec_of(
 
 
 def extent_of(panels: Iterable[Panel]) -> Range | None:
-    """Return the first and last step of all lines. None if there are fewer than two steps."""
+    """Return the first and last step in all lines, or None if there are fewer than two steps."""
     ends = [end for panel in panels for line in panel.lines if len(line.x) for end in (line.x[0], line.x[-1])]
     return (float(min(ends)), float(max(ends))) if len(set(ends)) > 1 else None
 
 
 def summary_of(lines: Sequence[Mapping[str, Any]], steps: Sequence[Sequence[float | None]], unit: str) -> str:
-    """Return a graph as text, for readers who cannot see it."""
+    """Return a graph as text for readers who cannot see it."""
     phrases = [_line_summary(line, steps[line["steps"]], unit) for line in lines[:_TOLD]]
     rest = [f"and {len(lines) - _TOLD} more lines"] if len(lines) > _TOLD else []
     return "; ".join([*filter(None, phrases), *rest])
@@ -113,14 +114,14 @@ def _dash(line: Line) -> str:
 
 
 def series_color(number: int) -> str:
-    """Return the color of run `number` in a graph of several runs."""
+    """Return the color for run `number` in a graph with several runs."""
     return f"var(--series-{1 + number % COLORS})"
 
 
 def _line(
     line: Line, smoothing: float, zoom: Range | None, *, band: bool, raw: bool
 ) -> tuple[list[float | None], dict[str, Any]]:
-    """Return the steps and values of a line: `y`, and optionally a `band` and the `raw` values before smoothing."""
+    """Return a line's steps and values: `y`, and optionally a `band` and the `raw` values before smoothing."""
     columns = {"y": smoothed(line.y, smoothing)}
     if band and line.low is not None and line.high is not None:
         columns |= {"low": smoothed(line.low, smoothing), "high": smoothed(line.high, smoothing)}
@@ -150,7 +151,7 @@ def _plain(values: Floats) -> list[float | None]:
 
 
 def rows_of(runs: Sequence[tuple[str, Panel]]) -> tuple[list[str], list[list[Any]]]:
-    """Return all points of a panel as a table with a row per step and a column per line."""
+    """Return all points in a panel as a table with one row per step and one column per line."""
     named: list[tuple[str, Floats, Floats]] = []
     for run, panel in runs:
         prefix = f"{run}: " if len(runs) > 1 else ""

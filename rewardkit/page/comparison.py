@@ -1,7 +1,8 @@
 """A word-by-word diff of two texts: ``compare("a b c", "a x c")`` marks ``b`` and ``x``.
 
-The time is bounded. Short texts are compared by their longest common subsequence. Long texts are first split at runs of
-words that occur once in both (patience diff). If the text between two such runs is too long, it counts as changed.
+The time is bounded. Short texts are compared by their longest common subsequence. Long texts are first split at word
+sequences that occur once in both texts (patience diff). If the text between two such sequences is too long, it is
+treated as changed.
 """
 
 from __future__ import annotations
@@ -15,26 +16,27 @@ from dataclasses import dataclass
 # Spaces, words and single punctuation marks, so that a changed mark does not highlight the word next to it.
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _CELLS = 25_000_000
-"""The maximum number of word pairs to compare, one bit each. Arbitrary: 3 MB. Longer texts are first split at places
-that are the same in both."""
+"""The maximum number of word pairs to compare, with one bit per pair. The limit is arbitrary: 3 MB. Longer texts are
+first split at places that are the same in both texts."""
 _RUN = 7
-"""The number of words, including spaces, that identify a place in a long text: four words, because fewer may be equal
-by chance."""
+"""The number of words, including spaces, that identify a place in a long text. There are four words without the spaces,
+because fewer words may be equal by chance."""
 LONGEST = 300_000
-"""The maximum length of both texts together, in characters. Longer texts are not compared. Arbitrary: it limits the
-time that a page takes."""
+"""The maximum total length of both texts in characters. Longer texts are not compared. The number is arbitrary and
+limits the time for a page."""
 
 Block = tuple[int, int, int]
-"""A run of equal words: its start on the left, its start on the right, and its length."""
+"""A sequence of equal words: its start on the left, its start on the right, and its length."""
 
 
 MARKED = 0.4
-"""The minimum similarity for marking differences. Arbitrary: below it, nearly all of the text would be marked."""
+"""The minimum similarity for marking differences. The limit is arbitrary: below it, nearly all of the text would be
+marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two texts split into pieces: each is a text, and whether it changed.
+    """Two texts split into pieces. Each piece is a text and whether it changed.
 
     Attributes:
         compared: False if the texts are too long to compare.
@@ -54,7 +56,7 @@ class Comparison:
         return sum(len(text) for text, changed in pieces if not changed) / size if size else 1.0
 
     def marked(self) -> Comparison:
-        """Return this comparison, without marks if the texts are too different."""
+        """Return this comparison; if the texts are too different, without marks."""
         if self.similarity >= MARKED:
             return self
         left, right = (_whole("".join(text for text, _ in pieces)) for pieces in (self.left, self.right))
@@ -62,7 +64,7 @@ class Comparison:
 
 
 def compare(left: str, right: str) -> Comparison:
-    """Split the two texts into equal and changed pieces. Joined, the pieces are the original texts."""
+    """Split the two texts into equal and changed pieces. Joining the pieces returns the original texts."""
     if len(left) + len(right) > LONGEST:
         return Comparison(_whole(left), _whole(right), compared=False)
     words_left, words_right = _WORDS.findall(left), _WORDS.findall(right)
@@ -90,7 +92,7 @@ def _pieces(words: Sequence[str], equal: Sequence[tuple[int, int]]) -> list[tupl
 
 
 def _without_crumbs(blocks: Iterator[Block], left: Sequence[str], right: Sequence[str]) -> Iterator[Block]:
-    """Drop blocks between two changes that hold only whitespace and punctuation, and join adjacent blocks."""
+    """Drop blocks between two changes that contain only whitespace and punctuation, and join adjacent blocks."""
     pending: Block | None = None
     for block in blocks:
         start, right_start, length = block
@@ -107,7 +109,7 @@ def _without_crumbs(blocks: Iterator[Block], left: Sequence[str], right: Sequenc
 
 
 def _blocks(left: Sequence[str], right: Sequence[str]) -> Iterator[Block]:
-    """Yield runs of equal words, in order."""
+    """Yield sequences of equal words in order."""
     shorter = min(len(left), len(right))
     begin = next((index for index in range(shorter) if left[index] != right[index]), shorter)
     rest = shorter - begin
@@ -147,7 +149,7 @@ def _common(left: Sequence[str], right: Sequence[str], offset: int, right_offset
 def _anchors(
     left: Sequence[str], right: Sequence[str], low: int, high: int, start: int, stop: int
 ) -> list[tuple[int, int]]:
-    """Return the places of word runs that occur once in each text: the longest chain that is in order in both."""
+    """Return the places of word sequences that occur once in each text: the longest chain in the same order."""
     runs_left, runs_right = _runs(left, low, high), _runs(right, start, stop)
     once_left, once_right = Counter(runs_left), Counter(runs_right)
     right_indices = {run: start + index for index, run in enumerate(runs_right) if once_right[run] == 1}

@@ -1,6 +1,6 @@
-"""The graphs of a run as plain series: ``panels(scores, metrics, ["format", "answer"])[0].lines[0].y``.
+"""A run's graphs as plain series: ``panels(scores, metrics, ["format", "answer"])[0].lines[0].y``.
 
-Each point is a training step. A `Panel` has all points, neither smoothed nor downsampled, as an export needs them.
+Each point is a training step. A `Panel` contains all points without smoothing or downsampling, as needed for exports.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Series = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line of a graph.
+    """A line in a graph.
 
     Attributes:
         color: the component that determines the color, or "" for the total.
-        by: the column of the completions whose mean the line shows, as named in a selection, or "".
+        by: the completions' column whose mean the line shows, as named in a selection, or "" for none.
         low, high: (t,) the band around the line.
-        dashed, dotted: the line style, to tell lines of the same color apart; evaluations are dashed.
+        dashed, dotted: the line style, which distinguishes lines with the same color. Evaluations are dashed.
     """
 
     name: str
@@ -45,10 +45,10 @@ class Panel:
     """A graph with one or more lines.
 
     Attributes:
-        about: a sentence about the content of the graph.
-        unit: the unit of the values: ``""``, ``"share"`` or a word.
+        about: a sentence about the graph's content.
+        unit: the values' unit: ``""``, ``"share"``, or a word.
         exact: whether the user set these values. They are not smoothed, because an average would be misleading.
-        section: the section of the page.
+        section: the section on the page.
     """
 
     key: str
@@ -76,14 +76,14 @@ _ABOUT_DIVERSITY = "The share of distinct completions within a group: 1 if no tw
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
-    """The metrics that were logged for whole batches: name -> steps and values."""
+    """The metrics logged for whole batches: name -> steps and values."""
 
     training: Mapping[str, Series] = field(default_factory=dict)
     evaluation: Mapping[str, Series] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run) -> Metrics:
-        """Read the metrics of a run, averaged over the batches of a step."""
+        """Read a run's metrics, averaged over each step's batches."""
         import pyarrow as pa
 
         table = mean_metrics(run)
@@ -101,12 +101,12 @@ class Metrics:
         return cls(series[True], series[False])
 
     def named(self, prefix: str) -> dict[str, Series]:
-        """Return the training metrics with a prefix, which is removed: ``weights/`` gives ``{"format": ...}``."""
+        """Return the training metrics with a prefix, without the prefix: ``{"format": ...}`` for ``weights/``."""
         return {name[len(prefix) :]: series for name, series in self.training.items() if name.startswith(prefix)}
 
 
 class ByStep:
-    """Sums and averages over the rows of each step. The rows are in order of steps."""
+    """Sums and averages over each step's rows. The rows are in step order."""
 
     def __init__(self, step: Integers, rows: Rows) -> None:
         self.rows = rows if not rows.all() else slice(None)
@@ -117,7 +117,7 @@ class ByStep:
         self.steps = row_steps[self.starts].astype(np.float64)
 
     def aligned(self, series: Series) -> Series:
-        """Return the series with a point at every step: NaN if the step has no value, so that the line has a gap."""
+        """Return the series with a point at every step. A step without a value is NaN, so that the line has a gap."""
         x, y = series
         steps = np.union1d(self.steps, x)
         values = np.full(len(steps), np.nan)
@@ -125,13 +125,13 @@ class ByStep:
         return steps, values
 
     def sum(self, values: Floats | Rows) -> Floats:
-        """Return the sum over the rows of each step, (t,)."""
+        """Return the sum over each step's rows (t,)."""
         if not len(self.starts):
             return np.empty(0)
         return np.add.reduceat(np.asarray(values[self.rows], dtype=np.float64), self.starts)
 
     def mean(self, values: Floats) -> Floats:
-        """Return the mean over the rows of each step, (t,), ignoring NaN."""
+        """Return the mean over each step's rows (t,), ignoring NaN."""
         finite = ~np.isnan(values)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.sum(np.where(finite, values, 0.0)) / self.sum(finite.astype(np.float64)))
@@ -145,14 +145,14 @@ class ByStep:
 
 
 def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[Panel]:
-    """Return the graphs of a run, without those that have no data."""
+    """Return a run's graphs, except graphs without data."""
     training, evaluation = ByStep(scores.step, scores.training), ByStep(scores.step, ~scores.training)
     order = {name: index for index, name in enumerate(components)}
 
     def of_batches(
         prefix: str, key: str, title: str, about: str, unit: str = "", *, exact: bool = False, section: str = "Reward"
     ) -> Panel:
-        """Return the graph of the batch metrics with `prefix`, with gaps for steps without a value."""
+        """Return the graph of the batch metrics that have `prefix`, with gaps for steps without a value."""
         named = sorted(metrics.named(prefix).items(), key=lambda entry: order.get(entry[0], len(order)))
         lines = [Line(name, *training.aligned(series), name) for name, series in named]
         return Panel(key, title, about, lines, unit, exact, section)
@@ -189,7 +189,7 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
 
 
 def version_marks(scores: Scores) -> list[tuple[int, str]]:
-    """Return the steps at which the version of the reward changed, each with the new fingerprint; at most 50."""
+    """Return the steps at which the reward version changed (at most 50), each with the new fingerprint."""
     rows = np.flatnonzero(scores.training)
     versions = scores.version[rows]
     changes = np.flatnonzero(np.diff(versions)) + 1
@@ -197,7 +197,7 @@ def version_marks(scores: Scores) -> list[tuple[int, str]]:
 
 
 def smoothed(values: Floats, weight: float) -> Floats:
-    """Return an exponential moving average, corrected for its bias toward 0 at the start. Gaps stay gaps."""
+    """Return an exponential moving average, corrected for its bias toward 0 at the start. Gaps are kept."""
     if not weight:
         return values
     result = np.full(len(values), np.nan)
@@ -211,7 +211,7 @@ def smoothed(values: Floats, weight: float) -> Floats:
 
 
 def thinned(x: Floats, columns: Sequence[Floats], most: int) -> tuple[Floats, list[Floats]]:
-    """Downsample to at most `most` points, each the mean of neighboring points."""
+    """Downsample to at most `most` points. Each point is the mean of neighboring points."""
     if len(x) <= most:
         return x, list(columns)
     starts = np.unique(np.linspace(0, len(x), most, endpoint=False).astype(np.int64))
@@ -252,7 +252,7 @@ def _components(scores: Scores, training: ByStep, evaluation: ByStep, components
 
 
 def _trajectories(metrics: Metrics, training: ByStep) -> Iterator[Panel]:
-    """Yield the graphs about turns, tool calls and endings of conversations."""
+    """Yield the graphs about conversations: turns, tool calls, and endings."""
     named = metrics.named("trajectory/")
 
     def lines(*names: str) -> list[Line]:
@@ -310,7 +310,7 @@ def _flat_groups(scores: Scores, training: ByStep) -> Panel:
 
 
 def _together(keys: Sequence[Integers]) -> bool:
-    """Return whether group numbers never decrease within a batch, so that the rows of each group are adjacent."""
+    """Return whether group numbers never decrease within a batch, so that each group's rows are adjacent."""
     new_batch = np.logical_or.reduce([np.diff(key) != 0 for key in keys[:-1]])
     return bool((new_batch | (np.diff(keys[-1]) >= 0)).all())
 
@@ -342,7 +342,7 @@ _SETTINGS = ("limit/",)
 
 
 def _others(metrics: Metrics) -> Iterator[Panel]:
-    """Yield a graph for each other metric: the trainer's log, and the time and cost of judges."""
+    """Yield a graph for each other metric: the trainer's log, and the judges' time and cost."""
     for name, series in metrics.training.items():
         if not name.startswith((*_DRAWN, *_COUNTED, *_SETTINGS)):
             lines = [Line(name.removeprefix("trainer/"), *series)]

@@ -1,8 +1,8 @@
-"""Make a model's text safe to display: ``escape("a\\x1b[2J")`` is ``"a\\\\x1b[2J"``. Line breaks stay.
+"""Escaping of a model's text for display: ``escape("a\\x1b[2J")`` is ``"a\\\\x1b[2J"``. Line breaks are kept.
 
-Characters that change how text is displayed, or that display nothing (terminal escapes, bidirectional controls,
-invisible characters), are replaced by their escape sequences. HTML needs no escaping here, because the page creates
-text nodes only.
+Characters that change how text is displayed or that are not visible (terminal escapes, bidirectional controls,
+invisible characters) are replaced with their escape sequences. HTML does not need to be escaped here, because the page
+creates only text nodes.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import unicodedata
 
 _CONTROL = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
-"""Letters, marks and symbols that are invisible."""
+"""Letters, marks, and symbols that are invisible."""
 _SELECTORS = range(0xE0100, 0xE01F0)
-"""Variation selectors: invisible characters that can encode a hidden text."""
+"""Variation selectors: invisible characters that can encode hidden text."""
 # ASCII control characters, except \t and \n, which are displayed as they are.
 _ASCII = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SPACES = re.compile(r"[\t\n\r ]+")

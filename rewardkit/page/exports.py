@@ -1,6 +1,6 @@
 """CSV for spreadsheets: ``csv_of(["step", "total"], [[1, 0.5]])``.
 
-A cell that a spreadsheet would read as a formula (``=HYPERLINK(...)``) gets a leading apostrophe.
+A cell that a spreadsheet would interpret as a formula (``=HYPERLINK(...)``) gets a leading apostrophe.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def csv_of(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return the rows as CSV. Numbers stay numbers, and missing values are empty."""
+    """Return the rows as CSV. Numbers remain numbers, and missing values are empty."""
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(map(_cell, header))
@@ -29,7 +29,7 @@ def csv_of(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def file_name(*parts: str) -> str:
-    """Return a safe name for a download, made of `parts`."""
+    """Return a safe download name created from `parts`."""
     return "-".join(filter(None, (_NAME.sub("-", part).strip("-.") for part in parts))) or "rewardkit"
 
 

@@ -1,8 +1,8 @@
 """Search field filters: ``Filter.parse('prime mean<0.5 level=hard')``.
 
-The text must contain every plain word, ignoring case. ``"two words"`` counts as one word. ``name<number`` (and ``>``,
-``<=``, ``>=``, ``=``, ``!=``) compares a column of numbers. ``name=text`` compares a column of text, and ``name:text``
-looks for the text inside it.
+The text must contain every plain word, ignoring case. ``"two words"`` counts as one word. ``name<number`` (also ``>``,
+``<=``, ``>=``, ``=``, ``!=``) compares a number column. ``name=text`` compares a text column, and ``name:text``
+searches for the text inside a text column.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Filter:
 
     @classmethod
     def parse(cls, text: str) -> Filter:
-        """Parse the typed text. Never raises."""
+        """Parse the typed text. Never raises an exception."""
         words, conditions = [], []
         # Arbitrary limit: the text is parsed at each keystroke.
         for quoted, name, operator, value, word in _TERM.findall(text[:2_000]):
@@ -59,7 +59,7 @@ class Filter:
     def rows(
         self, texts: Sequence[str], columns: Mapping[str, Column], other_names: Iterable[str] = ()
     ) -> tuple[NDArray[np.int64], list[str]]:
-        """Return the rows that pass, and messages about conditions that could not be applied.
+        """Return the rows that match, and messages about conditions that could not be applied.
 
         Args:
             texts: (n,) the texts to search, casefolded.

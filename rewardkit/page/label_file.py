@@ -1,12 +1,13 @@
-"""Labels of completions in a JSON Lines file: ``LabelFile(Path("labels.jsonl")).of(run)`` is key -> `Label`.
+"""Completion labels in a JSON Lines file: ``LabelFile(Path("labels.jsonl")).of(run)`` is key -> `Label`.
 
-A line is a labeled completion, which is useful even without the run: the completion, prompt and columns of the data,
-``is_good``, and under ``"rewardkit"`` the label, the note, and the place of the completion in its run::
+A line is a labeled completion that is useful even without the run. It contains the completion, the prompt, the data's
+columns, ``is_good``, and, under ``"rewardkit"``, the label, the note, and the completion's place in the run::
 
     {"prompt": "6*7?", "completion": "It is 42", "answer": "42", "is_good": true, "rewardkit": {"label": "good", ...}}
 
-`calibrate` and ``rewardkit check --data`` can read the file directly. Each change replaces the whole file under a lock,
-so two pages (of one server or of two) do not lose each other's labels, and a crash leaves the old file or the new one.
+`calibrate` and ``rewardkit check --data`` can read the file directly. Each change replaces the whole file under a lock.
+Therefore, two pages (from the same server or from two servers) do not lose each other's labels, and a crash leaves
+either the old file or the new file.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from rewardkit.record.schema import KEY, Key
 
 LABELS = ("good", "bad", "exploit")
 VERDICT = "is_good"
-"""The column that is true for good completions, and false for bad ones and exploits."""
+"""The column that is true for good completions and false for bad completions and exploits."""
 OWN = "rewardkit"
-"""The column with the label, the note, and the place of the completion."""
+"""The column that contains the label, the note, and the completion's place."""
 LONGEST_NOTE = 2_000
-"""The maximum length of a note, in characters. Arbitrary: it keeps the file readable."""
+"""The maximum length of a note in characters. The limit is arbitrary and keeps the file readable."""
 
 
 @dataclass(frozen=True)
 class Label:
-    """The label of a completion, with a note."""
+    """A completion's label, with a note."""
 
     label: str
     note: str = ""
@@ -44,7 +45,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the file. `run` and `key` identify the completion."""
+    """A line in the file. `run` and `key` identify the completion."""
 
     text: str
     record: Mapping[str, Any]
@@ -72,14 +73,14 @@ class Line:
 
     @classmethod
     def of(cls, run: str, key: Key, label: Label, facts: Mapping[str, Any], columns: Mapping[str, Any]) -> Line:
-        """Return the line of a labeled completion.
+        """Return the line for a labeled completion.
 
         Args:
-            run: the id of the run.
+            run: the run's id.
             key: the completion's key in the run.
             label: the label.
-            facts: more facts about the completion, such as its step and its total.
-            columns: the prompt, the completion and the columns of the data.
+            facts: more information about the completion, such as its step and its total.
+            columns: the prompt, the completion, and the data's columns.
         """
         note = label.note[:LONGEST_NOTE]
         key_fields = dict(zip(KEY, key, strict=True))
@@ -90,10 +91,10 @@ class Line:
 
 
 class LabelFile:
-    """A file of labels. Several threads and processes may use the same file.
+    """A file of labels. Several threads and processes can use the same file.
 
     Raises:
-        RewardKitError: the file does not contain labels, or cannot be written.
+        RewardKitError: the file does not contain labels or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -111,7 +112,7 @@ class LabelFile:
         self.number = 0
         """A counter that increases whenever the labels change."""
         self.problem = ""
-        """The reason why the file can no longer be read; the labels are from the last successful read."""
+        """The reason why the file can no longer be read. In that case, the labels are from the last successful read."""
         self._lock = threading.Lock()
         self._stamp: tuple[int, ...] | None = None
         self._lines: list[Line] = []
@@ -123,11 +124,11 @@ class LabelFile:
         return self._lines
 
     def of(self, run: str) -> dict[Key, Label]:
-        """Return the labels of one run."""
+        """Return a run's labels."""
         return {line.key: line.label for line in self._lines if line.run == run}
 
     def refresh(self) -> bool:
-        """Read changes made by other threads and processes, and return whether there were any.
+        """Read changes that other threads and processes made; return whether there were any.
 
         Raises:
             RewardKitError: a line is not a label.
@@ -142,7 +143,7 @@ class LabelFile:
             return changed
 
     def put(self, line: Line) -> None:
-        """Label a completion; replaces an existing label.
+        """Label a completion, replacing an existing label.
 
         Raises:
             RewardKitError: the file cannot be written.
@@ -150,7 +151,7 @@ class LabelFile:
         self._replace(line.run, line.key, line)
 
     def remove(self, run: str, key: Key) -> None:
-        """Remove the label of a completion.
+        """Remove a completion's label.
 
         Raises:
             RewardKitError: the file cannot be written.
@@ -217,7 +218,7 @@ class LabelFile:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock on the file, creating it if necessary. The lock ends with the process."""
+    """Hold a lock on the file, creating the file if necessary. The lock ends with the process."""
     try:
         import fcntl
     except ImportError:  # Windows

@@ -1,4 +1,4 @@
-"""The labels of a run's completions: ``Labels(file, watched).texts`` is "good", "bad", "exploit" or "none" per row.
+"""Labels for a run's completions: ``Labels(file, watched).texts`` is "good", "bad", "exploit", or "none" per row.
 
 `examples_of` and `regressions_of` convert labels to input files for ``rewardkit check``.
 """
@@ -37,7 +37,7 @@ class Recorded(Protocol):
 
 
 class Labels:
-    """The labels of one run."""
+    """One run's labels."""
 
     def __init__(self, file: LabelFile, watched: Recorded) -> None:
         self.file = file
@@ -46,7 +46,7 @@ class Labels:
         self._rows: tuple[int, int, dict[int, Label]] = (-1, -1, {})
 
     def of(self, key: Key) -> Label | None:
-        """Return the label of a completion; None if it has none."""
+        """Return a completion's label, or None if it does not have a label."""
         return self._labels().get(key)
 
     def __len__(self) -> int:
@@ -54,7 +54,7 @@ class Labels:
 
     @property
     def by_row(self) -> dict[int, Label]:
-        """The labels by row of the scores."""
+        """The labels by row in the scores."""
         numbers = self.file.number, self.watched.number
         if self._rows[:2] != numbers:
             labels = self._labels()
@@ -65,7 +65,7 @@ class Labels:
 
     @property
     def texts(self) -> list[str]:
-        """The label of each completion, (n,), for searches."""
+        """Each completion's label (n,), for searches."""
         texts = [NONE] * len(self.watched.scores)
         for row, label in self.by_row.items():
             texts[row] = label.label
@@ -85,7 +85,7 @@ class Labels:
             self.file.put(Line.of(self._run, key, label, facts, columns))
 
     def lines(self) -> list[Line]:
-        """Return the lines of this run's labels, in the order of the file."""
+        """Return the lines for this run's labels, in file order."""
         return [line for line in self.file.lines if line.run == self._run]
 
     @property
@@ -101,7 +101,7 @@ class Labels:
 
 
 def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
-    """Return the facts about a completion to save with its label: prompt, step, version, total and components."""
+    """Return the information to save with a completion's label: prompt, step, version, total, and components."""
     scores = watched.scores
     total = float(scores.total[row])
     components = {name: float(values[row]) for name, values in scores.components.items()}
@@ -116,7 +116,7 @@ def facts_of(watched: Recorded, row: int) -> dict[str, Any]:
 
 
 def columns_of(watched: Recorded, row: int) -> dict[str, Any]:
-    """Return the full prompt, completion and columns of the data."""
+    """Return the full prompt, the completion, and the data's columns."""
     (record,) = whole_rows(watched.run, [watched.scores.key(row)])
     return {
         **json.loads(record["columns"] or "{}"),
@@ -137,9 +137,9 @@ def examples_of(lines: Iterable[Line]) -> str:
 
 
 def regressions_of(lines: Iterable[Line]) -> tuple[str, int]:
-    """Return the exploits for ``rewardkit check --regressions``, and the number of exploits that were left out.
+    """Return the exploits for ``rewardkit check --regressions``, and the number of excluded exploits.
 
-    An exploit is left out if its prompt has no good completion.
+    An exploit is excluded if its prompt does not have a good completion.
     """
     cases, lacking = [], 0
     for group in _groups(lines):
@@ -155,7 +155,7 @@ def regressions_of(lines: Iterable[Line]) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class _Group:
-    """The labeled completions of one prompt, each once."""
+    """The distinct labeled completions for one prompt."""
 
     columns: dict[str, Any]
     labeled: dict[str, list[Any]]

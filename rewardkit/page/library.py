@@ -1,6 +1,7 @@
-"""The runs in some folders: ``Library([Path("runs")]).names()`` is ``["first", "sweep/a"]``.
+"""The runs in given folders: ``Library([Path("runs")]).names()`` is ``["first", "sweep/a"]``.
 
-A run is a folder with a run.json. The name of a run is its path below the searched folder, and cannot point outside it.
+A run is a folder that contains a run.json. A run's name is its path relative to the searched folder and cannot point
+outside that folder.
 """
 
 from __future__ import annotations
@@ -13,22 +14,22 @@ from rewardkit.errors import NotARun
 from rewardkit.record.schema import TABLES
 
 _DEPTH = 6
-"""The maximum depth of the search. Arbitrary: runs are a few folders deep, and a link may lead back up."""
+"""The maximum search depth. The limit is arbitrary: runs are a few folders deep, and a link may lead back up."""
 _OF_A_RUN = {*TABLES, "versions", "attempts", "updates"}
-"""The subfolders of a run that cannot contain another run."""
+"""A run's subfolders that cannot contain another run."""
 _MOST = 2_000
-"""The maximum number of runs to list. At most ten times as many folders are searched. Arbitrary."""
+"""The maximum number of runs to list. At most ten times as many folders are searched. The limit is arbitrary."""
 
 
 class Library:
-    """The list of runs in some folders. Each call of `names` searches the folders again."""
+    """The list of runs in given folders. Each call of `names` searches the folders again."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = [Path(os.path.abspath(folder)) for folder in folders]
         self._folders_by_name: dict[str, Path] = {}
 
     def names(self) -> list[str]:
-        """Return the names of all runs, sorted."""
+        """Return the sorted names of all runs."""
         paths: dict[str, Path] = {}
         for folder in self.folders:
             for path in _runs(folder):
@@ -44,10 +45,10 @@ class Library:
         return sorted(paths)
 
     def path(self, name: str) -> Path:
-        """Return the folder of a run. The name is only looked up, never joined to a path.
+        """Return a run's folder. The name is only looked up and never joined to a path.
 
         Raises:
-            NotARun: there is no run with this name.
+            NotARun: no run has this name.
         """
         if name not in self._folders_by_name:
             self.names()
@@ -59,7 +60,7 @@ class Library:
 
 
 def _runs(folder: Path) -> Iterator[Path]:
-    """Yield the folders with a run.json, possibly `folder` itself. Symbolic links are not followed."""
+    """Yield the folders that contain a run.json, including `folder` itself. Symbolic links are not followed."""
     run_count = looked = 0
     waiting = [(folder, 0)]
     # Arbitrary limit of ten folders per run, for folders that contain few or no runs.

@@ -1,7 +1,8 @@
-"""The two completions to compare, left and right.
+"""The two completions to compare: left and right.
 
-By default, the left one is the best of the first epoch, the right one the best of the newest epoch. If steps are
-selected, the right one is the best of the newest epoch in them, the left one the best of the newest epoch before them.
+By default, the left completion is the best in the first epoch, and the right completion is the best in the newest
+epoch. If steps are selected, the right completion is the best in the newest epoch within these steps, and the left
+completion is the best in the newest epoch before these steps.
 
 A *visit* is an epoch in which the prompt was seen, or a step if the run has fewer than two epochs.
 """
@@ -19,7 +20,7 @@ from rewardkit.page.selection import Steps, rows_in
 
 @dataclass(frozen=True, eq=False)
 class PromptCompletions:
-    """The completions of one prompt: `rows` of the scores, (k,), in order of steps; `steps` is the selected range."""
+    """The completions for one prompt: `rows` in the scores (k,), in step order. `steps` is the selected range."""
 
     scores: Scores
     rows: Integers
@@ -27,18 +28,18 @@ class PromptCompletions:
 
     @cached_property
     def selected(self) -> Integers:
-        """The rows in the selected steps. Empty if no steps are selected, or none of them has this prompt."""
+        """The rows in the selected steps; empty if no steps are selected or none of the steps has this prompt."""
         if self.steps is None:
             return self.rows[:0]
         return self.rows[np.isin(self.rows, rows_in(self.scores, self.steps))]
 
     @cached_property
     def visits(self) -> list[int]:
-        """The epochs (or steps) that have completions of the prompt, in order."""
+        """The epochs (or steps) that have completions for the prompt, in order."""
         return sorted(set(self.scores.visit[self.rows].tolist()))
 
     def best(self, visit: int) -> int:
-        """Return the row with the highest total in a visit; the last one if several are equal."""
+        """Return the row with the highest total in a visit; if there are ties, the last of these rows."""
         return self._best(self.rows[self.scores.visit[self.rows] == visit])
 
     def _best(self, rows: Integers) -> int:
@@ -46,7 +47,7 @@ class PromptCompletions:
         return int(rows[::-1][np.argmax(np.where(np.isnan(totals), -np.inf, totals)[::-1])])
 
     def _newest(self, rows: Integers) -> Integers:
-        """Return those of `rows` that belong to the newest visit among them."""
+        """Return the rows in `rows` that belong to the newest visit in `rows`."""
         visits = self.scores.visit[rows]
         return np.asarray(rows[visits == visits.max()])
 
@@ -58,7 +59,7 @@ class PromptCompletions:
         return int(rows[np.argmin(np.where(np.isnan(totals), np.inf, totals))])
 
     def chosen(self, name: str) -> int | None:
-        """Return the row of the completion called `name`; None if this prompt does not have it."""
+        """Return the row of the completion called `name`, or None if this prompt does not have the completion."""
         row = self.scores.find(read_key(name))
         return row if row is not None and row in set(self.rows.tolist()) else None
 
@@ -69,7 +70,10 @@ class PromptCompletions:
         return self._best(self._newest(self.selected)) if len(self.selected) else self.best(self.visits[-1])
 
     def left(self, name: str = "") -> int:
-        """Return the named row. By default, the best of the first visit, or the worst if there is only one visit."""
+        """Return the named row.
+
+        The default is the best row in the first visit, or the worst if there is only one visit.
+        """
         row = self.chosen(name)
         if row is not None:
             return row
@@ -79,11 +83,11 @@ class PromptCompletions:
         return self.best(self.visits[0]) if len(self.visits) > 1 else self.worst(self.visits[0])
 
     def visit_of(self, row: int) -> int:
-        """Return the index of a row's visit in `visits`."""
+        """Return the index of a row's visit within `visits`."""
         return self.visits.index(int(self.scores.visit[row]))
 
     def place(self, row: int) -> tuple[int, int]:
-        """Return the position of a row in its visit, from 1, and the number of rows in that visit."""
+        """Return a row's position in its visit, counted from 1, and the number of rows in the visit."""
         rows = self.rows[self.scores.visit[self.rows] == self.scores.visit[row]]
         return int(np.flatnonzero(rows == row)[0]) + 1, len(rows)
 

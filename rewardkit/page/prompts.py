@@ -1,4 +1,4 @@
-"""The prompts of a run with their statistics: ``prompts.numbers["mean"]``."""
+"""A run's prompts with statistics: ``prompts.numbers["mean"]``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from rewardkit.record.run import Run
 
 @dataclass(frozen=True, eq=False)
 class Prompts:
-    """The prompts of a run: arrays and lists of shape (p,), in the order of `Scores.prompt_ids`.
+    """A run's prompts as arrays and lists with p items, in the order of `Scores.prompt_ids`.
 
     Attributes:
-        texts: the whole prompts; the messages of a conversation are joined.
-        questions: the last message of a conversation, or else the whole prompt. System messages are often all equal.
+        texts: the whole prompts, with a conversation's messages joined.
+        questions: the last message in a conversation, because system messages are often equal; for other prompts, the
+            whole prompt.
     """
 
     ids: tuple[str, ...]
@@ -34,7 +35,7 @@ class Prompts:
 
     @classmethod
     def of(cls, run: Run, scores: Scores, before: Prompts | None) -> Prompts:
-        """Read the prompts of all rows; texts in `before` are not read again."""
+        """Read the prompts for all rows. Texts in `before` are not read again."""
         by_id: dict[str, tuple[str, str, str]] = {}
         if before is not None:
             by_id = dict(zip(before.ids, zip(before.texts, before.questions, before.columns, strict=True), strict=True))
@@ -45,7 +46,7 @@ class Prompts:
         return cls(scores.prompt_ids, texts, questions, columns, _numbers(scores, texts))
 
     def with_tried(self, scores: Scores) -> Prompts:
-        """Return these prompts with the results of a reward on trial: ``new``, its mean total, and ``flips``."""
+        """Return these prompts with the results of a reward on trial: ``new`` (the mean total) and ``flips``."""
         size, trial_columns = len(self.ids), scores.tried
         flips = np.bincount(scores.prompt, np.nan_to_num(trial_columns[FLIP]), size).astype(np.float64)
         numbers = {"new": prompt_means(scores.prompt, trial_columns[NEW], size), "flips": flips}
@@ -53,12 +54,12 @@ class Prompts:
 
     @cached_property
     def searched(self) -> list[str]:
-        """The texts to search: the prompt and columns of each, casefolded."""
+        """The texts to search: each prompt with its columns, case-folded."""
         return [f"{text}\n{columns}".casefold() for text, columns in zip(self.texts, self.columns, strict=True)]
 
     @cached_property
     def examples(self) -> dict[str, list[str]]:
-        """The columns of the data by name, as text."""
+        """The data's columns by name, as text."""
         rows = list(map(example_columns, self.columns))
         names = dict.fromkeys(name for row in rows for name in row)
         return {name: [row.get(name, "") for row in rows] for name in names}
@@ -94,7 +95,7 @@ def _numbers(scores: Scores, texts: list[str]) -> dict[str, Floats]:
 
 
 def _tokens(scores: Scores, size: int) -> Floats:
-    """Return the length of each prompt in tokens, (p,), from the newest batch that recorded it; NaN if none did."""
+    """Return each prompt's length in tokens (p,), from the newest batch that recorded it, or NaN if unknown."""
     lengths = np.full(size, np.nan)
     has_length = ~np.isnan(scores.prompt_length)
     lengths[scores.prompt[has_length]] = scores.prompt_length[has_length]
@@ -102,13 +103,13 @@ def _tokens(scores: Scores, size: int) -> Floats:
 
 
 def first_visits(scores: Scores) -> Floats:
-    """Return the first epoch or step in which each prompt was seen, (p,)."""
+    """Return the first epoch or step in which each prompt was seen (p,)."""
     order, starts = scores.by_prompt
     return scores.visit[order][starts[:-1]].astype(np.float64)
 
 
 def example_columns(text: str) -> dict[str, str]:
-    """Parse the example columns of a prompt from JSON; return them as text."""
+    """Parse a prompt's dataset columns from JSON; return the columns as text."""
     try:
         columns = json.loads(text)
     except ValueError:
@@ -122,14 +123,14 @@ def example_columns(text: str) -> dict[str, str]:
 
 
 def ranges(visits: Integers) -> str:
-    """Format epochs or steps as a short text: ``"1–3, 5"``."""
+    """Format epochs or steps as a short string: ``"1–3, 5"``."""
     distinct = np.unique(visits)
     parts = np.split(distinct, np.flatnonzero(np.diff(distinct) != 1) + 1)
     return ", ".join(f"{part[0]:,}" if len(part) == 1 else f"{part[0]:,}–{part[-1]:,}" for part in parts if len(part))
 
 
 def numbers_or_texts(values: Sequence[str]) -> Column:
-    """Return `values` as numbers if each is a number or empty, else as texts."""
+    """Return `values` as numbers if each value is a number or empty; otherwise, as strings."""
     try:
         return np.array([float(value) if value else np.nan for value in values])
     except ValueError:

@@ -1,7 +1,8 @@
-r"""Markdown, mathematics and JSON as a tree of elements: ``rendered("**6** or $x^2$")``.
+r"""Markdown, mathematics, and JSON as a tree of elements: ``rendered("**6** or $x^2$")``.
 
-A model wrote the text, so it becomes only text and elements from a fixed list, never HTML. Nothing is loaded, no link
-can be followed, and nothing is hidden: the addresses of links and images, and the labels of code, are also shown.
+A model wrote the text, so it is converted only to text and elements from a fixed list, never to HTML. No resources are
+loaded, links cannot be followed, and no content is hidden: the addresses of links and images and the labels of code
+blocks are also shown.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from rewardkit.page.escapes import escape
 
 
 Node = str | tuple[str, Mapping[str, str], "list[Node]"]
-"""A text, or an element: its tag, its attributes, its children."""
+"""A text or an element (its tag, attributes, and children)."""
 
 LONGEST_FORMULA = 4_000
-"""The maximum length of a formula, in characters. Arbitrary: the converter is slow."""
+"""The maximum length of a formula in characters. The limit is arbitrary: the converter is slow."""
 # Arbitrary limits that keep the browser fast: deeper or larger formulas are shown as source.
 _DEEPEST_FORMULA = 40
 _MOST = 4_000
@@ -63,11 +64,11 @@ _MACROS = re.compile(r"\\(?:(?:re)?newcommand|providecommand|def|gdef|edef|let|n
 # Arbitrary size: enough for the formulas of the completions that a user steps through.
 @lru_cache(maxsize=2_048)
 def formula(latex: str, *, block: bool = False) -> Node | None:
-    """Return a formula as a MathML element; None if it cannot be converted.
+    """Return a formula as a MathML element, or None if it cannot be converted.
 
     Args:
         latex: LaTeX without delimiters.
-        block: display it on a separate line.
+        block: whether to display the formula on a separate line.
     """
     if len(latex) > LONGEST_FORMULA or _MACROS.search(latex):
         return None
@@ -86,7 +87,7 @@ def _letters(text: str) -> int:
 
 
 def _node(element: Any, depth: int, budget: Any) -> Node:
-    """Return an element with its children as a node; raise ValueError if it is too deep, too large or unknown."""
+    """Return an element with its children as a node; raise ValueError if it is too deep, too large, or unknown."""
     if not depth or next(budget, None) is None or not _ELEMENTS.fullmatch(element.tag):
         raise ValueError(element.tag)
     attributes = {
@@ -100,25 +101,26 @@ def _node(element: Any, depth: int, budget: Any) -> Node:
 
 
 LONGEST = 50_000
-"""The maximum length of a text to render, in characters. Arbitrary: it keeps the browser fast."""
+"""The maximum length of a text to render in characters. The limit is arbitrary and keeps the browser fast."""
 _NODES = 20_000
-"""The maximum number of elements in a text. Arbitrary: it keeps the browser fast."""
+"""The maximum number of elements in a text. The limit is arbitrary and keeps the browser fast."""
 _FORMULAS = 400
-"""The maximum number of formulas to render in a text; the rest is shown as source. Arbitrary."""
+"""The maximum number of formulas to render in a text; additional formulas are shown as source. The limit is
+arbitrary."""
 _DEEPEST = 40
-"""The maximum nesting of blocks. It is less than 50, where the parser starts to drop blocks."""
+"""The maximum nesting depth of blocks. It is less than 50, the depth at which the parser starts to drop blocks."""
 _PLAIN = frozenset(
     ["p", "ul", "ol", "li", "blockquote", "strong", "em", "s", "table", "thead", "tbody", "tr", "th", "td", "hr", "br"]
 )
 _DELIMITERS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
-"""The opening and closing delimiters of mathematics, and whether it is displayed on a separate line."""
+"""The opening and closing delimiters of formulas, and whether the formula is displayed on a separate line."""
 _ENVIRONMENTS = tuple(
     f"\\begin{{{name}{star}}}" for name in ("equation", "align", "gather", "aligned", "cases") for star in ("", "*")
 )
 
 
 def rendered(text: str) -> list[Node]:
-    """Return an escaped text as a tree. A text that is too long or too intricate becomes one block of plain text."""
+    """Return an escaped text as a tree. A text that is too long or too complex becomes one block of plain text."""
     document = pretty_json(text)
     if document is not None:
         return [_preformatted(document, "json")]
@@ -131,7 +133,7 @@ def rendered(text: str) -> list[Node]:
 
 
 def pretty_json(text: str) -> str | None:
-    """Return a JSON object or array, indented over several lines; None if the text is neither."""
+    """Return a JSON object or array, indented on several lines, or None if the text is neither."""
     stripped = text.strip()
     if not stripped or stripped[0] + stripped[-1] not in ("{}", "[]"):
         return None
@@ -154,7 +156,7 @@ class _TooLarge(Exception):
 
 
 class _Tree:
-    """A builder that turns the tokens of the Markdown parser into a tree."""
+    """A builder that turns the Markdown parser's tokens into a tree."""
 
     def __init__(self) -> None:
         self._nodes = 0
@@ -230,7 +232,7 @@ class _Tree:
 
 
 def _address(token: Token, name: str) -> str:
-    """Return the URL of a link or an image, followed by its title."""
+    """Return the URL of a link or an image, followed by the title."""
     return " ".join(str(token.attrs[attribute]) for attribute in (name, "title") if token.attrs.get(attribute))
 
 
@@ -284,12 +286,12 @@ def _inline_mathematics(state: StateInline, silent: bool) -> bool:
 
 
 def _is_mathematics(content: str, following: str) -> bool:
-    """Return whether the text between two dollar signs is mathematics, rather than text between two prices."""
+    """Return whether the text between two dollar signs is a formula and not text between two prices."""
     return not (content[0].isspace() or content[-1].isspace() or following.isdigit() or "\n\n" in content)
 
 
 def _block_mathematics(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Parse a formula that starts at the beginning of a line and stops at the end of one, whatever is in between."""
+    """Parse a formula that starts at the beginning of a line and ends at the end of a line, whatever it contains."""
     start = state.bMarks[first] + state.tShift[first]
     line = state.src[start : state.eMarks[first]]
     begin, end = next(

@@ -1,6 +1,6 @@
-"""The scores of a run in memory, one row per completion, in order of steps.
+"""A run's scores in memory, with one row per completion, in step order.
 
-``Scores.of(relation.to_arrow_table())`` reads them. The pages compute all counts and averages from these arrays.
+``Scores.of(relation.to_arrow_table())`` reads the scores. The pages compute all counts and averages from these arrays.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _NUMBERS = {
     **{"repeated": "repeated_calls", "errors": "tool_errors"},
     **{f"foreign_{name}": f"foreign/{name}" for name in ("own", "total", "form")},
 }
-"""Field of `Scores` -> column of the record."""
+"""Field in `Scores` -> column in the record."""
 
 
 def key_text(key: Key) -> str:
-    """Format the key of a completion for a URL: ``1.0.12.5``."""
+    """Format a completion's key for a URL: ``1.0.12.5``."""
     return ".".join(map(str, key))
 
 
 def read_key(text: str) -> Key | None:
-    """Parse a key formatted by `key_text`; return None if `text` is not a key."""
+    """Parse a key in the format of `key_text`; return None if `text` is not a key."""
     parts = text.split(".")
     # Fewer than ten digits: the columns are 32-bit integers.
     if len(parts) != 4 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
@@ -51,14 +51,17 @@ def read_key(text: str) -> Key | None:
 
 
 def epoch_of(epoch: float) -> int:
-    """Return the number of the epoch, from 1, for a fractional `epoch`. A whole number belongs to the epoch it ends."""
+    """Return the epoch number (counted from 1) for a fractional `epoch`.
+
+    A whole number belongs to the epoch that it ends.
+    """
     # The trainer adds up fractions of an epoch, so a whole number may be slightly larger.
     return max(math.ceil(epoch - 1e-6), 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The columns of the scores, (n,) each, with NaN for missing values."""
+    """The scores' columns, (n,) each, with NaN for missing values."""
 
     attempt: Integers
     rank: Integers
@@ -123,14 +126,14 @@ class Scores:
         return scores.in_order()
 
     def in_order(self) -> Scores:
-        """Return the rows sorted by step. Within a step, they stay in the order of recording."""
+        """Return the rows sorted by step. Within a step, the recording order is kept."""
         if (np.diff(self.step) >= 0).all():
             return self
         order = np.argsort(self.step, kind="stable")
         return Scores(**{attribute.name: _reorder(getattr(self, attribute.name), order) for attribute in fields(self)})
 
     def with_tried(self, columns: dict[str, Floats]) -> Scores:
-        """Return the same rows with the (n,) results of a reward on trial."""
+        """Return the same rows with the results of a reward on trial, (n,) each."""
         scores = copy.copy(self)  # keeps all cached properties
         object.__setattr__(scores, "tried", columns)
         return scores
@@ -164,7 +167,7 @@ class Scores:
 
     @cached_property
     def by_prompt(self) -> tuple[Integers, Integers]:
-        """The rows sorted by prompt, (n,), and the start of each prompt in that order, plus the end, (prompts + 1,)."""
+        """The rows sorted by prompt (n,), and each prompt's start in that order, plus the end (prompts + 1,)."""
         order = np.argsort(self.prompt, kind="stable")
         starts = np.searchsorted(self.prompt[order], np.arange(len(self.prompt_ids) + 1))
         return order, starts
@@ -175,14 +178,14 @@ class Scores:
 
     @cached_property
     def by_epoch(self) -> bool:
-        """Whether visits are epochs (the run has at least two) or steps."""
+        """Whether visits are epochs (if the run has at least two) instead of steps."""
         epochs = self.epoch[self.training]
         epochs = epochs[~np.isnan(epochs)]
         return bool(len(epochs)) and float(epochs.max()) > 1.0
 
     @cached_property
     def visit(self) -> Integers:
-        """The epoch of each row, from 1, (n,), or its step if the run has fewer than two epochs."""
+        """Each row's epoch (n,), counted from 1, or its step if the run has fewer than two epochs."""
         if not self.by_epoch:
             return self.step
         # The last step of an epoch has a whole number and belongs to the epoch that it ends.
@@ -193,7 +196,7 @@ class Scores:
         return "epoch" if self.by_epoch else "step"
 
     def rows_of(self, prompt_id: str) -> Integers:
-        """Return the rows of one prompt, in order of steps."""
+        """Return one prompt's rows in step order."""
         code = self.code_of.get(prompt_id)
         if code is None:
             return np.empty(0, dtype=np.int64)
@@ -209,7 +212,7 @@ class Scores:
         return list(zip(*(column[rows].tolist() for column in columns), strict=True))
 
     def find(self, key: Key | None) -> int | None:
-        """Return the row of the completion with this key; None if there is none."""
+        """Return the row of the completion with this key, or None if no completion has the key."""
         if key is None:
             return None
         attempt, rank, part, row = key
@@ -247,7 +250,7 @@ class RowIndex:
         self._sorted = self.numbers[self._order]
 
     def places(self, keys: Integers) -> Integers:
-        """Return the row of each key, (m,), for `keys` of shape (m, columns); -1 if there is none."""
+        """Return each key's row (m,), for `keys` of shape (m, columns), or -1 if there is no row."""
         if not len(self._sorted):
             return np.full(len(keys), -1)
         positions, is_present = [], np.ones(len(keys), dtype=np.bool_)
@@ -294,7 +297,7 @@ def _codes(table: pyarrow.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
 
 
 def _texts(table: pyarrow.Table, name: str) -> Texts:
-    """Return a column of texts, (n,); equal texts share one object."""
+    """Return a text column (n,). Equal texts share one object."""
     codes, names = _codes(table, name)
     lookup = np.array([*names, ""], dtype=np.object_)
     return lookup[codes]

@@ -1,12 +1,12 @@
-"""Find prompts by their completions: ``prompts_with(watched, Filter.parse("judge>0.9 completion:sorry"))``.
+"""Search for prompts by their completions: ``prompts_with(watched, Filter.parse("judge>0.9 completion:sorry"))``.
 
-``judge>0.9`` tests the scores of a completion, ``completion:sorry`` its text. In a run with conversations, ``calls>3
-tool:open errors>0 turns>=5 stop=pending`` tests turns and tool calls. A prompt is found if one of its completions meets
-all conditions on scores, and one of them (possibly another) contains the text.
+``judge>0.9`` tests a completion's scores, and ``completion:sorry`` tests its text. In a run with conversations,
+``calls>3 tool:open errors>0 turns>=5 stop=pending`` tests turns and tool calls. A prompt is found if one of its
+completions meets all conditions on scores and one of its completions (possibly a different one) contains the text.
 
-A name may mean several things: ``answer`` is often a component and the dataset's column of gold answers. Then ``<`` and
-``>`` compare the component, ``=`` and ``:`` the column, and `split` adds a note. ``component.answer``,
-``column.answer``, ``completion.length`` and ``prompt.length`` are unambiguous.
+A name may have several meanings: ``answer`` is often a component and also the dataset's gold-answer column. In this
+case, ``<`` and ``>`` compare the component, ``=`` and ``:`` compare the column, and `split` adds a note.
+``component.answer``, ``column.answer``, ``completion.length`` and ``prompt.length`` are unambiguous.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from rewardkit.page.watcher import Watched
 from rewardkit.record.queries import prompts_containing
 
 TEXT = "completion"
-"""The search name of a completion's text."""
+"""The search name for a completion's text."""
 LABEL = "label"
-"""The search name of a completion's label."""
+"""The search name for a completion's label."""
 _COMPARED = ("prompt", "component", "completion", "column")
 _MATCHED = ("prompt", "column", "component", "completion")
-"""The meanings of a name in order of precedence: in conditions with ``<`` or ``>``, and with ``=`` or ``:``."""
+"""A name's meanings in order of precedence, in conditions with ``<`` or ``>`` and in conditions with ``=`` or ``:``."""
 _WORDS = {
     "prompt": "a number of the prompt",
     "component": "a component",
@@ -39,7 +39,7 @@ _WORDS = {
 
 
 def columns_of(scores: Scores, labels: Labels | None = None) -> dict[str, Column]:
-    """Return the columns of the completions that a search can use, (n,) each: numbers and texts.
+    """Return the completions' columns that a search can use, (n,) each: numbers and texts.
 
     If a component and another number have the same name, the other number is ``completion.<name>``.
     """
@@ -104,10 +104,10 @@ def split(
 
     Args:
         query: the filter as typed.
-        prompt_columns: the numbers of the prompts.
-        examples: the columns of the dataset. `Split.prompts` calls them ``column.<name>``.
-        scores: the scores of the completions.
-        labels: the labels of the completions, if the page keeps labels.
+        prompt_columns: the prompts' number columns.
+        examples: the dataset's columns. `Split.prompts` calls them ``column.<name>``.
+        scores: the completions' scores.
+        labels: the completions' labels, if the page keeps labels.
     """
     kinds = {
         "prompt": prompt_columns,
@@ -132,7 +132,7 @@ def split(
 
 
 def _flagged(query: Filter, columns: Mapping[str, Column]) -> Filter:
-    """Return the filter with the word ``flip`` replaced by ``flip=1``, if there is a reward on trial."""
+    """Return the filter; if there is a reward on trial, replace the word ``flip`` with ``flip=1``."""
     if FLIP not in columns or FLIP not in query.words:
         return query
     words = tuple(word for word in query.words if word != FLIP)
@@ -140,7 +140,7 @@ def _flagged(query: Filter, columns: Mapping[str, Column]) -> Filter:
 
 
 def _meaning(condition: Condition, kinds: Mapping[str, Mapping[str, Column]]) -> tuple[str, str, list[str]]:
-    """Return the meaning of a condition's name ("" if unknown), the name without its prefix, and its other meanings."""
+    """Return the meaning of a condition's name ("" if unknown), the name without its prefix, and other meanings."""
     prefix, _, rest = condition.name.partition(".")
     if rest in kinds.get(prefix, {}):
         return prefix, rest, []
@@ -161,7 +161,7 @@ def _note(condition: Condition, kind: str, other_kinds: list[str]) -> str:
 
 
 def prompts_with(watched: Watched, query: Filter) -> tuple[Rows, list[str]]:
-    """Return which prompts have completions that match, (p,), and messages about conditions that cannot be applied."""
+    """Return which prompts (p,) have completions that match, and messages about conditions that cannot be applied."""
     scores = watched.scores
     numbers = tuple(clause for clause in query.conditions if clause.name != TEXT)
     columns = columns_of(scores, watched.labels)

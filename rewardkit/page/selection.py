@@ -1,4 +1,4 @@
-"""The steps and the line that a user selects in a graph, which filter several tabs: ``steps=601-650&by=judge``."""
+"""The steps and the line that a user selects in a graph and that filter several tabs: ``steps=601-650&by=judge``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rewardkit.page.addresses import Address
 from rewardkit.page.scores import Floats, Integers, Scores
 
 Steps = tuple[int, int]
-"""A first and a last step, both included."""
+"""The first and the last step, both inclusive."""
 
 _SHARED = ("explain", "completions", "logs")
 _STATE = ("steps", "by", "before")
 
 
 def parse_steps(text: str) -> Steps | None:
-    """Parse steps such as ``"601-650"``. Return None if they are not a range."""
+    """Parse steps such as ``"601-650"``; return None if the text is not a range."""
     low, _, high = text.partition("-")
     # Arbitrary limit, two numbers of eleven digits: int() takes quadratic time.
     if not (low.isascii() and low.isdigit() and high.isascii() and high.isdigit() and len(text) < 24):
@@ -39,7 +39,7 @@ def spoken(steps: Steps) -> str:
 
 @dataclass(frozen=True)
 class Selection:
-    """A range of training steps, the range to compare it with, and a column of the completions.
+    """A range of training steps, the range to compare it with, and one of the completions' columns.
 
     Attributes:
         by: ``"total"``, ``"length"``, a component, or a term such as ``"terms/answer"``.
@@ -51,7 +51,10 @@ class Selection:
 
     @classmethod
     def of(cls, address: Address) -> Selection | None:
-        """Read the selection from an address. By default, steps are compared with the same number of steps before."""
+        """Read the selection from an address.
+
+        By default, steps are compared with the same number of preceding steps.
+        """
         steps = parse_steps(address.get("steps"))
         if steps is None:
             return None
@@ -59,7 +62,7 @@ class Selection:
 
     @classmethod
     def latest(cls, scores: Scores, by: str = "total") -> Selection:
-        """Return a selection of the last tenth of the training."""
+        """Return a selection of the last tenth of training."""
         steps = scores.step[scores.training]
         low, high = (int(steps[0]), int(steps[-1])) if len(steps) else (0, 0)
         # Arbitrary: any share that leaves the same number of steps before it for comparison.
@@ -67,19 +70,19 @@ class Selection:
         return cls(chosen, preceding(chosen), by)
 
     def changes(self, scores: Scores) -> tuple[Integers, Change]:
-        """Return the rows of the selected steps, (n,), and the contribution of each row to the change."""
+        """Return the rows in the selected steps (n,), and each row's contribution to the change."""
         values = measured(scores, self.by)
         now, before = rows_in(scores, self.steps), rows_in(scores, self.before)
         return now, change(values[now], scores.prompt[now], values[before], scores.prompt[before])
 
 
 def preceding(steps: Steps) -> Steps:
-    """Return the range of the same length just before `steps`."""
+    """Return the range of the same length immediately before `steps`."""
     return steps[0] - (steps[1] - steps[0] + 1), steps[0] - 1
 
 
 def rows_in(scores: Scores, steps: Steps) -> Integers:
-    """Return the rows of the training completions in `steps`."""
+    """Return the rows with the training completions in `steps`."""
     low, high = np.searchsorted(scores.step, [steps[0], steps[1] + 1])
     return np.asarray(np.flatnonzero(scores.training[low:high]) + low, dtype=np.int64)
 
@@ -95,19 +98,19 @@ def in_steps(prompts: Integers, scores: Scores, address: Address) -> Integers:
 
 
 def component(by: str, scores: Scores) -> str:
-    """Return the component that a column belongs to, or ``""``."""
+    """Return the component that a column belongs to; ``""`` if there is none."""
     name = by.removeprefix("terms/")
     return name if name in scores.components and by not in ("total", "length") else ""
 
 
 def columns(scores: Scores) -> dict[str, str]:
-    """Return the columns that a selection can use, name -> text to display."""
+    """Return the columns that a selection can use: name -> text to display."""
     terms = {f"terms/{name}": f"{name} (weighted)" for name in scores.terms}
     return {"total": "Total", **{name: name for name in scores.components}, **terms, "length": "Length"}
 
 
 def measured(scores: Scores, by: str) -> Floats:
-    """Return a column of the completions, (n,); the total if there is no such column."""
+    """Return one of the completions' columns (n,); the total if the column does not exist."""
     if by == "length":
         return scores.length
     score_columns: Mapping[str, Floats] = scores.components
@@ -117,7 +120,7 @@ def measured(scores: Scores, by: str) -> Floats:
 
 
 def keep_selection(here: Address, destination: Address) -> Address:
-    """Return `destination` with the selection of `here`, if both tabs show it."""
+    """Return `destination` with the selection in `here` if both tabs show the selection."""
     if here.tab not in _SHARED or destination.tab not in _SHARED:
         return destination
     return destination.with_state(**{name: here.get(name) for name in _STATE})

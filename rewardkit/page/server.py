@@ -1,4 +1,4 @@
-"""The web server: ``serve([Path("runs")])`` opens the browser and returns when you stop it."""
+"""The web server: ``serve([Path("runs")])`` opens the browser and returns when you stop the server."""
 
 from __future__ import annotations
 
@@ -57,9 +57,10 @@ class Guard:
     """An ASGI app that checks requests before it passes them to `app`.
 
     Args:
-        hosts: the allowed names in the Host header.
+        hosts: the names that are allowed in the Host header.
         addresses: whether to also allow IP addresses in the Host header.
-        token: the secret that visitors need. The first request has it in the URL, later ones in a cookie.
+        token: the secret that visitors need. The first request contains the token in the URL, and later requests
+            contain it in a cookie.
     """
 
     def __init__(self, app: App, *, hosts: Iterable[str], addresses: bool = False, token: str | None = None) -> None:
@@ -138,9 +139,9 @@ class Guard:
         return bool(candidate) and hmac.compare_digest(candidate.encode(), str(self._token).encode())
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
-        """Redirect to the URL without the token, so that the token does not end up in histories and logs.
+        """Redirect to the URL without the token, so that the token does not appear in histories and logs.
 
-        An HTML page redirects, because browsers send the cookie only if the next request comes from this site.
+        The redirect uses an HTML page, because browsers send the cookie only if the next request comes from this site.
         """
         rest = [(name, value) for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name != "token"]
         path = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
@@ -157,7 +158,7 @@ def leading_to(url: str) -> str:
 
 
 class _Sender:
-    """A wrapper of `send` that adds the security headers, and the nonce that the page's own scripts need to run."""
+    """A wrapper for `send` that adds the security headers and the nonce that the page's own scripts need to run."""
 
     def __init__(self, send: Send, host: str) -> None:
         self._send = send
@@ -199,7 +200,7 @@ def _headers(headers: Iterable[tuple[bytes, bytes]], host: str, nonce: str | Non
 def _policy(host: str, nonce: str | None) -> str:
     """Return a content security policy that allows only this server, and only scripts with the nonce.
 
-    NiceGUI compiles templates and needs 'unsafe-eval'.
+    NiceGUI compiles templates, which requires 'unsafe-eval'.
     """
     scripts = f"'self' 'nonce-{nonce}' 'unsafe-eval'" if nonce else "'self'"
     return (
@@ -271,19 +272,19 @@ def serve(
     """Show the runs in `folders` until interrupted.
 
     Args:
-        folders: folders that contain recorded runs, or single runs.
+        folders: folders that contain recorded runs, or the folders of single runs.
         host: the address to listen on. If other machines can reach it and `token` is None, a token is generated.
-        port: the port to listen on. If it is taken, or 0, a free port is used.
+        port: the port to listen on. If it is 0 or already in use, a free port is used.
         token: the secret that visitors need.
         browser: whether to open a browser.
-        trials: a reward to try on the runs that are opened.
-        labels: the file in which to keep labels of completions; without it, the page writes nothing.
+        trials: a reward to test on the runs that are opened.
+        labels: the file in which to store completion labels. Without it, the page does not write anything.
         discreet: whether to keep the token out of the browser's command line, which other users can see.
-        output: called with each line for the user.
+        output: a function that is called with each line for the user.
 
     Raises:
         MissingExtraError: the extra ``view`` is not installed.
-        RewardKitError: the server cannot listen on `host`, or `labels` is not a file for labels.
+        RewardKitError: the server cannot listen on `host`, or `labels` is not a label file.
     """
     # Without this, NiceGUI would create files in the current folder.
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(Path(gettempdir()) / f"rewardkit-view-{os.getpid()}"))
@@ -339,7 +340,7 @@ def _announce(library: Library, folders: Sequence[Path], address: str, output: C
 
 
 def _detour(address: str, folder: str) -> str:
-    """Return the URL of a local file that redirects to `address` and that only this user can read."""
+    """Return the URL of a local file that only this user can read and that redirects to `address`."""
     file = Path(folder) / "view.html"
     file.write_text(leading_to(address), encoding="utf-8")
     return file.as_uri()
@@ -352,7 +353,7 @@ def _hosts(host: str) -> set[str]:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on `port`, or on a free port if it is taken."""
+    """Return a socket that listens on `port`; if the port is in use, on a free port."""
     try:
         family, _, _, _, socket_address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
     except (OSError, OverflowError) as error:

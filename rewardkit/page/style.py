@@ -1,4 +1,4 @@
-"""Colors and the style sheet. A component has the same color everywhere; colors also differ in lightness."""
+"""Colors and the style sheet. Each component has the same color everywhere, and colors also differ in lightness."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _INK = ("#1c2733", "#e6ebf0")
 
 
 def color_of(name: str, components: Sequence[str]) -> str:
-    """Return the CSS color of a component, a term or a gate."""
+    """Return the CSS color for a component, a term, or a gate."""
     return f"var(--series-{number_of(name, components)})"
 
 
 def number_of(name: str, components: Sequence[str]) -> int:
-    """Return a name's color number; 0 is the text color. The term ``answer/2`` has the color of ``answer``."""
+    """Return a name's color number; 0 is the text color. The term ``answer/2`` has the same color as ``answer``."""
     for candidate in (name, name.split("/")[0], name.split(":")[0]):
         if candidate in components:
             return 1 + list(components).index(candidate) % len(_LIGHT)

@@ -1,4 +1,5 @@
-"""Summaries for the list of runs: state, steps, last rewards. A few queries suffice; the scores stay on disk."""
+"""Summaries for the list of runs: state, steps, and last rewards. They need only a few queries and do not load
+scores."""
 
 from __future__ import annotations
 
@@ -16,14 +17,14 @@ from rewardkit.record.queries import last_written, mean_components, mean_totals
 from rewardkit.record.run import Run, open_run
 
 LAST = 10
-"""The number of last steps to average. Arbitrary: a single step is noise."""
+"""The number of last steps to average. The number is arbitrary: a single step is noisy."""
 _KEPT = 30
-"""The maximum number of running runs to keep open, so that only new parts are read. Arbitrary."""
+"""The maximum number of active runs to keep open, so that only new parts are read. The limit is arbitrary."""
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The summary of a run. `problem` is the reason why the run cannot be read; empty if it can."""
+    """A run's summary. `problem` is the reason why the run cannot be read, or an empty string if it can be read."""
 
     problem: str = ""
     state: str = ""
@@ -37,7 +38,7 @@ class Summary:
 
 
 class Summaries:
-    """A cache of run summaries; a summary is read again if its run has changed."""
+    """A cache of run summaries. A summary is read again if its run has changed."""
 
     def __init__(self) -> None:
         self._by_path: dict[Path, tuple[object, Summary]] = {}
@@ -45,7 +46,7 @@ class Summaries:
         self._lock = threading.Lock()
 
     def of(self, path: Path) -> Summary:
-        """Return the summary of a run. If the run is broken, the summary states the problem."""
+        """Return a run's summary. If the run is damaged, the summary describes the problem."""
         with self._lock:
             signature = _signature(path)
             cached = self._by_path.get(path)

@@ -1,7 +1,7 @@
-"""A conversation for display: turns with calls, results and shares, every text escaped and cut.
+"""A conversation for display: turns with calls, results, and shares, in which every text is escaped and truncated.
 
 ``transcript_of(messages, completion="It is 18.").turns[0].calls[0].label`` is ``'open(color="red")'``. Results are
-untrusted text and may be huge: the page gets the first line and the beginning of each result, and the full length.
+untrusted text and may be very long, so the page gets only each result's first line, beginning, and full length.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from rewardkit.page.rendering import pretty_json, rendered
 from rewardkit.record.trajectories import RolloutCell, is_plain
 
 TONES = {"answered": "good", "cut": "warn", "pending": "warn", "silent": "warn"}
-"""The tone of the badge for each reason that a conversation can end."""
+"""The badge's tone for each reason why a conversation can end."""
 LINE = 140
-"""The maximum length of a first line and of a call, in characters: about a line on the page."""
+"""The maximum length of a first line and of a call in characters: about a line on the page."""
 RESULT = 4_000
-"""The maximum length of a result, of arguments and of thinking, in characters. Arbitrary: a tool may return a whole
-file."""
+"""The maximum length of a result, of arguments, and of thinking in characters. The limit is arbitrary: a tool may
+return a whole file."""
 MESSAGE = 20_000
-"""The maximum length of a message, in characters. Arbitrary: it keeps the browser fast."""
+"""The maximum length of a message in characters. The limit is arbitrary and keeps the browser fast."""
 # Arbitrary limits that keep the browser fast.
 MAX_TURNS = 200
 MAX_CALLS = 50
-"""The maximum number of turns in a conversation, and of calls in a turn."""
+"""The maximum number of turns in a conversation and of calls in a turn."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A collapsible text: its first `line`, and its first `shown` characters."""
+    """A collapsible text: its first `line` and its first `shown` characters."""
 
     line: str
     text: str
@@ -58,7 +58,7 @@ class Share:
 
 @dataclass(frozen=True)
 class ShownCall:
-    """A tool call as ``open(color="red")``, with its state, its result, and its arguments if the label cuts them."""
+    """A tool call as ``open(color="red")``, with its state, its result, and any arguments that the label truncates."""
 
     label: str
     state: str
@@ -69,10 +69,10 @@ class ShownCall:
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """A turn of a conversation.
+    """A turn in a conversation.
 
     Attributes:
-        pieces: the text, with the differences from the other side.
+        pieces: the text with the differences from the other side.
         read: whether this is the message that rewards read.
     """
 
@@ -94,7 +94,7 @@ class ShownTurn:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A conversation: the reason why it stopped, its turns, and the messages before the first turn."""
+    """A conversation: the reason why it ended, its turns, and the messages before the first turn."""
 
     stop: str
     turns: Sequence[ShownTurn]
@@ -109,7 +109,7 @@ class Transcript:
 
 
 class _Room:
-    """The number of characters left for a conversation on the page."""
+    """The remaining number of characters for a conversation on the page."""
 
     def __init__(self, characters: int) -> None:
         self.left = characters
@@ -136,16 +136,17 @@ def transcript_of(
     longest: int = 100_000,
     always: bool = False,
 ) -> Transcript | None:
-    """Return the conversation in the recorded cells of a completion; None if it is a single message with text.
+    """Return the conversation in a completion's recorded cells, or None if it is a single message with text.
 
     Args:
         messages: the messages, as JSON.
-        rollout: the recorded facts besides the messages, as JSON.
-        completion: the text that rewards read, or the beginning of it.
-        stop: why the conversation stopped, if that was recorded; messages do not show whether it hit the token limit.
-        shares: turn number -> the shares of the turn.
-        longest: the maximum length of the whole conversation, in characters.
-        always: return a conversation even for a single message with text.
+        rollout: the recorded information other than the messages, as JSON.
+        completion: the text that rewards read, or its beginning.
+        stop: the reason why the conversation ended, if recorded. Messages do not show whether it reached the token
+            limit.
+        shares: turn number -> the turn's shares.
+        longest: the maximum length of the whole conversation in characters.
+        always: whether to return a conversation even for a single message with text.
     """
     parsed_messages = _parsed(messages)
     cell, plain = RolloutCell.read(rollout), read(completion if parsed_messages is None else parsed_messages)
@@ -189,7 +190,7 @@ def _marked(trajectory: Trajectory, completion: str) -> int:
 
 
 def _turn(room: _Room, turn: Turn, bare: Turn, call_index: int, errors: Mapping[int, str] | None) -> ShownTurn:
-    """Return a turn for display; `bare` is the same turn without the environment's records."""
+    """Return a turn for display. `bare` is the same turn without the environment's records."""
     visible, thinking = turn.visible, turn.thinking.strip()
     thought = room.passage(thinking) if thinking else None
     excerpt = room.take(visible, MESSAGE)
@@ -212,7 +213,7 @@ def _turn(room: _Room, turn: Turn, bare: Turn, call_index: int, errors: Mapping[
 def _call(room: _Room, call: ToolCall, bare: ToolCall, mark: str | None) -> ShownCall:
     """Return a call for display.
 
-    `mark` is the error that a user's function recognized in the result: empty for no error, None without a function.
+    `mark` is the error that a user's function found in the result: empty for no error, None if there is no function.
     """
     call_text = str(call)
     label = one_line(call_text, LINE)
@@ -267,7 +268,7 @@ def as_props(transcript: Transcript, *, render: bool = False) -> dict[str, Any]:
     """Return a transcript as plain lists and dicts for the browser.
 
     Args:
-        render: also add the texts as rendered Markdown, and indent JSON in arguments and results.
+        render: whether to also add the texts as rendered Markdown and indent JSON in arguments and results.
     """
     props = {**asdict(transcript), "tone": transcript.tone}
     if render:
@@ -284,7 +285,7 @@ def as_props(transcript: Transcript, *, render: bool = False) -> dict[str, Any]:
 
 
 def roles_of(messages: str | None) -> list[tuple[str, str]]:
-    """Return the messages of a prompt as (role, text) pairs, unescaped; empty for a plain text prompt."""
+    """Return a prompt's messages as unescaped (role, text) pairs; empty for a plain-text prompt."""
     role_texts = []
     parsed_messages = _parsed(messages)
     for message in parsed_messages if isinstance(parsed_messages, list) else ():

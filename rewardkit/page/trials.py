@@ -1,7 +1,7 @@
-"""Try a reward on the open runs: a separate process scores their completions while the page stays usable.
+"""Trials of a reward on the open runs: a separate process scores completions while the page remains responsive.
 
-``Trials("new.py:reward").of(watched)`` starts at once. The results are in ``watched.scores.tried``. Whenever the
-reward's file is saved, all completions are scored again.
+``Trials("new.py:reward").of(watched)`` starts immediately. The results are in ``watched.scores.tried``. Whenever the
+reward's file is saved, all completions are rescored.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from rewardkit.tree.loading import is_file
 
 
 NEW, CHANGE, FLIP, ADVANTAGE = "new", "change", "flip", "new_advantage"
-"""The column names of the new total, its difference from the recorded total, whether the sign of the advantage flips,
-and the new advantage."""
+"""The column names for the new total, its difference from the recorded total, whether the advantage's sign flips, and
+the new advantage."""
 
 
 @dataclass(frozen=True)
 class TrialScores:
-    """The results of a trial for the n completions of a run.
+    """A trial's results for a run's n completions.
 
     Attributes:
-        columns: (n,) each, NaN for completions that are not scored (yet).
-        done: (n,) whether the reward has been asked to score the completion.
+        columns: (n,) each, or NaN for completions that have not been scored.
+        done: (n,) whether the reward has already been run on the completion.
         errors: row -> the reason why it could not be scored.
-        scheduled: whether the reward has schedules, which have their end value here.
-        omitted: the components that were left out.
+        scheduled: whether the reward has schedules, which have their end value in a trial.
+        omitted: the omitted components.
         inside: the omitted components that are not terms. They cannot be subtracted from the recorded totals, so
-            changes and flips would be wrong and are not shown.
+            changes and flips would be incorrect and are not shown.
     """
 
     columns: dict[str, Floats]
@@ -58,12 +58,12 @@ class TrialScores:
 
     @property
     def flips(self) -> int:
-        """The number of completions whose advantage changes sign."""
+        """The number of completions whose advantage changes its sign."""
         return int(np.nansum(self.columns[FLIP]))
 
 
 class Results:
-    """The growing results of a trial, in the order of `scores`, compared with the recorded totals of each group."""
+    """A trial's incomplete results in the order of `scores`, compared with each group's recorded totals."""
 
     def __init__(self, scores: Scores) -> None:
         self.scores = scores
@@ -79,7 +79,7 @@ class Results:
     def with_parts(self, parts: Sequence[TriedPart]) -> TrialScores:
         """Add new results, and return all results.
 
-        Components that the trial leaves out are also subtracted from the recorded totals.
+        Components that the trial omits are also subtracted from the recorded totals.
         """
         if not parts:
             return self.found
@@ -102,7 +102,7 @@ class Results:
         return self.found
 
     def _compare(self, columns: dict[str, Floats], is_scored: Rows, rows: Integers, omitted: tuple[str, ...]) -> None:
-        """Compare the new totals of `rows` with the recorded ones, and the advantages of groups that are now scored."""
+        """Compare the new and recorded totals for `rows`, and the advantages in groups that are now scored."""
         if self._before is None:
             terms = [self.scores.terms[name] for name in omitted if name in self.scores.terms]
             self._before = self.scores.total - sum(map(np.nan_to_num, terms), start=np.zeros(len(self.scores)))
@@ -125,36 +125,36 @@ def combine_parts(scores: Scores, parts: Sequence[TriedPart]) -> TrialScores:
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
-"""Seconds between two checks of the files. Arbitrary: an editor saves less often."""
+"""The seconds between file checks. The value is arbitrary: an editor saves less often."""
 _REST = 2.0
-"""The minimum seconds between two updates of the page. Arbitrary: each update is drawn again."""
+"""The minimum seconds between page updates. The value is arbitrary: each update redraws the page."""
 _PATIENCE = 5.0
-"""The maximum seconds to wait for the end of a trial, which is then killed. Arbitrary."""
+"""The maximum seconds to wait for a trial to end before it is killed. The limit is arbitrary."""
 _PAUSE = 20.0
-"""The minimum seconds between two processes for a run that is still being written. Arbitrary: each process imports the
-reward again."""
+"""The minimum seconds between processes for a run that is still being written. The value is arbitrary: each process
+imports the reward again."""
 
 
 class OpenRun(Protocol):
-    """A run whose completions are scored. Its scores may grow."""
+    """A run whose completions are scored. New scores may be added to it."""
 
     path: Path
     scores: Scores
 
     def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
-        """Show results next to `scores`. Return whether `scores` are still the current scores of this run."""
+        """Show results next to `scores`; return whether `scores` are still this run's current scores."""
 
 
 class Trials:
-    """A reward to try on runs.
+    """A reward to test on runs.
 
     Args:
-        reward: as in `rewardkit diff`: ``file.py:reward``, ``module:reward``, ``HEAD~1:file.py:reward``, or an object
+        reward: as for `rewardkit diff`: ``file.py:reward``, ``module:reward``, ``HEAD~1:file.py:reward``, or an object
             that `placed` describes.
-        expensive: whether to also score judges, reward models and tested programs.
+        expensive: whether to also score with judges, reward models, and tested programs.
 
     Raises:
-        DataError: `reward` is the folder of a run.
+        DataError: `reward` is a run's folder.
     """
 
     def __init__(self, reward: str | Placed, *, expensive: bool = False) -> None:
@@ -173,7 +173,7 @@ class Trials:
         return Trial(self, watched)
 
     def saved(self) -> tuple[int, int] | None:
-        """Return a value that changes whenever the reward's file is saved; None if there is no such file."""
+        """Return a value that changes whenever the reward's file is saved, or None if there is no file."""
         try:
             status = None if self._file is None else self._file.stat()
         except OSError:  # an editor may be replacing the file right now
@@ -182,7 +182,7 @@ class Trials:
 
 
 def _file_of(target: Placed) -> Path | None:
-    """Return the reward's file to watch; None for a module or a revision."""
+    """Return the file to watch for the reward, or None for a module or a revision."""
     if not isinstance(target, Target) or target.revision:
         return None
     source, _ = split_named(target.name)
@@ -194,7 +194,7 @@ class Trial:
 
     Attributes:
         number: a counter that increases whenever there is something new to show.
-        problem: the reason why nothing can be scored; "" if there is no problem.
+        problem: the reason why completions cannot be scored, or "" if there is no problem.
         found: the results so far; None until the first results arrive.
     """
 
@@ -215,13 +215,13 @@ class Trial:
         self._thread.start()
 
     def end(self) -> None:
-        """Stop scoring, and wait until the process has ended."""
+        """Stop scoring and wait until the process has ended."""
         self._ended.set()
         self._thread.join(_PATIENCE)
 
     @property
     def text(self) -> str:
-        """The progress of the trial, in a few words."""
+        """The trial's progress in a few words."""
         scores = self.found
         if self.problem:
             return "failed"
@@ -235,7 +235,7 @@ class Trial:
 
     @property
     def notes(self) -> list[str]:
-        """The limitations of the trial, in sentences."""
+        """The trial's limitations, in sentences."""
         scores = self.found
         sentences = [self.problem] if self.problem else []
         if scores is not None and scores.scheduled:
@@ -269,7 +269,7 @@ class Trial:
             self._ended.wait(_SECONDS)
 
     def _restart(self) -> int:
-        """Drop all results, because the reward's file has changed; return -1, for "nothing tried yet"."""
+        """Drop all results because the reward's file has changed; return -1, which means "nothing scored yet"."""
         self._saved, self._parts, self._results, self._placed = self.trials.saved(), [], None, 0
         self.problem, self.found = "", None
         self.number += 1
@@ -344,14 +344,14 @@ class Trial:
 
 
 class _Reader:
-    """A reader of the result files that the process writes."""
+    """A reader for the result files that the process writes."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._number = 0
 
     def new(self) -> list[TriedPart]:
-        """Return the parts that were written since the last call."""
+        """Return the parts written since the last call."""
         files = list(read_parts(self._folder, self._number))
         self._number += len(files)
         return [part for parts in files for part in parts]

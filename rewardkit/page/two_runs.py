@@ -1,6 +1,7 @@
-"""Compare two runs, or two windows of one run, over the prompts that they have in common.
+"""Comparison of two runs, or two windows of one run, over the prompts that they have in common.
 
-``TwoRuns.of((left, Window()), (right, Window())).paired("answer").won`` counts the prompts on which `right` is better.
+``TwoRuns.of((left, Window()), (right, Window())).paired("answer").won`` is the number of prompts on which `right` is
+better.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Window:
 
     Attributes:
         kind: a key of `KINDS` or `EVALUATIONS`.
-        first, last: the steps, for the kind ``"steps"``.
+        first, last: the first and last step, for the kind ``"steps"``.
     """
 
     kind: str = "last"
@@ -43,7 +44,7 @@ class Window:
 
     @classmethod
     def parse(cls, text: str) -> Window:
-        """Parse ``"last"``, ``"eval"``, ``"200-400"`` or ``"200"``; anything else means the default."""
+        """Parse ``"last"``, ``"eval"``, ``"200-400"``, or ``"200"``; for anything else, return the default."""
         match = _STEPS.fullmatch(text.strip())
         if match is not None:
             first, last = int(match[1]), int(match[2] or match[1])
@@ -54,7 +55,7 @@ class Window:
         return f"{self.first}-{self.last}" if self.kind == "steps" else self.kind
 
     def rows(self, scores: Scores) -> Rows:
-        """Return which completions are in the window, (n,). A run without training has only evaluations."""
+        """Return which completions (n,) are in the window. A run without training has only evaluations."""
         training = scores.training
         if self.kind in EVALUATIONS or not training.any():
             return _visited(scores, ~training, newest=self.kind != "eval-first" and self.kind != "first", steps=True)
@@ -66,14 +67,14 @@ class Window:
 
 
 def kinds_of(scores: Scores) -> dict[str, str]:
-    """Return the kinds of windows that are possible for a run, with their titles."""
+    """Return the window kinds that are possible for a run, with their titles."""
     kinds = KINDS if scores.training.any() else {}
     evaluations = EVALUATIONS if not scores.training.all() else {}
     return {kind: title.format(visit=scores.visit_word) for kind, title in {**kinds, **evaluations}.items()}
 
 
 def _visited(scores: Scores, among: Rows, *, newest: bool, steps: bool = False) -> Rows:
-    """Return which of the completions in `among` belong to the newest (or first) visit of their prompt, (n,)."""
+    """Return which completions (n,) in `among` belong to their prompt's newest (or first) visit."""
     rows = np.flatnonzero(among)
     visits = (scores.step if steps else scores.visit)[rows]
     prompts = scores.prompt[rows]
@@ -85,21 +86,21 @@ def _visited(scores: Scores, among: Rows, *, newest: bool, steps: bool = False) 
 
 
 TOTAL = ""
-"""The name of the total: empty, because a component may be called "total"."""
+"""The name that stands for the total. It is empty because a component may be called "total"."""
 TRIED = "/new"
-"""The name of the total of the reward on trial, which scores both sides."""
+"""The name that stands for the total from the reward on trial, which scores both sides."""
 TIE = 0.01
-"""The largest difference that counts as equal, as a share of the range of the scores. Arbitrary: so
-small a difference says nothing about the runs."""
+"""The largest difference that is treated as equal, as a share of the range of scores. The value is arbitrary: such a
+small difference is not informative."""
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One side of a comparison: a run as it was when the comparison was made.
+    """One side of a comparison: a run's state at the time of the comparison.
 
     Attributes:
         rows: (k,) the completions in the window.
-        means: a cache of prompt means by name, (prompts of the run,) each.
+        means: a cache of prompt means by name, (number of prompts in the run,) each.
     """
 
     watched: Watched
@@ -115,7 +116,7 @@ class Side:
         return cls(watched, window, scores, watched.prompts, np.flatnonzero(window.rows(scores)))
 
     def values(self, name: str) -> Floats:
-        """Return the values of all completions, (n,): a component, the total, or the total of the reward on trial."""
+        """Return all completions' values (n,): a component, the total, or the total from the reward on trial."""
         if name == TRIED:
             return self.scores.tried[NEW]
         return self.scores.total if name == TOTAL else self.scores.components[name]
@@ -128,21 +129,21 @@ class Side:
         return self.means[name]
 
     def unscored(self, name: str) -> float:
-        """Return the share of the completions in the window without a score, 0 to 1."""
+        """Return the share (0 to 1) of the completions in the window that do not have a score."""
         return float(np.isnan(self.values(name)[self.rows]).mean()) if len(self.rows) else 0.0
 
     @cached_property
     def counts(self) -> Integers:
-        """The number of completions of each prompt in the window."""
+        """The number of each prompt's completions in the window."""
         return np.bincount(self.scores.prompt[self.rows], minlength=len(self.scores.prompt_ids)).astype(np.int64)
 
     @cached_property
     def rewards(self) -> frozenset[str]:
-        """The versions of the reward that scored the window."""
+        """The reward versions that scored the window."""
         return frozenset(self.scores.versions[code] for code in np.unique(self.scores.version[self.rows]).tolist())
 
     def best_first(self, name: str, prompt: int) -> list[int]:
-        """Return the completions of a prompt in the window, best first; completions without a score come last."""
+        """Return a prompt's completions in the window, best first. Completions without a score come last."""
         rows = self.rows[self.scores.prompt[self.rows] == prompt]
         values = self.values(name)[rows]
         ordered_rows: list[int] = rows[np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")].tolist()
@@ -173,38 +174,38 @@ class TwoRuns:
         return cls(left_side, other, pairing, np.flatnonzero(has_completions))
 
     def is_like(self, other: TwoRuns) -> bool:
-        """Return whether `other` compares the same completions, possibly with different results of a trial."""
+        """Return whether `other` compares the same completions, possibly with different trial results."""
         pairs = ((self.left, other.left), (self.right, other.right))
         return all(side.scores.total is two.scores.total and side.window == two.window for side, two in pairs)
 
     @property
     def absent(self) -> int:
-        """The number of common prompts that have no completion in one of the windows."""
+        """The number of common prompts that do not have a completion in one of the windows."""
         return len(self.pairing.left) - len(self.seen)
 
     @property
     def same_reward(self) -> bool:
-        """Whether the same versions of the reward scored both windows, so that totals are comparable."""
+        """Whether the same reward versions scored both windows, so that totals are comparable."""
         return self.left.rewards == self.right.rewards
 
     @cached_property
     def names(self) -> list[str]:
-        """The total, the total of the reward on trial, and the components that both runs have."""
+        """The total, the total from the reward on trial, and the components that both runs have."""
         sides = self.left.scores, self.right.scores
         shared_names = [name for name in self.left.watched.components if all(name in side.components for side in sides)]
         return [TOTAL, *([TRIED] if all(NEW in side.tried for side in sides) else []), *shared_names]
 
     def only(self, side: Side) -> list[str]:
-        """Return the components of `side` that the other side does not have."""
+        """Return the components in `side` that the other side does not have."""
         return [name for name in side.watched.components if name in side.scores.components and name not in self.names]
 
     def means(self, name: str) -> tuple[Floats, Floats]:
-        """Return each prompt's mean on the left and on the right, (p,) each."""
+        """Return each prompt's means on the left and on the right, (p,) each."""
         left, right = self.pairing.left[self.seen], self.pairing.right[self.seen]
         return self.left.means_of(name)[left], self.right.means_of(name)[right]
 
     def paired(self, name: str, tie: float = TIE) -> Paired:
-        """Compare the prompts in `seen`; differences up to `tie` times the range of the scores count as equal."""
+        """Compare the prompts in `seen`. Differences up to `tie` times the range of scores are treated as equal."""
         if (name, tie) not in self._paired:
             self._paired[name, tie] = paired(*self.means(name), tie * self._span(name))
         return self._paired[name, tie]
@@ -219,7 +220,7 @@ class TwoRuns:
 
 
 SIDES = "the left side", "the right side"
-"""The names of the sides if both are from the same run."""
+"""The sides' names if both are from the same run."""
 _UNLIKELY = 0.05
 """The usual significance level, the same as for the 95% interval."""
 _NOT_SAME = (
@@ -231,7 +232,7 @@ _TRIED = "New total, which the same reward gave to both."
 
 
 def verdict_of(pairs: Paired, name: str) -> str:
-    """Describe on how many prompts the run `name`, the right side, is better, and whether that may be chance."""
+    """Describe on how many prompts the right side (the run `name`) is better, and whether this may be due to chance."""
     if not pairs.count:
         return "No prompt has a score on both sides."
     subject = name.capitalize() if name in SIDES else name
@@ -258,7 +259,7 @@ def chance_text(chance: float) -> str:
 
 
 def notices_of(two: TwoRuns, name: str, sides: tuple[str, str]) -> list[str]:
-    """Return the limitations of a comparison, in sentences."""
+    """Return a comparison's limitations, in sentences."""
     pairing = two.pairing
     notices = [_NOT_SAME + (_TRIED if TRIED in two.names else _TRY)] if name == TOTAL and not two.same_reward else []
     if pairing.by_text:

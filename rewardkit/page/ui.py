@@ -1,7 +1,7 @@
-"""The building blocks of the page: a frame, a table, a text in pieces, a graph, and plain HTML elements.
+"""The page's building blocks: a frame, a table, a text in pieces, a graph, and plain HTML elements.
 
-Everything reaches the browser as text: no block accepts HTML. Only the public API of NiceGUI is used here and in
-`tabs`: `ui`, `props`, `classes`, `on`, `run_method` and `background_tasks`.
+Everything is sent to the browser as text; no block accepts HTML. This module and `tabs` use only NiceGUI's public API:
+`ui`, `props`, `classes`, `on`, `run_method`, and `background_tasks`.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class Label(element):
         self.props["textContent"] = escape(content)
 
     def say(self, *sentences: str) -> None:
-        """Replace the text, and hide the element if there is none."""
+        """Replace the text; if there is no text, hide the element."""
         self.show(" ".join(sentences))
         self.set_visibility(bool(sentences))
 
 
 class Text(element, component="browser/rewardkit_text.js"):
-    """A text in pieces. The pieces that changed are highlighted in the color of `tone`."""
+    """A text in pieces. The changed pieces are highlighted in the color of `tone`."""
 
     def __init__(self, pieces: Sequence[tuple[str, bool]], tone: str = "", together: str = "") -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Text(element, component="browser/rewardkit_text.js"):
 
 
 class Rendered(element, component="browser/rewardkit_rendered.js", esm={"rewardkit-nodes": "browser/nodes"}):
-    """A rendered text with Markdown and mathematics. `nodes` comes from `rendering.rendered`."""
+    """A rendered text with Markdown and mathematics. `nodes` is the result of `rendering.rendered`."""
 
     def __init__(self, nodes: Sequence[Node], together: str = "") -> None:
         super().__init__()
@@ -74,7 +74,10 @@ class Rendered(element, component="browser/rewardkit_rendered.js", esm={"rewardk
 
 
 class Advantage(element, component="browser/rewardkit_advantage.js"):
-    """The steps to an advantage, from `advantage.Explained.props`. A click on a dot calls `compare` with its key."""
+    """The steps to an advantage, from `advantage.Explained.props`.
+
+    A click on a dot calls `compare` with the dot's key.
+    """
 
     def __init__(self, explanation: Row, other: str, compare: Handler) -> None:
         super().__init__()
@@ -83,14 +86,14 @@ class Advantage(element, component="browser/rewardkit_advantage.js"):
 
 
 class Alarm(element, component="browser/rewardkit_alarm.js"):
-    """A line that names the strongest alert of a run and links to `url`; hidden until `show` is called."""
+    """A line that shows a run's strongest alert and links to `url`. It is hidden until `show` is called."""
 
     def __init__(self, run: str, url: str) -> None:
         super().__init__()
         self.props.update({"alert": "", "run": escape(run), "url": url})
 
     def show(self, alert: str) -> None:
-        """Show the line with the title of an alert; hide it if the title is empty."""
+        """Show the line with an alert's title; if the title is empty, hide the line."""
         self.props["alert"] = escape(alert)
 
 
@@ -103,7 +106,7 @@ class Command(element, component="browser/rewardkit_command.js"):
 
 
 class Phrase(element, component="browser/rewardkit_phrase.js"):
-    """A note about a highlighted phrase in the texts of the page, with a button that calls `ended`."""
+    """A note about a highlighted phrase in the page's texts, with a button that calls `ended`."""
 
     def __init__(self, phrase: str, ended: Handler) -> None:
         super().__init__()
@@ -112,7 +115,7 @@ class Phrase(element, component="browser/rewardkit_phrase.js"):
 
 
 class Transcripts(element, component="browser/rewardkit_transcript.js"):
-    """Two conversations side by side, aligned by turn; each comes from `transcript.as_props`."""
+    """Two conversations side by side, aligned by turn. Each is the result of `transcript.as_props`."""
 
     def __init__(self, left: Row, right: Row) -> None:
         super().__init__()
@@ -120,7 +123,7 @@ class Transcripts(element, component="browser/rewardkit_transcript.js"):
 
 
 class Changes(element, component="browser/rewardkit_changes.js"):
-    """A diff of two versions of a file. A line has a sign, two line numbers, pieces, and a count of omitted lines."""
+    """A diff of two file versions. A line has a sign, two line numbers, pieces, and a count of omitted lines."""
 
     def __init__(self, lines: Sequence[Sequence[Any]], label: str) -> None:
         super().__init__()
@@ -128,17 +131,17 @@ class Changes(element, component="browser/rewardkit_changes.js"):
 
 
 def column(name: str, label: str, kind: str = "number", **options: Any) -> dict[str, Any]:
-    """Return a column of a table.
+    """Return a table column.
 
     Args:
-        kind: the kind of the cells: number, text, value, soft, name, badge, bar, spark, link, buttons or check.
+        kind: the cells' kind: number, text, value, soft, name, badge, bar, spark, link, buttons, or check.
         options: sortable, title, color, width, and swatch (whether to show the color in the heading).
     """
     return {"name": name, "label": label, "kind": kind, **options}
 
 
 class Table(element, component="browser/rewardkit_table.js"):
-    """A table. The server sorts the rows and selects the current page; the browser moves the highlight."""
+    """A table. The server sorts the rows and selects the current page, and the browser moves the highlight."""
 
     def __init__(self, columns: Sequence[Row], rows: Sequence[Row] = (), *, empty: str = "") -> None:
         super().__init__()
@@ -154,23 +157,23 @@ class Table(element, component="browser/rewardkit_table.js"):
         empty: str | None = None,
         selected: Mapping[str, str] | None = None,
     ) -> None:
-        """Replace the rows, and if given, the columns, the text of an empty table, and the highlight."""
+        """Replace the rows and, if given, the columns, the text for an empty table, and the highlight."""
         options = {"columns": columns, "empty": empty, "selected": selected}
         replacements = {name: value for name, value in options.items() if value is not None}
         self.props.update({"rows": list(rows), "sort": sort, "descending": descending, **replacements})
 
     def select(self, selected: Mapping[str, str]) -> None:
-        """Move the highlight in the browser, without building or sending the rows again.
+        """Move the highlight in the browser without building or sending the rows again.
 
         Args:
-            selected: button name -> the key of the row to highlight; any name works if rows have no buttons.
+            selected: button name -> the key of the row to highlight. Any name works if rows do not have buttons.
         """
         with self.props.suspend_updates():
             self.props["selected"] = dict(selected)
         self.run_method("select", dict(selected))
 
     def when(self, event: str, handler: Handler) -> Table:
-        """Call `handler` with the column of `sort`, the key of `open`, or the key and name of `press` or `check`."""
+        """Call `handler` with the column for `sort`, the key for `open`, or the key and name for `press` or `check`."""
         if event == "open":
             self.props["selectable"] = True
         is_text = event in ("sort", "open")
@@ -191,7 +194,10 @@ class Chart(element, component="browser/rewardkit_chart.js"):
 
 
 class Field(element, component="browser/rewardkit_field.js"):
-    """A text input. Calls `typed` with the text shortly after the last keystroke; if `late`, on leaving it."""
+    """A text input.
+
+    Calls `typed` with the text shortly after the last keystroke or, if `late`, when it loses the focus.
+    """
 
     def __init__(
         self, value: str, typed: Handler, hint: str, *, tooltip: str = "", main: bool = False, late: bool = False
@@ -203,7 +209,7 @@ class Field(element, component="browser/rewardkit_field.js"):
 
 
 class Choice(element, component="browser/rewardkit_choice.js"):
-    """A drop-down menu. `options` maps each value to its text; `chosen` is called with the selected value."""
+    """A drop-down menu. `options` maps each value to its text. `chosen` is called with the selected value."""
 
     def __init__(self, value: str, options: Mapping[str, str], chosen: Handler, label: str) -> None:
         super().__init__()
@@ -213,7 +219,7 @@ class Choice(element, component="browser/rewardkit_choice.js"):
 
 
 class Checks(element, component="browser/rewardkit_checks.js"):
-    """A menu of check boxes, each (name, text, whether checked). A change calls `checked` with the name and state."""
+    """A menu of check boxes (name, text, whether checked). A change calls `checked` with the name and the new state."""
 
     def __init__(self, options: Sequence[tuple[str, str, bool]], checked: Handler, label: str, tooltip: str) -> None:
         super().__init__()
@@ -227,7 +233,7 @@ class Checks(element, component="browser/rewardkit_checks.js"):
 
 
 class Slider(element, component="browser/rewardkit_slider.js"):
-    """A slider from 0 to `high`. Calls `moved` while it moves, at most every 80 ms."""
+    """A slider from 0 to `high`. Calls `moved` at most every 80 ms while it moves."""
 
     def __init__(self, value: int, high: int, moved: Handler, label: str) -> None:
         super().__init__()
@@ -237,7 +243,7 @@ class Slider(element, component="browser/rewardkit_slider.js"):
 
 
 def box(classes: str = "", tag: str = "div", title: str = "") -> element:
-    """Return an element that can contain others."""
+    """Return an element that can contain other elements."""
     return _titled(element(tag), classes, title)
 
 
@@ -257,14 +263,14 @@ def button(content: str, pressed: Handler, classes: str = "", title: str = "") -
 
 
 def toggle(content: str, pressed: bool, clicked: Handler, classes: str = "", title: str = "") -> Label:
-    """Return a small button that is shown as pressed or not."""
+    """Return a small button that is shown as pressed or not pressed."""
     label = button(content, clicked, f"small {classes}{' on' if pressed else ''}", title)
     label.props["aria-pressed"] = "true" if pressed else "false"
     return label
 
 
 def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str) -> element:
-    """Return a group of buttons with one pressed. A click on another one calls `chosen` with its value."""
+    """Return a group of buttons, one of which is pressed. A click on another button calls `chosen` with its value."""
     with box("choices") as frame:
         frame.props.update({"role": "group", "aria-label": label})
         for key, caption in options.items():
@@ -273,7 +279,7 @@ def choices(value: str, options: Mapping[str, str], chosen: Handler, label: str)
 
 
 def details(summary: str, classes: str = "", toggled: Callable[[bool], None] | None = None) -> element:
-    """Return a collapsible element with a summary line. `toggled` is called with whether it is open."""
+    """Return a collapsible element with a summary line. `toggled` is called with whether the element is open."""
     with box(classes, "details") as frame:
         text(summary, tag="summary")
     if toggled is not None:
@@ -282,12 +288,12 @@ def details(summary: str, classes: str = "", toggled: Callable[[bool], None] | N
 
 
 def swatch(color: str, classes: str = "", style: str = "") -> None:
-    """Show a color sample, for use before the name of an item."""
+    """Show a color sample before an item's name."""
     box(f"swatch {classes}".rstrip(), "i").style(f"background: {color}{style}")
 
 
 def track(low: float, high: float, color: str, title: str = "") -> None:
-    """Show a bar from `low` to `high`, 0 to 1."""
+    """Show a bar from `low` to `high`, on a scale of 0 to 1."""
     with box("track", "span", title):
         if high > low:
             box("fill", "span").style(f"left: {100 * low:.1f}%; width: {100 * (high - low):.1f}%; background: {color}")
@@ -302,7 +308,7 @@ def facts(values: Mapping[str, str], tag: str = "i") -> None:
 
 
 def link(content: str, url: str, classes: str = "", title: str = "") -> Label:
-    """Return a link to another view. Following it does not reload the page."""
+    """Return a link to another view. Following the link does not reload the page."""
     label = text(content, classes, "a", title)
     label.props.update({"href": url, "data-inside": ""})
     return label

@@ -1,7 +1,7 @@
-"""Keep the open runs in memory and up to date: ``Watcher(library).get("first").scores``.
+"""The open runs, kept in memory and up to date: ``Watcher(library).get("first").scores``.
 
-One thread checks all open runs every two seconds. An update replaces arrays and never modifies them, so pages can read
-them without a lock.
+One thread checks all open runs every two seconds. An update replaces arrays but never modifies them, so pages can read
+arrays without a lock.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("rewardkit")
 SECONDS = 2.0
-"""The pause between two checks for new data, in seconds. Arbitrary: training steps take longer, and each check lists
-files."""
+"""The pause between checks for new data, in seconds. The value is arbitrary: training steps take longer, and each check
+lists files."""
 _FORGOTTEN = 120.0
-"""Seconds after which a run that no page has asked for is no longer checked; after ten times as long, it is closed.
-Arbitrary."""
+"""The seconds after which a run that no page requests is no longer checked. After ten times as long, the run is closed.
+The value is arbitrary."""
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class Watched:
         return watched
 
     def refresh(self) -> bool:
-        """Read new data, and return whether there was any."""
+        """Read new data; return whether there was any."""
         with self._lock, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self.run.refresh()
@@ -91,7 +91,7 @@ class Watched:
         return changed
 
     def load(self, first: bool = False) -> bool:
-        """Read all changed data, or everything if `first`; return whether anything changed."""
+        """Read all changed data (if `first`, all data); return whether anything changed."""
         run = self.run
         extent, state = extent_of(run), run.state
         if not first and extent == self._extent and state == self.state:
@@ -116,7 +116,7 @@ class Watched:
         return True
 
     def show_tried(self, scores: Scores, columns: dict[str, Floats]) -> bool:
-        """Add the results of a trial, (n,) each, to `scores`. Return whether `scores` are still the current ones."""
+        """Add a trial's results, (n,) each, to `scores`; return whether `scores` are still the current scores."""
         with self._lock:
             if self.scores.total is not scores.total:
                 return False
@@ -134,19 +134,19 @@ class Watched:
         return result
 
     def cached_for_run(self, name: str, make: Callable[[], T]) -> T:
-        """Return the result of `make`, cached for as long as the run is open."""
+        """Return the result of `make`, cached while the run is open."""
         result: T = self._lasting.setdefault(name, make()) if name not in self._lasting else self._lasting[name]
         return result
 
     @property
     def stamp(self) -> tuple[int, int, int]:
-        """A value that changes when there is something new to show: data, results of a trial, or a label."""
+        """A value that changes when there is something new to show: data, trial results, or a label."""
         trial = 0 if self.trial is None else self.trial.number
         return self.number, trial, 0 if self.labels is None else self.labels.file.number
 
     @property
     def prompts(self) -> Prompts:
-        """The prompts of the current scores, read on first use, because the first graphs do not need them."""
+        """The current scores' prompts, which are read on first use because the first graphs do not need them."""
         scores = self.scores
         with self._reading:
             if self._prompts is None or self._prompts[0] is not scores:
@@ -156,17 +156,17 @@ class Watched:
 
     @property
     def panels(self) -> list[Panel]:
-        """The graphs of this run."""
+        """This run's graphs."""
         return self.cached("panels", lambda: panels(self.scores, self.metrics, self.components))
 
     @property
     def declared(self) -> dict[str, dict[str, Any]]:
-        """Component -> its bounds, kind and columns, from the newest version that has it."""
+        """Component -> its bounds, kind, and columns, from the newest version that contains the component."""
         return {part["name"]: part for version in self.versions for part in json.loads(version["components"])}
 
 
 class Watcher:
-    """The open runs, each with a trial of a reward if `trials` is given."""
+    """The open runs. If `trials` is given, each run has a trial of the reward."""
 
     def __init__(self, library: Library, trials: Trials | None = None, labels: LabelFile | None = None) -> None:
         self.library = library
@@ -182,7 +182,7 @@ class Watcher:
         """Return a run, opening it if necessary.
 
         Raises:
-            NotARun: there is no run with this name.
+            NotARun: no run has this name.
             RunError: the run cannot be read.
         """
         path = self.library.path(name)
@@ -197,7 +197,7 @@ class Watcher:
         return watched
 
     def prepare(self) -> None:
-        """Import the packages for reading runs, and open the run if there is only one, before a page asks for it."""
+        """Import the packages for reading runs and, if there is only one run, open it before a page requests it."""
         import duckdb  # noqa: F401
         import pyarrow as pa
         import pyarrow.parquet
@@ -209,7 +209,7 @@ class Watcher:
                 self.get(names[0])
 
     def opened(self, name: str) -> Watched | None:
-        """Return a run if it is already open, else None."""
+        """Return a run if it is already open; otherwise, None."""
         return self._open.get(name)
 
     def end(self) -> None:

@@ -1,1 +1,1 @@
-"""Training progress, and the numbers that depend on it."""
+"""Training progress and the numbers that depend on it."""

@@ -1,4 +1,4 @@
-"""Bounds of numbers, and the check for numbers that users pass: ``number("0.5", "a weight")`` is an error."""
+"""Bounds of numbers, and a check for numbers that users pass: ``number("0.5", "a weight")`` raises an error."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from numbers import Real
 from rewardkit.errors import RewardDefinitionError, RewardTypeError, shorten
 
 TOLERANCE = 1e-9
-"""The tolerance for rounding errors: a value this close to a threshold or a bound counts as reaching it. Arbitrary:
-above the rounding errors of floats, and far below differences that matter."""
+"""The tolerance for rounding errors: a value this close to a threshold or bound is treated as reaching it. The value is
+arbitrary: larger than float rounding errors, and much smaller than differences that matter."""
 
 Bounds = tuple[float, float]
-"""The lowest and the highest value, both included; infinite if there is no limit."""
+"""The lowest and the highest value, both inclusive; infinite if there is no limit."""
 
 
 def scaled_bounds(first: Bounds, second: Bounds) -> Bounds:
-    """Return the bounds of a product of two numbers with the bounds `first` and `second`."""
+    """Return the bounds of the product of two numbers that have the bounds `first` and `second`."""
     corners = [0.0 if 0.0 in (a, b) else a * b for a in first for b in second]
     return min(corners), max(corners)
 

@@ -1,6 +1,6 @@
-"""Positions in training: ``0.3`` is 30% of training, ``30`` is step 30, and 0 is the start in both units.
+"""Positions in training: ``0.3`` is 30% of training, ``30`` is step 30, and 0 is the start in both cases.
 
-``Passing(0.3, 0.1)`` is 0 until 30% of training, and 1 from 40% on.
+``Passing(0.3, 0.1)`` is 0 until 30% of training, and 1 after 40%.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def checked_position(value: object, subject: str) -> Position:
     """Return `value` as a fraction (float) or a step (int).
 
     Raises:
-        RewardDefinitionError: `value` is neither, or an int 1, which could mean the first step or all of training.
+        RewardDefinitionError: `value` is neither a fraction nor a step, or it is the int 1, which could mean the first
+            step or all of training.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise RewardTypeError(f"{subject} must be a fraction of training (float) or a step (int), got {shorten(value)}")
@@ -54,7 +55,7 @@ def steps(position: Position, progress: Progress) -> float:
 
 
 def way_done(start: Position, end: Position, progress: Progress) -> float:
-    """Return the share of the way from `start` to `end` that is done, 0.0 to 1.0."""
+    """Return the completed fraction of the distance from `start` to `end`, 0.0 to 1.0."""
     first, last = steps(start, progress), steps(end, progress)
     if progress.step >= last:
         return 1.0
@@ -64,7 +65,7 @@ def way_done(start: Position, end: Position, progress: Progress) -> float:
 @final
 @dataclass(frozen=True)
 class Passing(Schedule):
-    """A schedule that is 0 until `position`, then rises linearly for `over`, and is 1 from there on."""
+    """A schedule that is 0 until `position`, then rises linearly for `over`, and is 1 after that."""
 
     position: Position
     over: Position = 0

@@ -17,12 +17,13 @@ class Progress:
     """The progress of training: ``Progress(step=20, max_steps=100).fraction == 0.2``.
 
     Args:
-        step: completed optimizer steps, starting at 0.
-        max_steps: total optimizer steps, at least 1.
-        training: False in evaluation.
-        means: component -> the component's mean over the last training batch, on all ranks.
-        states: schedule -> the schedule's state, for schedules that follow performance.
-        epoch: passes over the data so far, such as 1.5. By default, all of training counts as one pass.
+        step: the number of completed optimizer steps, starting at 0.
+        max_steps: the total number of optimizer steps, at least 1.
+        training: False during evaluation.
+        means: component -> the component's mean over the last training batch on all ranks.
+        states: schedule -> the schedule's state, for performance-based schedules.
+        epoch: the number of passes over the data so far, such as 1.5. By default, the whole training run is treated as
+            one pass.
     """
 
     step: int
@@ -56,7 +57,7 @@ class Progress:
         return min(1.0, self.step / self.max_steps)
 
     def within(self, first: int, last: int) -> Progress:
-        """Return the progress relative to the part of training from step `first` to step `last`."""
+        """Return the progress within the part of training from step `first` to step `last`."""
         return replace(self, step=max(0, self.step - first), max_steps=max(1, last - first))
 
 
@@ -67,5 +68,5 @@ def _progress(
 
 
 END = Progress(1_000_000, 1_000_000, training=False)
-"""The end of a training of unknown length. The step is large, so that functions that compare steps with fixed numbers
-also see the end."""
+"""The end of a training run of unknown length. The step is large, so that functions that compare steps with fixed
+numbers also treat it as the end."""

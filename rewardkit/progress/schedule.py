@@ -1,8 +1,8 @@
 """Schedule: a number that depends on training progress.
 
 ``linear(0.0, 1.0, end=0.5)(Progress(step=25, max_steps=100))`` is 0.5. A schedule is a pure function of Progress and
-holds no state. In evaluation (``training=False``, or no Progress) every schedule has its end value, so that evaluation
-results can be compared across steps.
+has no state. During evaluation (``training=False`` or no Progress), every schedule has its end value, so that
+evaluation results can be compared across steps.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 
 
 class Schedule(ABC):
-    """A number that depends on training progress. Frozen, hashable, and picklable. Created with ``rk.schedules``."""
+    """A number that depends on training progress.
+
+    It is frozen, hashable, and picklable, and created with ``rk.schedules``.
+    """
 
     @property
     @abstractmethod
     def end_value(self) -> float:
-        """The value at the end of training, and in evaluation."""
+        """The value at the end of training and during evaluation."""
 
     @property
     @abstractmethod
@@ -38,7 +41,7 @@ class Schedule(ABC):
     @final
     @property
     def parts(self) -> tuple[Schedule, ...]:
-        """The schedules among the fields of this schedule, including those inside tuples."""
+        """The schedules in this schedule's fields, including schedules inside tuples."""
         return tuple(_schedules_in(tuple(getattr(self, field.name) for field in fields(self))))  # type: ignore[arg-type]
 
     @abstractmethod
@@ -48,18 +51,18 @@ class Schedule(ABC):
     @property
     @abstractmethod
     def text(self) -> str:
-        """The expression that creates it, with all digits: ``"0.5 * (linear(0.0, 1.0, start=0.0, end=0.3))"``."""
+        """The code that creates this schedule, with all digits: ``"0.5 * (linear(0.0, 1.0, start=0.0, end=0.3))"``."""
 
     @abstractmethod
     def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
-        """Return the parts of this schedule that first change after the last step, each with the step of the change.
+        """Return this schedule's parts whose first change comes after the last step, with the step of the change.
 
-        Only a position given in steps can be after the last step. A schedule that follows performance has no positions.
+        Only a position in steps can be after the last step. A performance-based schedule does not have positions.
         """
 
     @final
     def late_parts(self, max_steps: int) -> list[tuple[Schedule, int]]:
-        """Return the result of `late` for a schedule whose parts have positions in the same training."""
+        """Return the result of `late` for a schedule whose parts have positions in the same training run."""
         return [late_part for part in self.parts for late_part in part.late(max_steps)]
 
     @final
@@ -69,7 +72,7 @@ class Schedule(ABC):
 
     @final
     def __call__(self, progress: Progress | None = None) -> float:
-        """Return the current value; the end value in evaluation or without Progress."""
+        """Return the current value; during evaluation or without Progress, the end value."""
         return self.at(progress) if progress is not None and progress.training else self.end_value
 
     @final
@@ -98,7 +101,10 @@ class Schedule(ABC):
 
     @final
     def plot(self, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None) -> Figure:
-        """Return a figure of this schedule over training. The arguments are as for ``Reward.plot_schedules``."""
+        """Return a figure of this schedule over training.
+
+        The arguments are the same as for ``Reward.plot_schedules``.
+        """
         # Imported by name: plots score trees, so their module is in a layer above this one.
         figure: Figure = importlib.import_module("rewardkit.schedules.plots").plot_schedules(
             self, max_steps, means=means
@@ -129,17 +135,17 @@ def _schedules_in(value: object) -> Iterator[Schedule]:
 Weight = float | Schedule
 
 State = Mapping[str, Any]
-"""The state of a schedule between batches, as JSON: numbers, flags, and lists of both."""
+"""A schedule's state between batches, as JSON: numbers, flags, and lists of both."""
 
 
 SQUARES = "\u00b2"
-"""The suffix that marks the mean of a component's squares among the means."""
+"""The suffix for the mean of a component's squared scores among the means."""
 
 
 class PerformanceSchedule(Schedule):
-    """A schedule that follows the mean of a component. The trainer keeps its state and passes it in.
+    """A schedule that follows a component's mean. The trainer stores the schedule's state and passes it in.
 
-    ``at`` reads the state ``progress.states[schedule]``; before the first batch, it uses ``init``.
+    ``at`` reads the state from ``progress.states[schedule]``; before the first batch, it uses ``init``.
     """
 
     component: str
@@ -153,7 +159,7 @@ class PerformanceSchedule(Schedule):
 
     @final
     def describe(self) -> str:
-        """Return a text that identifies the schedule, for fingerprints and checkpoints."""
+        """Return a string that identifies the schedule, for fingerprints and checkpoints."""
         return repr(self)
 
     @final
@@ -168,14 +174,14 @@ class PerformanceSchedule(Schedule):
 
     @abstractmethod
     def settled(self) -> State:
-        """Return the state for evaluation, in which every level that the schedule waits for has been reached."""
+        """Return the state for evaluation, in which every level that the schedule waits for is reached."""
 
     @abstractmethod
     def update(self, state: State, means: Mapping[str, float]) -> State:
         """Return the state after a training batch in which the components had these means over all ranks.
 
-        ``name + SQUARES`` is the mean of a component's squares. If a component has no score in the batch, both means
-        are missing, and the state stays the same.
+        ``name + SQUARES`` is the mean of a component's squared scores. If a component does not have a score in the
+        batch, both means are missing and the state does not change.
         """
 
     @abstractmethod
@@ -192,7 +198,7 @@ class PerformanceSchedule(Schedule):
 
 
 def following(schedule: Weight) -> Iterator[PerformanceSchedule]:
-    """Yield the schedules that follow performance in `schedule`, including `schedule` itself."""
+    """Yield the performance-based schedules in `schedule`, including `schedule` itself."""
     if isinstance(schedule, PerformanceSchedule):
         yield schedule
     for part in schedule.parts if isinstance(schedule, Schedule) else ():
@@ -231,7 +237,7 @@ class Constant(Schedule):
 @final
 @dataclass(frozen=True)
 class Scaled(Schedule):
-    """A schedule times a number."""
+    """A schedule multiplied by a number."""
 
     schedule: Schedule
     factor: float
@@ -261,7 +267,7 @@ class Scaled(Schedule):
 @final
 @dataclass(frozen=True)
 class Multiplied(Schedule):
-    """The product of two schedules, such as nested scheduled weights."""
+    """The product of two schedules, for example, nested scheduled weights."""
 
     first: Schedule
     second: Schedule
@@ -367,7 +373,7 @@ class Limited(Schedule):
 
 
 def grouped(schedule: Schedule) -> str:
-    """Return the repr of a schedule for use before a dot: products get parentheses, which sums already have."""
+    """Return a schedule's repr for use before a dot. Products get parentheses, which sums already have."""
     return f"({schedule!r})" if isinstance(schedule, Scaled | Multiplied) else repr(schedule)
 
 
@@ -387,7 +393,7 @@ def argument_text(value: object) -> str:
 
 
 def as_weight(value: object, subject: str = "a weight") -> Weight:
-    """Return `value` as a weight, checked: a number or a schedule. A constant schedule becomes its number."""
+    """Return `value` as a checked weight: a number or a schedule. A constant schedule becomes its number."""
     if isinstance(value, Constant):
         return value.value
     return value if isinstance(value, Schedule) else number(value, subject)
@@ -403,7 +409,7 @@ def weight_bounds(weight: Weight) -> Bounds:
 
 
 def multiplied(first: Weight, second: Weight) -> Weight:
-    """Return the product of two weights, numbers or schedules; 0.0 stays a number."""
+    """Return the product of two weights, which are numbers or schedules. If one is 0.0, the product is 0.0."""
     if 0.0 in (first, second):
         return 0.0
     if isinstance(first, Schedule):

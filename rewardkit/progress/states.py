@@ -1,4 +1,4 @@
-"""The states of the schedules in a tree, which the trainer keeps outside of the tree.
+"""The states of the schedules in a tree, which the trainer stores outside the tree.
 
 ``advanced(initial(followers), {"tags": 0.9})`` is the state after a batch in which the tags scored 0.9 on average.
 """
@@ -25,12 +25,12 @@ def advanced(states: States, means: Mapping[str, float]) -> States:
 
 
 def saved(states: States) -> dict[str, Any]:
-    """Return the states as JSON, keyed by the description of each schedule."""
+    """Return the states as JSON, keyed by each schedule's description."""
     return {follower.describe(): dict(state) for follower, state in states.items()}
 
 
 def restored(states: States, from_json: Mapping[str, Any]) -> States:
-    """Return `states` with the saved states restored; a schedule that was not saved keeps its state."""
+    """Return `states` with the saved states restored. A schedule that was not saved keeps its state."""
     return {follower: from_json.get(follower.describe(), state) for follower, state in states.items()}
 
 

@@ -1,1 +1,1 @@
-"""Recorded runs: every completion with its scores, written to disk during training."""
+"""Recorded runs: all completions with their scores, written to disk during training."""

@@ -1,4 +1,4 @@
-"""Capture the output, log lines and warnings of reward functions while a batch is scored, with component and row.
+"""Capture of reward functions' output, log lines, and warnings while a batch is scored, with component and row.
 
 ::
 
@@ -6,9 +6,10 @@
         table = scorer.score(batch)
     capture.lines  # [Line("no number in ''", kind="print", component="closeness", row=3)]
 
-A line from a function that is called for one completion has that completion's row; lines from functions over a group or
-batch have none. The output of a function in a worker process (``timeout=``) is captured when the function returns; if
-the process is killed, the output is lost. Output of a function's own threads or C code is not captured.
+A line from a function that is called for one completion has that completion's row; a line from a function that is
+called for a group or batch does not have a row. If a function runs in a worker process (``timeout=``), its output is
+captured when the function returns; if the process is killed, the output is lost. Output from threads that a function
+starts or from C code is not captured.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _inside = 0
 
 @contextmanager
 def install_taps() -> Iterator[None]:
-    """Install the taps inside the block. Several threads may do so at once."""
+    """Install the taps inside the block. Several threads can do this at the same time."""
     global _inside
     with _lock:
         if _inside == 0:
@@ -58,7 +59,7 @@ def install_taps() -> Iterator[None]:
 
 
 class _Tee:
-    """A standard stream that also writes to the observer of the running reward function."""
+    """A standard stream that also writes to the running reward function's observer."""
 
     def __init__(self, stream: TextIO, level: str) -> None:
         self.stream = stream
@@ -154,27 +155,29 @@ __all__ = ["Capture", "FaultLines", "Line", "wording"]
 # Arbitrary limits: a reward may print without end, and its output is kept in memory until the batch ends.
 MAX_LINES = 1_000
 MAX_CHARACTERS = 200_000
-"""The most lines and characters captured in one batch; further lines are only counted."""
+"""The maximum number of lines and characters captured in one batch; additional lines are only counted."""
 
 # Arbitrary: five calls are enough for a reader, pauses of 0.1 s slow training down, and 5 times the median is not
 # noise.
 SLOWEST = 5
 SLOW_SECONDS = 0.1
 SLOW_FACTOR = 5.0
-"""A call is slow above 0.1 s and 5 times its component's median; the slowest five of a component are listed."""
+"""A call is slow if it takes more than 0.1 s and more than 5 times its component's median. Each component's five
+slowest calls are listed."""
 
 MAX_KINDS = 200
-"""The most kinds of faults. Reasons may quote completions, so all may differ. Arbitrary limit that bounds memory."""
+"""The maximum number of fault kinds. The limit is arbitrary and saves memory: reasons may quote completions, so all of
+them may differ."""
 
 _OUTPUT = "rewardkit_output"
-"""The attribute of an exception that carries the captured output of a worker process."""
+"""The attribute of an exception that contains a worker process's captured output."""
 
 
 class Capture:
-    """A context manager that captures the output of reward functions during one batch. Safe for several threads.
+    """A thread-safe context manager that captures the output of reward functions during one batch.
 
     Args:
-        quiet: do not pass the output on to its normal destination.
+        quiet: whether to keep the output from reaching its normal destination.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -204,7 +207,7 @@ class Capture:
 
     @property
     def lines(self) -> list[Line]:
-        """The captured lines in order, then the slow calls, then the number of lines left out."""
+        """The captured lines in order, followed by the slow calls and the number of omitted lines."""
         with self._lock:
             lines = sorted(self._lines, key=lambda line: line.time or 0.0)
             times = {component: list(calls) for component, calls in self._times.items()}
@@ -217,7 +220,7 @@ class Capture:
 
     @property
     def durations(self) -> dict[str, list[float]]:
-        """Component -> the seconds that each of its calls took."""
+        """Component -> the duration of each of its calls in seconds."""
         with self._lock:
             return {component: [seconds for seconds, _ in calls] for component, calls in self._times.items()}
 
@@ -236,7 +239,7 @@ class Capture:
             return self._quiet
 
     def _print(self, call: Called, level: str, text: str) -> None:
-        """Assemble lines from output that arrives in pieces; a line ends at a line break."""
+        """Assemble lines from output that arrives in pieces."""
         key = (call.component, call.row, level)
         begun = self._begun.pop(key, None) or Line("", "print", level, call.component, call.row, time=time.time())
         *lines, rest = self._affordable(text).split("\n")
@@ -247,7 +250,7 @@ class Capture:
             self._begun[key] = replace(begun, message=begun.message + rest)
 
     def _affordable(self, text: str) -> str:
-        """Return the start of `text` that fits the character limit; count the lines that are left out."""
+        """Return the start of `text` that fits within the character limit; count the omitted lines."""
         affordable = text[: self._characters]
         self._characters -= len(affordable)
         if len(affordable) < len(text):
@@ -289,7 +292,7 @@ class Capture:
 
 @dataclass(frozen=True)
 class _Output:
-    """The captured output of a call in a worker process."""
+    """A call's captured output in a worker process."""
 
     lines: tuple[Line, ...]
     left_out: int
@@ -298,7 +301,7 @@ class _Output:
 
 @dataclass(frozen=True)
 class _WithOutput:
-    """The result of a function in a worker process, with its captured output."""
+    """A function's result in a worker process, with the captured output."""
 
     returned: Any
     output: _Output
@@ -343,7 +346,8 @@ def _slow(component: str, calls: list[tuple[float, int | None]]) -> list[Line]:
 
 
 class FaultLines:
-    """A converter of a run's faults into lines: the first line of a kind has the traceback, later lines only a count.
+    """A converter of a run's faults into lines. The first line of a kind has the traceback; later lines have only a
+    count.
 
     Each unreadable gold answer is a separate kind. Instances can be shared between threads.
     """
@@ -353,7 +357,7 @@ class FaultLines:
         self._lock = threading.Lock()
 
     def of(self, faults: Iterable[Fault]) -> list[Line]:
-        """Return a line for each kind of fault in a batch, with the first affected row."""
+        """Return a line for each kind of fault in a batch, with the kind's first affected row."""
         with self._lock:
             first: dict[tuple[str, str, str], Fault] = {}
             counts: Counter[tuple[str, str, str]] = Counter()
@@ -383,7 +387,7 @@ class FaultLines:
 
 
 def wording(reason: str) -> str:
-    """Return the words before the first number, quotation or detail in a reason; they identify a kind of fault."""
+    """Return the words before the first number, quotation, or detail in a reason, which identify the kind of fault."""
     # "no number in 'abc'" becomes "no number in". The limit of 60 characters is arbitrary: it must fit a heading.
     match = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
     return match[0][:60] if match else ""

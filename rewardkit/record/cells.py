@@ -1,6 +1,6 @@
-"""Cells of example columns as JSON: a value that JSON cannot express is replaced, and all others are kept.
+"""Cells in dataset columns as JSON. Values that JSON cannot represent are replaced, and all others are unchanged.
 
-``as_json({"answer": 4, "image": np.zeros((336, 336, 3))})`` contains the shape, dtype and SHA-256 of the array.
+``as_json({"answer": 4, "image": np.zeros((336, 336, 3))})`` contains the array's shape, dtype, and SHA-256.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ import numpy as np
 # The memory address in a repr differs between processes, but equal cells should have equal text.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _LARGE = 1000
-"""Arrays with more elements, and longer bytes, are written as a digest. Arbitrary: it limits the size of a cell."""
+"""Arrays with more elements than this, and longer bytes objects, are written as a digest. The limit is arbitrary and
+bounds the cell size."""
 _DEEPEST = 100
-"""The deepest nesting that is written, because some parsers cannot read deeper JSON."""
+"""The maximum nesting depth in the output, because some parsers cannot read deeper JSON."""
 _VALUES = (str, bytes, int, bool, type(None))
 
 
 class Cells:
-    """A cache of written cells by id(); only for one batch, which keeps the objects alive."""
+    """A cache of written cells by id(). It can be used for only one batch, which keeps the objects alive."""
 
     def __init__(self) -> None:
         self._written: dict[Hashable, str] = {}
@@ -36,17 +37,17 @@ class Cells:
         return self._written[key]
 
     def row(self, cells: Mapping[str, Any]) -> str:
-        """Return the cells of one row as a JSON object."""
+        """Return a row's cells as a JSON object."""
         return "{" + ", ".join(f"{as_json(name)}: {self.json(value)}" for name, value in cells.items()) + "}"
 
 
 def identity(value: Any) -> Hashable:
-    """Return a key that is the same for two cells only if they are certainly equal: the value, or else its id()."""
+    """Return a key that is the same for two cells only if they are certainly equal: the value, or its id()."""
     return (type(value), value) if type(value) in _VALUES else id(value)
 
 
 def as_json(value: Any) -> str:
-    """Return `value` as JSON; a part that JSON cannot express is written as its repr, without memory addresses."""
+    """Return `value` as JSON. A part that JSON cannot represent is written as its repr, without memory addresses."""
     return json.dumps(_plain(value, ()), ensure_ascii=False)
 
 
@@ -93,7 +94,7 @@ def _content(value: Any, above: tuple[int, ...]) -> Any:
 
 
 def _integer(value: int) -> int | str:
-    """Return the number, or its hexadecimal text if it has too many digits for Python's str()."""
+    """Return the number, or its hexadecimal form if it has too many digits for Python's str()."""
     try:
         str(value)
     except ValueError:
@@ -108,7 +109,7 @@ def _array(values: Any, dtype: str, above: tuple[int, ...]) -> Any:
 
 
 def _keys(items: Mapping[Any, Any]) -> list[str]:
-    """Return a distinct text for each key: ``{"1": a, 1: b}`` becomes "1" and "1 (int)"."""
+    """Return a distinct string for each key: ``{"1": a, 1: b}`` becomes "1" and "1 (int)"."""
     used_keys = {str(key) for key in items if isinstance(key, str)}
     keys = []
     for key in items:

@@ -1,4 +1,4 @@
-"""A guard for recording code: errors are logged and counted, and never reach the training.
+"""A guard for recording code: errors are logged and counted, but never reach the training code.
 
 ``with guard(): recorder.record(record)``, where ``guard = Guard("runs/x", "these batches")``.
 """
@@ -17,11 +17,11 @@ _LOG = logging.getLogger("rewardkit")
 
 @final
 class Guard:
-    """A guard that logs recording errors: the first, the tenth, the hundredth, ...
+    """A guard that logs recording errors: the first, the tenth, the hundredth, and so on.
 
     Args:
-        path: the path of the run.
-        lost: the data that is not recorded after an error.
+        path: the run's path.
+        lost: the data that is not recorded if an error occurs.
     """
 
     def __init__(self, path: str, lost: str) -> None:
@@ -31,7 +31,7 @@ class Guard:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        """Run the block, and log an exception instead of raising it."""
+        """Run the block; log an exception instead of raising it."""
         try:
             yield
         except Exception as error:

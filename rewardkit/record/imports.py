@@ -1,9 +1,9 @@
-"""Import of runs that TRL logged without rewardkit: ``import_run("trl_output", into="runs/y")``.
+"""Import of runs that were logged by TRL without rewardkit: ``import_run("trl_output", into="runs/y")``.
 
-With ``log_completions=True``, TRL writes ``completions/completions_00012.parquet`` at each logging step: prompts,
-completions, rewards and advantages of the last batch before that step. Parquet gives all tool calls in a file the same
-arguments, so ``{"k": 2}`` is read back as ``{"k": 2.0, "letter": None}``. Arguments that are None are therefore left
-out.
+With ``log_completions=True``, TRL writes a file such as ``completions/completions_00012.parquet`` at each logging step.
+It contains the prompts, completions, rewards, and advantages in the last batch before that step. Parquet gives all tool
+calls in a file the same arguments, so ``{"k": 2}`` is read back as ``{"k": 2.0, "letter": None}``. Therefore, arguments
+that are None are omitted.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ if TYPE_CHECKING:
 
 _OWN = ("step", "prompt", "completion", "advantage")
 _RAW = "components/"
-"""The prefix of raw components, which rewardkit logs in addition to the rewards; the rewards are then its terms."""
+"""The prefix of raw components, which rewardkit logs in addition to the rewards. In that case, the rewards are
+rewardkit's terms."""
 _NOTE = (
     "Imported from TRL's completions, which give all tool calls of a file the same arguments: arguments that were None "
     "are missing here, and whole numbers may have become fractions (2 as 2.0). An argument that the policy set to "
     "null is also missing."
 )
-"""The note in the run.json of a run whose tool calls were read from TRL's files."""
+"""The note in run.json for a run whose tool calls were read from TRL's files."""
 
 
 def import_run(
@@ -53,18 +54,18 @@ def import_run(
 ) -> Run:
     """Create a run from the completions that TRL logged.
 
-    ``import_run("trl_output", into="runs/y").scores().df()``. If tool call arguments had to be dropped (see the module
-    docstring), the run has a note: ``run.info["note"]``.
+    For example, ``import_run("trl_output", into="runs/y").scores().df()`` returns the scores. If tool-call arguments
+    had to be omitted (see the module docstring), the run has a note: ``run.info["note"]``.
 
     Args:
-        source: the trainer's ``output_dir``, or its folder ``completions``.
-        into: a folder that does not contain a run yet.
-        rewards: the columns that are rewards, by default all numeric columns.
-        weights: reward name -> the reward's weight in the total, by default 1, as in TRL.
+        source: the trainer's ``output_dir`` or the folder ``completions`` inside it.
+        into: a folder that does not contain a run.
+        rewards: the columns that are rewards. The default is all numeric columns.
+        weights: reward name -> the reward's weight in the total. The default is 1, as in TRL.
 
     Raises:
-        NotARun: `source` has no completions from TRL.
-        RunError: `into` already has a run, there is no such reward, or a file was not written by TRL.
+        NotARun: `source` does not contain completions from TRL.
+        RunError: `into` already contains a run, a reward does not exist, or a file was not written by TRL.
     """
     target = Files.at(into)
     if target.parts(COMMITTING) or "run.json" in target.names(""):
@@ -99,7 +100,7 @@ def _paths(source: str) -> list[str]:
 
 
 def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
-    """Return the names of the rewards in the files (columns of numbers except TRL's own), and of the raw components."""
+    """Return the names of the rewards in the files (numeric columns except TRL's own) and of the raw components."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -123,7 +124,7 @@ def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _records(paths: list[str], raw: list[str], weights: Mapping[str, float]) -> Iterator[tuple[Record, bool]]:
-    """Yield each file's record, and whether arguments of its tool calls were left out."""
+    """Yield each file's record, and whether tool-call arguments were omitted."""
     components = raw or list(weights)
     version = Version(
         fingerprint(("imported", tuple(components), tuple(weights.items()))),
@@ -167,7 +168,7 @@ def _record(
 
 
 def _without_none(cells: list[Any]) -> tuple[list[Any], bool]:
-    """Return completions or prompts without tool-call arguments that are None, and whether any was removed."""
+    """Return completions or prompts without tool-call arguments that are None, and whether any were removed."""
     changed = False
     for message in (message for cell in cells if isinstance(cell, list) for message in cell):
         for call in (message.get("tool_calls") or ()) if isinstance(message, dict) else ():
@@ -188,7 +189,7 @@ def _set(value: Any) -> Any:
 
 
 def _numbers(rows: pyarrow.Table, name: str) -> Any:
-    """Return (n,) the numbers of a column; NaN for missing values, or if there is no such column."""
+    """Return a column's numbers (n,), or NaN for missing values or a missing column."""
     if name not in rows.column_names:
         return np.full(rows.num_rows, np.nan)
     return np.array([np.nan if value is None else value for value in rows[name].to_pylist()], dtype=np.float64)

@@ -1,7 +1,7 @@
-"""Names of columns that contain names of components: ``parts/<component>/<part>``, ``components/Judge``.
+"""Column names that contain component names: ``parts/<component>/<part>``, ``components/Judge``.
 
-DuckDB ignores case in column names, so no two names may differ only in case:
-``distinct(["terms/Judge", "terms/judge"])`` renames the second to ``terms/judge~10e86c65``.
+DuckDB ignores case in column names, so two names must not differ only in case: ``distinct(["terms/Judge",
+"terms/judge"])`` renames the second to ``terms/judge~10e86c65``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _KINDS = ("components", "outcomes", "terms", "notes", "parts")
 
 
 def part_column(component: str, part: str) -> str:
-    """Return the name of a part's column; a ``/`` within either name is written ``%2F``, and ``%`` as ``%25``."""
+    """Return the column name for a part. In both names, ``/`` is written as ``%2F``, and ``%`` as ``%25``."""
     return f"parts/{_escaped(component)}/{_escaped(part)}"
 
 
 def component_and_part(column: str) -> tuple[str, str]:
-    """Return the component and part in a column name made by `part_column`."""
+    """Return the component and part in a column name created by `part_column`."""
     component, _, part = column.removeprefix("parts/").rpartition("/")
     return _unescaped(component), _unescaped(part)
 
@@ -28,11 +28,11 @@ def component_and_part(column: str) -> tuple[str, str]:
 def distinct(columns: Iterable[str], names: Iterable[str] = ()) -> dict[str, str]:
     """Return column -> unique name, so that no two names differ only in case.
 
-    Of names that differ only in case, the first in order is unchanged, and the others get ``~`` and a digest of the
-    exact name. A renamed column therefore has the same name in every set of columns.
+    If names differ only in case, the first name in sort order is unchanged, and ``~`` and a digest of the exact name
+    are appended to the others. Therefore, a renamed column has the same name in every set of columns.
 
     Args:
-        names: more names of components and terms in the run.
+        names: additional component and term names in the run.
     """
     exact_names = {column: _exact(column) for column in columns}
     named: defaultdict[str | None, set[str]] = defaultdict(set)
@@ -58,16 +58,16 @@ def distinct(columns: Iterable[str], names: Iterable[str] = ()) -> dict[str, str
 
 
 def known_names(versions: Iterable[Mapping[str, Any]], kind: str) -> list[str]:
-    """Return the names of ``components`` or ``terms`` in the version files of a reward."""
+    """Return the names of ``components`` or ``terms`` in a reward's version files."""
     raw_names = (name["name"] if isinstance(name, dict) else name for version in versions for name in version[kind])
     return [name.encode("utf-8", "backslashreplace").decode() for name in raw_names]
 
 
 def selection(files: Mapping[str, Iterable[str]], spelling: Mapping[str, str]) -> str:
-    """Return the SQL query for all rows of Parquet files, with renamed columns.
+    """Return the SQL query for all rows in Parquet files, with renamed columns.
 
     Args:
-        files: the file's address in DuckDB -> its columns.
+        files: the file's address in DuckDB -> the file's columns.
         spelling: column -> new name.
     """
     if all(spelling[column] == column for columns in files.values() for column in columns):
@@ -80,7 +80,7 @@ def selection(files: Mapping[str, Iterable[str]], spelling: Mapping[str, str]) -
 
 
 def literal(text: str) -> str:
-    """Return a text as an SQL literal."""
+    """Return a string as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -90,7 +90,7 @@ def quoted(column: str) -> str:
 
 
 def _exact(column: str) -> tuple[str, str, str | None] | None:
-    """Return the kind, name and part that the reward uses for a column; None for a column of the schema."""
+    """Return the kind, name, and part that the reward uses for a column, or None for a column in the schema."""
     kind, slash, name = column.partition("/")
     if not slash or kind not in _KINDS:
         return None

@@ -1,4 +1,4 @@
-"""The files of a run, in a local folder or any file system that fsspec supports.
+"""A run's files, in a local folder or any file system that fsspec supports.
 
 ``Files.at("runs/x").put("scores/a001-r000-00000000.parquet", data)`` writes the file completely or not at all.
 """
@@ -20,20 +20,21 @@ if TYPE_CHECKING:
     import pyarrow
 
 _ROWS = {"scores": 1 << 14, "completions": 1 << 11}
-"""Table -> rows per row group. With small groups, a reader finds sorted steps and prompts without reading the rest."""
+"""Table -> rows per row group. With small groups, a reader can find sorted steps and prompts without reading
+everything."""
 _TEXTS = ("completion", "messages", "rollout", "prompt", "columns", "detail")
-"""Columns whose values rarely repeat, so they get no dictionary."""
+"""Columns that do not get a dictionary, because their values rarely repeat."""
 
 _CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created", "ETag", "etag")
-"""The keys under which fsspec's file systems report that a file has changed."""
+"""The keys with which fsspec's file systems report that a file has changed."""
 
 _EXTRAS = {name: name for name in ("s3", "gs", "gcs", "abfs", "http", "ssh", "sftp", "smb")}
 _EXTRAS |= {"s3a": "s3", "az": "abfs", "https": "http"}
-"""Protocol -> the extra of fsspec that supports it."""
+"""Protocol -> the fsspec extra that supports it."""
 
 
 class Stamp(NamedTuple):
-    """The size and modification time of a file, to detect whether it was replaced."""
+    """A file's size and modification time, to detect whether the file was replaced."""
 
     size: int
     changed: object
@@ -41,7 +42,7 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one run; names are relative to its folder."""
+    """The files of one run. File names are relative to the run's folder."""
 
     system: fsspec.AbstractFileSystem
     root: str
@@ -49,11 +50,11 @@ class Files:
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Files:
-        """Return the files at a path or a URL such as ``s3://bucket/runs/x``. Text without ``://`` is a path.
+        """Return the files at a path or a URL such as ``s3://bucket/runs/x``. A string without ``://`` is a path.
 
         Raises:
-            RewardKitError: the path is not valid UTF-8, or fsspec does not know the protocol.
-            MissingExtraError: fsspec, pyarrow or duckdb is not installed, or a package that fsspec needs for this URL.
+            RewardKitError: the path is not valid UTF-8, or fsspec does not support the protocol.
+            MissingExtraError: fsspec, pyarrow, duckdb, or a package that fsspec needs for this URL is not installed.
         """
         try:
             import duckdb  # noqa: F401
@@ -83,21 +84,21 @@ class Files:
 
     @property
     def location(self) -> str:
-        """The path or URL of the run, independent of the working directory; it can be passed to `at`."""
+        """The run's path or URL, independent of the working directory. It can be passed to `at`."""
         return self.root if self.local else str(self.system.unstrip_protocol(self.root))
 
     def path(self, name: str) -> str:
         return f"{self.root}/{name}"
 
     def address(self, name: str) -> str:
-        """Return the path or URL of a file for DuckDB."""
+        """Return a file's path or URL for DuckDB."""
         return self.path(name) if self.local else self.system.unstrip_protocol(self.path(name))
 
     def put(self, name: str, data: bytes, *, durable: bool = False) -> None:
         """Write a file completely or not at all.
 
         Args:
-            durable: return only once the file would survive a power failure.
+            durable: whether to return only when the file would survive a power failure.
         """
         path = self.path(name)
         if not self.local:
@@ -120,7 +121,7 @@ class Files:
             raise
 
     def claim(self, name: str, data: bytes) -> bool:
-        """Write a file if it does not exist yet; return whether it was written."""
+        """Write a file if it does not exist; return whether it was written."""
         path = self.path(name)
         if not self.local:
             if self.system.exists(path):
@@ -140,12 +141,12 @@ class Files:
         return data
 
     def delete(self, name: str) -> None:
-        """Remove a file, if it exists."""
+        """Remove a file if it exists."""
         with contextlib.suppress(FileNotFoundError):
             self.system.rm_file(self.path(name))
 
     def names(self, folder: str) -> dict[str, Stamp]:
-        """Return name -> stamp for the files in a folder; empty if there is no such folder."""
+        """Return name -> stamp for the files in a folder; empty if the folder does not exist."""
         if self.local:
             try:
                 with os.scandir(self.path(folder)) as entries:
@@ -164,7 +165,7 @@ class Files:
         }
 
     def parts(self, table: str) -> dict[Part, Stamp]:
-        """Return the parts of a table with their stamps."""
+        """Return a table's parts with their stamps."""
         stamps = {Part.read(name): stamp for name, stamp in self.names(table).items()}
         return {part: stamp for part, stamp in stamps.items() if part is not None}
 
@@ -172,10 +173,10 @@ class Files:
         self.put(name, (json.dumps(value, indent=1) + "\n").encode(), durable=True)
 
     def get_json(self, name: str) -> Any:
-        """Return the content of a JSON file.
+        """Return a JSON file's content.
 
         Raises:
-            ValueError: the content is not JSON, or nested too deeply.
+            ValueError: the content is not JSON or is nested too deeply.
         """
         try:
             return json.loads(self.get(name))
@@ -210,7 +211,7 @@ def encoded(name: str, table: pyarrow.Table) -> bytes:
 
 
 def decoded(data: bytes) -> pyarrow.Table:
-    """Return the table from the bytes of a Parquet file."""
+    """Return the table in the bytes of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 

@@ -1,6 +1,6 @@
-"""Queries on a run that return rows, so that code outside of `rewardkit.record` need not know the tables.
+"""Queries on a run that return rows, so that code outside `rewardkit.record` does not depend on the tables.
 
-``texts_of(run, [(1, 0, 12, 3)])`` returns a list with the text of one completion.
+``texts_of(run, [(1, 0, 12, 3)])`` returns a list that contains the text of one completion.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ if TYPE_CHECKING:
     import pyarrow
 
 LONGEST = 100_000
-"""The characters of a completion that are shown at first. Arbitrary limit: a browser must stay fast."""
+"""The number of a completion's characters that are shown initially. The limit is arbitrary: the browser must remain
+responsive."""
 _MESSAGES = 20_000_000
-"""The most characters of a conversation that is read; of a longer one, only the last message is shown. Arbitrary limit
-that bounds memory."""
+"""The maximum number of characters in a conversation that is read; for a longer conversation, only the last message is
+shown. The limit is arbitrary and saves memory."""
 _SEARCHED = 20_000
-"""The characters of a completion that a filter searches. Arbitrary limit that bounds the time to search a whole run."""
+"""The number of a completion's characters that a filter searches. The limit is arbitrary and bounds the time needed to
+search a whole run."""
 _KEY = ", ".join(KEY)
 _ASKED = f"(select {', '.join(f'unnest(?) as {name}' for name in (*KEY, 'place'))}) as asked"
-"""An SQL table of the requested keys; `place` is their order."""
+"""An SQL table of the requested keys; `place` is a key's position."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Completion:
 
 
 def completions(run: Run, prompt_id: str, keys: Sequence[Key], longest: int = LONGEST) -> dict[Key, Completion]:
-    """Return key -> completion, with texts and notes, for some completions of a prompt."""
+    """Return key -> completion, with texts and notes, for some completions for a prompt."""
     if not keys:
         return {}
     extra_columns = [name for name in run.completions().columns if name.startswith(("notes/", "parts/"))]
@@ -76,7 +78,7 @@ def _completion(cells: tuple[Any, ...], extras: Mapping[str, Any]) -> Completion
 
 
 def excerpts(run: Run, rows: Sequence[tuple[Key, str]], characters: int = 240) -> dict[Key, str]:
-    """Return key -> the first `characters` of each completion in `rows`, which has (key, prompt_id) pairs."""
+    """Return key -> the first `characters` of each completion in `rows`, which contains (key, prompt_id) pairs."""
     if not rows:
         return {}
     # The conditions on parts and prompts are redundant, but they let DuckDB skip files and row groups.
@@ -92,19 +94,19 @@ def excerpts(run: Run, rows: Sequence[tuple[Key, str]], characters: int = 240) -
 
 
 def searchable_texts(run: Run, prompt_id: str) -> dict[Key, str]:
-    """Return the completions of a prompt for a search: in lower case, and cut to 20,000 characters."""
+    """Return the completions for a prompt in a searchable form: in lowercase and truncated to 20,000 characters."""
     query = f"select {_KEY}, lower(left(completion, {_SEARCHED:d})) from completions where prompt_id = ?"
     return {row[:4]: row[4] or "" for row in run.sql(query, [prompt_id]).fetchall()}
 
 
 def texts_of(run: Run, keys: Sequence[Key]) -> list[str]:
-    """Return the texts of some completions, in order; an empty text if a completion is missing in the record."""
+    """Return the texts of some completions in order, with "" for a completion that is missing from the record."""
     query = f"select completion from {_ASKED} left join completions using ({_KEY}) order by place"
     return [text or "" for (text,) in run.sql(query, _columns(keys)).fetchall()]
 
 
 def whole_rows(run: Run, keys: Sequence[Key]) -> list[dict[str, Any]]:
-    """Return rows for some completions, in order: prompt and completion, as text and as messages, and example columns.
+    """Return rows for some completions in order: prompt and completion (as text and as messages) and dataset columns.
 
     The messages (``prompt_messages``, ``completion_messages``) and ``columns`` are JSON, or None.
     """
@@ -118,22 +120,22 @@ def whole_rows(run: Run, keys: Sequence[Key]) -> list[dict[str, Any]]:
 
 
 def text_or_messages(row: Mapping[str, Any], name: str) -> Any:
-    """Return the ``prompt`` or ``completion`` of a row as text or as messages, as the trainer passed it."""
+    """Return a row's ``prompt`` or ``completion`` as text or messages, in the form that the trainer passed."""
     messages = row[f"{name}_messages"]
     return row[name] or "" if messages is None else json.loads(messages)
 
 
 def prompts_containing(run: Run, text: str) -> list[str]:
-    """Return the ids of the prompts with a completion that contains `text`, ignoring case."""
+    """Return the ids of prompts that have a completion that contains `text`, ignoring case."""
     query = "select distinct prompt_id from completions where contains(lower(completion), lower(?))"
     return [prompt for (prompt,) in run.sql(query, [text]).fetchall()]
 
 
 def prompts(run: Run) -> list[tuple[str, str, str, str]]:
-    """Return (id, text, question, example columns as JSON) for each prompt.
+    """Return (id, text, question, dataset columns as JSON) for each prompt.
 
-    The question is the last message of a conversation, else the whole prompt. System messages are often the same for
-    all prompts.
+    The question is the last message in a conversation, because system messages are often the same for all prompts. For
+    other prompts, it is the whole prompt.
     """
     question = (
         "case when json_valid(messages) and json_type(messages, '$[#-1].content') = 'VARCHAR' "
@@ -146,20 +148,20 @@ def prompts(run: Run) -> list[tuple[str, str, str, str]]:
 
 
 def prompt_messages(run: Run, prompt_id: str) -> str | None:
-    """Return the messages of a conversational prompt, as JSON; None for a plain text prompt."""
+    """Return a conversational prompt's messages as JSON, or None for a plain-text prompt."""
     query = f"select messages from prompts where prompt_id = ? and length(messages) <= {_MESSAGES:d} limit 1"
     rows = run.sql(query, [prompt_id]).fetchall()
     return rows[0][0] if rows else None
 
 
 def example_columns(run: Run) -> list[str]:
-    """Return the sorted names of the example columns of all prompts."""
+    """Return the sorted names of the dataset columns in all prompts."""
     query = "select distinct unnest(cast(json_keys(columns) as varchar[])) from prompts order by 1"
     return [name for (name,) in run.sql(query).fetchall()]
 
 
 def shares_of_turns(run: Run, keys: Sequence[Key]) -> list[tuple[Key, int, str, float]]:
-    """Return (key, turn, component, share) for each turn share of some completions."""
+    """Return (key, turn, component, share) for each turn's share in some completions."""
     if not keys:
         return []
     where, values = _are(keys)
@@ -174,7 +176,7 @@ def shares_of_turns(run: Run, keys: Sequence[Key]) -> list[tuple[Key, int, str, 
 
 @dataclass(frozen=True)
 class Extent:
-    """The extent of a run: the last batch of each (attempt, rank), and the number of completions and log lines."""
+    """A run's extent: the last batch for each (attempt, rank), and the number of completions and log lines."""
 
     batches: Mapping[tuple[int, int], int] = field(default_factory=dict)
     completions: int = 0
@@ -182,14 +184,14 @@ class Extent:
 
 
 def extent_of(run: Run) -> Extent:
-    """Return the extent of a run, which changes whenever there are new rows."""
+    """Return a run's extent, which changes whenever there are new rows."""
     rows = run.sql("select attempt, rank, max(part), count(*) from scores group by attempt, rank").fetchall()
     lines = run.sql("select count(*) from logs").fetchall()[0][0]
     return Extent({(attempt, rank): part for attempt, rank, part, _ in rows}, sum(row[3] for row in rows), lines)
 
 
 def new_scores(run: Run, extent: Extent, before: Extent) -> pyarrow.Table:
-    """Return the scores of all batches that are in `extent` but not in `before`."""
+    """Return the scores for all batches that are in `extent` but not in `before`."""
     late = [
         f"(attempt = {attempt:d} and rank = {rank:d} and part > {before.batches.get((attempt, rank), -1):d})"
         for attempt, rank in extent.batches
@@ -198,7 +200,7 @@ def new_scores(run: Run, extent: Extent, before: Extent) -> pyarrow.Table:
 
 
 def mean_metrics(run: Run) -> pyarrow.Table:
-    """Return a table with the mean of each metric at each step: training, name, step, value."""
+    """Return a table of each metric's mean at each step: training, name, step, value."""
     return run.sql(
         "select training, name, step, avg(value) as value from metrics where isfinite(value) "
         "group by training, name, step order by training, name, step"
@@ -206,7 +208,7 @@ def mean_metrics(run: Run) -> pyarrow.Table:
 
 
 def last_written(run: Run) -> tuple[int, int | None, datetime.datetime | None]:
-    """Return the number of completions, the last step, and the time of the last batch."""
+    """Return the number of completions, the last step, and the last batch's time."""
     count, step, time = run.sql("select count(*), max(step), max(time) from scores").fetchall()[0]
     return count, step, time
 
@@ -219,7 +221,7 @@ def mean_totals(run: Run) -> list[tuple[int, float | None]]:
 
 
 def mean_components(run: Run, first: int) -> list[tuple[str, float | None]]:
-    """Return (component, mean over the training steps from `first` on) for each component."""
+    """Return (component, mean over the training steps starting at `first`) for each component."""
     columns = set(run.scores().columns)
     names = [name for name in run.components if f"components/{name}" in columns]
     if not names:
@@ -230,14 +232,14 @@ def mean_components(run: Run, first: int) -> list[tuple[str, float | None]]:
 
 
 def training_counts(run: Run, since: int | None = None) -> list[tuple[int, int]]:
-    """Return (step, number of completions) for each training step from `since` on."""
+    """Return (step, number of completions) for each training step starting at `since`."""
     query = "select step, count(*) from scores where training and step >= coalesce(?, step) group by step order by step"
     rows: list[tuple[int, int]] = run.sql(query, [since]).fetchall()
     return rows
 
 
 def training_rows(run: Run, first: int, last: int) -> list[dict[str, Any]]:
-    """Return the training completions of the steps `first` to `last`, in order, with their prompts and totals."""
+    """Return the training completions in steps `first` to `last`, in order, with their prompts and totals."""
     return _as_dicts(
         run,
         f"select scores.step, {_KEY}, scores.group, scores.prompt_id, prompt, prompts.messages as prompt_messages, "
@@ -249,7 +251,7 @@ def training_rows(run: Run, first: int, last: int) -> list[dict[str, Any]]:
 
 
 def last_training_rows(run: Run, steps: int) -> list[dict[str, Any]]:
-    """Return all scores of the last `steps` training steps, with prompts and completions as in `training_rows`."""
+    """Return all scores in the last `steps` training steps, with prompts and completions as in `training_rows`."""
     return _as_dicts(
         run,
         "select scores.*, completion, completions.messages as completion_messages, prompt, "
@@ -262,7 +264,7 @@ def last_training_rows(run: Run, steps: int) -> list[dict[str, Any]]:
 
 
 def training_scores(run: Run, columns: Sequence[str], limit: int) -> dict[str, Any]:
-    """Return `columns` of the first training completions that have text, in order, as (n,) arrays."""
+    """Return `columns` for the first training completions that have text, in order, as (n,) arrays."""
     chosen = ", ".join(f"scores.{quoted(name)}" for name in columns)
     table: dict[str, Any] = run.sql(
         f"select {chosen} from scores join completions using ({_KEY}) where scores.training "
@@ -272,7 +274,7 @@ def training_scores(run: Run, columns: Sequence[str], limit: int) -> dict[str, A
 
 
 def first_version(run: Run) -> str | None:
-    """Return the fingerprint of the reward with which the training began; None if unknown."""
+    """Return the fingerprint of the reward at the start of training, or None if unknown."""
     order = "order by step, attempt, rank, part limit 1"
     rows = run.sql(f"select version from scores where training and version is not null {order}").fetchall()
     return rows[0][0] if rows else None
@@ -283,7 +285,7 @@ def first_version(run: Run) -> str | None:
 
 @dataclass(frozen=True)
 class LogQuery:
-    """A query on the log."""
+    """A query for log lines."""
 
     words: str = ""
     component: str = ""
@@ -334,7 +336,7 @@ _RATES = ("fault", "slow", "warning", "error", "lines", "slowest")
 
 
 def log_rates(run: Run) -> dict[str, dict[str, float]]:
-    """Return, per component, the number of lines of each kind and level, and the seconds of the slowest call."""
+    """Return, per component, the number of lines by kind and level, and the slowest call's duration in seconds."""
     query = "select coalesce(component, ''), kind, level, sum(count), max(seconds) from logs group by all order by 1"
     rates: dict[str, dict[str, float]] = {}
     for component, kind, level, count, seconds in run.sql(query).fetchall():
@@ -351,7 +353,7 @@ def log_rates(run: Run) -> dict[str, dict[str, float]]:
 
 @dataclass(frozen=True)
 class Latency:
-    """The seconds that the calls of a component took, to two significant digits."""
+    """The durations of a component's calls in seconds, to two significant digits."""
 
     median: float
     most: float
@@ -359,7 +361,7 @@ class Latency:
 
 
 def latencies(run: Run) -> dict[str, Latency]:
-    """Return, per component, the median, the 95th percentile and the maximum of its calls' durations."""
+    """Return, per component, the median, the 95th percentile, and the maximum of its calls' durations."""
     query = "select component, seconds, sum(count) from durations group by all order by component, seconds"
     calls: dict[str, list[tuple[float, int]]] = {}
     for component, seconds, count in run.sql(query).fetchall():
@@ -368,7 +370,7 @@ def latencies(run: Run) -> dict[str, Latency]:
 
 
 def _latency(rows: Sequence[tuple[float, int]]) -> Latency:
-    """Return the quantiles of durations, given (seconds, count) pairs sorted by seconds."""
+    """Return duration quantiles, given (seconds, count) pairs sorted by seconds."""
     ends = list(itertools.accumulate(count for _, count in rows))
     median, most = (rows[bisect_left(ends, share * ends[-1])][0] for share in (0.5, 0.95))
     return Latency(median, most, rows[-1][0])
@@ -378,16 +380,18 @@ def _latency(rows: Sequence[tuple[float, int]]) -> Latency:
 
 
 _MOST_KINDS = 40
-"""The most kinds of notes of a component. Arbitrary: a list must stay readable."""
+"""The maximum number of note kinds per component. The limit is arbitrary: a list must remain readable."""
 _READ = 300
-"""The characters of a note that determine its kind. Arbitrary limit: kinds differ at the beginning."""
+"""The number of characters at the start of a note that determine its kind. The limit is arbitrary: kinds differ at the
+beginning."""
 _KINDS = (
     (r"""("[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’)""", "…"),
     (r"""(^|[^\pL\pN])'[^']*'""", r"\1…"),  # an apostrophe within a word is not a quotation mark
     (r"[-+−]?\pN+(?:[.,]\pN+)*(?:[eE][-+]?\pN+)?", "#"),
     (r"\s+", " "),
 )
-"""(pattern, substitute) pairs for the text in which notes of one kind may differ: quotations, numbers, white space."""
+"""(pattern, substitute) pairs for text that may differ between notes of the same kind: quotations, numbers,
+whitespace."""
 _TRAINED = "(attempt, rank, part) in (select distinct attempt, rank, part from scores where training)"
 
 
@@ -396,9 +400,9 @@ class NoteKind:
     """Notes that differ only in numbers and quoted text.
 
     Attributes:
-        count: the number of training completions with such a note.
-        steps: (t,) the steps with such notes, in order.
-        counts: (t,) the number of such notes at each of these steps.
+        count: the number of training completions that have a note of this kind.
+        steps: (t,) the steps that have these notes, in order.
+        counts: (t,) the number of notes at each of these steps.
     """
 
     component: str
@@ -419,7 +423,7 @@ class Noted:
 
 
 def note_kinds(run: Run) -> list[NoteKind]:
-    """Return the kinds of notes on training completions, the most frequent first."""
+    """Return the kinds of notes for training completions, the most frequent first."""
     kinds = [kind for component in _components_with_notes(run) for kind in _kinds_of(run, component)]
     return sorted(kinds, key=lambda kind: -kind.count)
 
@@ -437,7 +441,7 @@ def noted(run: Run, component: str, kind: str, limit: int) -> list[Noted]:
 
 
 def kind_of(column: str) -> str:
-    """Return the SQL expression for the kind of the note in `column`."""
+    """Return the SQL expression for the kind of a note in `column`."""
     expression = column
     for pattern, substitute in _KINDS:
         expression = f"regexp_replace({expression}, {literal(pattern)}, {literal(substitute)}, 'g')"
@@ -468,7 +472,7 @@ def _kinds_of(run: Run, component: str) -> list[NoteKind]:
 
 
 def _are(keys: Sequence[Key]) -> tuple[str, list[int]]:
-    """Return the SQL condition that selects a few completions, and its parameters."""
+    """Return the SQL condition that selects a few completions, and the condition's parameters."""
     return f"({_KEY}) in ({', '.join(['(?, ?, ?, ?)'] * len(keys))})", [number for key in keys for number in key]
 
 

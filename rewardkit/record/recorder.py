@@ -1,6 +1,6 @@
-"""The recorder of a run: ``Recorder("runs/x").record(record)`` queues a batch and returns at once.
+"""The recorder of a run: ``Recorder("runs/x").record(record)`` queues a batch and returns immediately.
 
-A separate thread writes the files. Errors in that thread are logged and counted, but never reach the training.
+A separate thread writes the files. Errors in that thread are logged and counted, but never reach the training code.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from rewardkit.record.tables import concatenated, tables_of
 
 
 _BYTES = 128 << 20
-"""The size in memory of the waiting parts from which on they are joined early. Arbitrary limit that bounds memory."""
+"""The size in memory at which waiting parts are joined early. The limit is arbitrary and saves memory."""
 
 
 class Compaction:
-    """The compaction of the parts that one recorder writes."""
+    """Compaction of the parts that one recorder writes."""
 
     def __init__(self, files: Files, every: int) -> None:
         self._files = files
@@ -47,7 +47,7 @@ class Compaction:
         self._size = 0
 
     def add(self, part: Part, size: int) -> None:
-        """Add a new part, whose tables take `size` bytes in memory."""
+        """Add a new part whose tables use `size` bytes of memory."""
         self._parts.append(part)
         self._size += size
 
@@ -64,7 +64,7 @@ class Compaction:
 
 
 def join(files: Files, parts: Sequence[Part]) -> None:
-    """Join `parts` of one process into one part."""
+    """Join the `parts` of one process into one part."""
     if len(parts) < 2:
         return
     wide = Part(parts[0].attempt, parts[0].rank, parts[0].first, parts[-1].last)
@@ -88,7 +88,7 @@ def _data(files: Files, table: str, part: Part) -> bytes | None:
 
 
 def clean_up(files: Files, attempt: int, rank: int, every: int) -> None:
-    """Clean up after earlier attempts of this rank: remove partial and replaced files, and join the remaining parts."""
+    """Clean up after this rank's earlier attempts: remove partial and replaced files, and join the remaining parts."""
 
     def mine(table: str) -> list[Part]:
         return [part for part in files.parts(table) if part.attempt < attempt and part.rank == rank]
@@ -114,33 +114,34 @@ def clean_up(files: Files, attempt: int, rank: int, every: int) -> None:
 
 _LOG = logging.getLogger("rewardkit")
 PATIENCE = 0.01
-"""The share of the time between two batches for which training may wait for the disk. Arbitrary: too little to
-notice."""
+"""The share of the time between two batches that training may wait for the disk. The value is arbitrary: too small to
+be noticed."""
 _WAITING = 8
-"""The most batches that wait to be written. Arbitrary limit that bounds memory: if the disk is slow for longer, batches
-are lost."""
+"""The maximum number of batches that wait to be written. The limit is arbitrary and saves memory. If the disk is slow
+for too long, batches are lost."""
 _EXIT_SECONDS = 60.0
-"""The time for which the process waits at its end for unwritten batches. Arbitrary limit: a missing disk must not keep
-the process alive."""
+"""The maximum time that the process waits for unwritten batches before it exits. The limit is arbitrary: a missing disk
+must not keep the process alive."""
 
 _Item = tuple[int, Record]
 
 
 class Recorder:
-    """A recorder of the batches of one rank in one training process.
+    """A recorder for the batches of one rank in one training process.
 
     Args:
-        path: the folder of the run, or a URL that fsspec supports.
-        attempt: the number of this training process among those that write to the folder; None begins the next attempt.
-        rank: the rank of this process.
-        title: a title for the run.
-        compact_every: the number of batches to join into one part; 0 to join none.
-        patience: the share of the time between two batches that `record` may wait before it drops a batch;
-            ``math.inf`` waits as long as necessary.
+        path: the run's folder, or a URL that fsspec supports.
+        attempt: the number of this training process among the processes that write to the folder; None begins the next
+            attempt.
+        rank: this process's rank.
+        title: the run's title.
+        compact_every: the number of batches to join into one part; 0 to disable joining.
+        patience: the share of the time between two batches that `record` may wait before it drops a batch. With
+            ``math.inf``, it waits as long as necessary.
 
     Raises:
         MissingExtraError: the extra ``store`` is not installed.
-        OSError: the folder cannot be written; `NotAFolder` if it is a file.
+        OSError: the folder cannot be written to; `NotAFolder` if it is a file.
     """
 
     def __init__(
@@ -183,7 +184,7 @@ class Recorder:
         return not self._queue.full()
 
     def record(self, record: Record) -> None:
-        """Queue one batch; if the disk is too slow, drop the batch with a warning.
+        """Queue a batch; if the disk is too slow, drop the batch and issue a warning.
 
         Raises:
             RewardTypeError: `record` is not a `Record`.
@@ -217,7 +218,7 @@ class Recorder:
             self._last = time.monotonic()
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all queued batches are written; return False if that takes longer than `timeout` seconds."""
+        """Wait until all queued batches have been written; return False if this takes longer than `timeout` seconds."""
         if os.getpid() != self._process:
             return True
         until = math.inf if timeout is None else time.monotonic() + timeout
@@ -230,7 +231,7 @@ class Recorder:
         return True
 
     def finish(self, timeout: float | None = None) -> None:
-        """Write all queued batches to disk and mark the training as finished; an evaluation may still follow."""
+        """Write all queued batches to disk and mark the training run as finished. An evaluation may still follow."""
         if os.getpid() == self._process and self.flush(timeout) and self.rank == 0:
             self._guarded(_mark, self.files, "finished")
 
@@ -260,7 +261,7 @@ class Recorder:
         self.close(finished=kind is None)
 
     def _write(self) -> None:
-        """Write queued batches until the recorder closes; this function runs in the thread."""
+        """Write queued batches until the recorder closes. This function runs in the writer thread."""
         self._guarded(clean_up, self.files, self.attempt, self.rank, self._every)
         while (item := self._queue.get()) is not None:
             try:
@@ -339,7 +340,10 @@ class Recorder:
 
 
 def next_attempt(path: str | os.PathLike[str]) -> int:
-    """Begin the next attempt in a run's folder and return its number, from 1; call this on the main rank only."""
+    """Begin the next attempt in a run's folder and return its number, counted from 1.
+
+    Call this only on the main rank.
+    """
     files = _folder(path)
     claimed = [int(name[1:4]) for name in files.names("attempts") if name[:1] == "a" and name[1:4].isdigit()]
     written = [part.attempt for part in files.parts(COMMITTING)]
@@ -358,7 +362,7 @@ def _folder(path: str | os.PathLike[str]) -> Files:
 
 
 def _begin(files: Files, title: str) -> None:
-    """Write run.json if it is missing; remove the mark of a finished or stopped training."""
+    """Write run.json if it is missing; remove the mark that the training run finished or stopped."""
     try:
         info = files.get_json("run.json")
     except (FileNotFoundError, ValueError):
@@ -383,7 +387,7 @@ def _writer() -> str:
 
 
 def _mark(files: Files, ending: str) -> None:
-    """Write the time at which the run ``finished`` or ``stopped`` to run.json."""
+    """Write the time when the run ``finished`` or ``stopped`` to run.json."""
     info = files.get_json("run.json")
     if isinstance(info, dict) and "finished" not in info:
         files.put_json("run.json", {**info, ending: _now()})

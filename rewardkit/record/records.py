@@ -1,6 +1,6 @@
-"""The data of one scored batch for the store: references only, without any computation.
+"""The data in one scored batch for the store: only references, without any computation.
 
-``Record(table, version, step=3)`` is enough; unknown values stay None.
+``Record(table, version, step=3)`` is enough; other values can be None.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from rewardkit.errors import RewardKitError, shorten
 from rewardkit.record.trajectories import Trajectories
 
 FOREIGN = ("foreign/own", "foreign/total", "foreign/form")
-"""The columns for completions that were scored again with the gold answers of other prompts, in the order of
+"""The columns for completions that were rescored with the gold answers of other prompts, in the order of
 `Record.foreign`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentDescription:
-    """The description of a component: its name, bounds and kind of reward, and the columns that it reads.
+    """A component's description: its name, bounds, reward kind, and the columns that it reads.
 
-    `reads` contains the names of example columns, and ``"prompt"`` or ``"example"``.
+    `reads` contains the names of dataset columns, and ``"prompt"`` or ``"example"``.
     """
 
     name: str
@@ -38,13 +38,13 @@ class ComponentDescription:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a reward. Every row that it scored has the `fingerprint` of the version.
+    """A version of a reward. Every row that it scored has the version's `fingerprint`.
 
     Attributes:
-        reward: the expression of the reward.
-        sources: path -> text, for the files that define its functions.
-        packed: the pickled reward; empty if it cannot be stored.
-        unpacked: the reason why the reward cannot be stored; empty if it can.
+        reward: the reward's expression.
+        sources: path -> text, for the files that define the reward's functions.
+        packed: the pickled reward; empty if the reward cannot be stored.
+        unpacked: the reason why the reward cannot be stored, or an empty string if it can be stored.
     """
 
     fingerprint: str
@@ -66,16 +66,16 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An event while a batch was scored: output, a log line, a fault, or a slow call.
+    """An event during the scoring of a batch: output, a log line, a fault, or a slow call.
 
     Attributes:
-        kind: ``print``, ``log``, ``warning``, ``fault`` or ``slow``.
-        level: ``debug``, ``info``, ``warning`` or ``error``.
-        row: the row of the batch, if the line belongs to one completion.
+        kind: ``print``, ``log``, ``warning``, ``fault``, or ``slow``.
+        level: ``debug``, ``info``, ``warning``, or ``error``.
+        row: the row in the batch, if the line belongs to one completion.
         detail: a traceback, if there is one.
-        count: how often the event occurred in this batch.
-        seconds: the duration of a slow call.
-        time: seconds since 1970; None for the time of the batch.
+        count: the number of times that the event occurred in this batch.
+        seconds: a slow call's duration.
+        time: seconds since 1970, or None for the batch's time.
     """
 
     message: str
@@ -91,7 +91,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """The trainer's metrics of a step (loss, learning rate, ...), which are logged after the batch of that step."""
+    """The trainer's metrics for a step (loss, learning rate, ...), which are logged after that step's batch."""
 
     step: int
     training: bool
@@ -103,19 +103,19 @@ class Record:
     """One scored batch of n completions on one rank.
 
     Attributes:
-        completions: n texts or lists of messages, as passed by the trainer.
-        completion_ids: n sequences of token ids; only their lengths are recorded.
-        prompt_lengths: the lengths of the n prompts in tokens; None for an unknown length.
-        columns: name -> n values of the example columns.
-        groups: (n,) the number of each completion's group.
-        advantages: (n,) the advantages; NaN if unknown.
+        completions: n strings or lists of messages, as passed by the trainer.
+        completion_ids: n sequences of token ids, of which only the lengths are recorded.
+        prompt_lengths: the n prompt lengths in tokens, or None for an unknown length.
+        columns: name -> n values, for the dataset columns.
+        groups: (n,) each completion's group number.
+        advantages: (n,) the advantages, or NaN if unknown.
         foreign: three arrays (n,): the total with the completion's own gold answer, the total with gold answers of
-            other prompts, and the part of both that reads no column. NaN for completions that were not scored again;
-            None if none were.
-        metrics: numbers of the whole batch.
-        logged: the trainer's metrics of earlier steps.
-        trajectories: the statistics of conversations; None if the completions are plain text.
-        durations: component -> the seconds that each call of its function took.
+            other prompts, and the part of both totals that does not depend on a column. NaN for completions that were
+            not rescored, or None if no completions were rescored.
+        metrics: numbers for the whole batch.
+        logged: the trainer's metrics for earlier steps.
+        trajectories: statistics about the conversations, or None if the completions are plain text.
+        durations: component -> the duration of each call of its function in seconds.
         time: seconds since 1970.
     """
 
@@ -158,7 +158,7 @@ class Record:
                 raise RewardKitError(f"a record of {size} completions has {len(values)} {name}: pass {size}")
 
     def kept(self) -> Record:
-        """Return a copy that later changes by the caller do not affect, with only the number of token ids."""
+        """Return a copy that is not affected by later changes in the caller, with only the number of token ids."""
         ids = None if self.completion_ids is None else [range(len(row)) for row in self.completion_ids]
         return replace(
             self,

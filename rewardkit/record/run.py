@@ -1,4 +1,4 @@
-"""Read a recorded run, even while it is being written.
+"""Reading of recorded runs, even while they are being written.
 
 ``rk.open_run("runs/x").sql("select step, avg(total) from scores group by step order by step").df()`` is a learning
 curve.
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 
 
 _NAMED = 5
-"""The most runs below a folder that an error names. Arbitrary: an error must stay readable."""
+"""The maximum number of runs in a folder that an error lists. The limit is arbitrary: an error must remain readable."""
 
 
 def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
-    """Return the content of run.json; if a power failure destroyed it, the minimum that a run needs."""
+    """Return the content of run.json; if a power failure destroyed the file, the minimum content that a run needs."""
     try:
         info = files.get_json("run.json")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
@@ -89,7 +89,7 @@ def read_info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
 
 
 def is_starting(names: Collection[str]) -> bool:
-    """Return whether a folder with files of these names is that of a ``rewardkit train`` without any step yet."""
+    """Return whether the files with these `names` belong to a ``rewardkit train`` run that has no steps yet."""
     return {"run.yaml", "prompts.json"} <= set(names) and not {"run.json", "summary.json"} & set(names)
 
 
@@ -102,7 +102,7 @@ def first_batch_missing(folder: str) -> str:
 
 
 def _runs_near(files: Files) -> str:
-    """Return a suggestion: runs up to two folders below, or the run that contains the file; empty if there are none."""
+    """Return a suggestion: runs up to two levels down, or the run that contains the file; empty if there are none."""
     if not files.local:
         return ""
     root = Path(files.root)
@@ -124,7 +124,7 @@ def _children(files: Files) -> list[str]:
 
 
 def versions_of(files: Files) -> list[dict[str, Any]]:
-    """Return the versions of the reward, in the order of their first use."""
+    """Return the reward's versions in the order of their first use."""
     versions = []
     for name in sorted(files.names("versions")):
         if name.endswith(".json") and not name.startswith("."):
@@ -134,7 +134,7 @@ def versions_of(files: Files) -> list[dict[str, Any]]:
 
 
 def _is_version(content: Any) -> bool:
-    """Return whether the content of a version file has the expected form."""
+    """Return whether a version file's content has the expected form."""
     try:
         names = [component["name"] for component in content["components"]]
         texts = [content["fingerprint"], content["reward"], content["seen"], *names, *content["terms"]]
@@ -146,7 +146,7 @@ def _is_version(content: Any) -> bool:
 
 
 def _sources(version: Mapping[str, Any]) -> dict[str, str]:
-    """Return the source files of a version; empty if an older rewardkit or another program wrote it."""
+    """Return a version's source files; empty if an older version of rewardkit or another program wrote the version."""
     sources = version.get("sources")
     return {str(name): str(text) for name, text in sources.items()} if isinstance(sources, dict) else {}
 
@@ -173,11 +173,11 @@ def versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
 
 
 _OF_TRAINING = "row(attempt, rank, part) not in (select row(attempt, rank, part) from parts.evaluations)"
-"""The SQL condition for training batches, for tables without the column ``training``."""
+"""The SQL condition for training batches in tables without the column ``training``."""
 
 
 def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
-    """Return table -> the SQL condition for its superseded rows; empty if there are none."""
+    """Return table -> the SQL condition for superseded rows; empty if there are none."""
     attempts = cursor.execute(
         """select attempt, first, first + (count(*) filter (not training and step = first) = 0)::int
            from everything.scores join (
@@ -205,14 +205,14 @@ def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
 
 
 _TRIES = 20
-"""The most attempts to list the files. Arbitrary: a compaction replaces files in milliseconds, so a second attempt
-nearly always suffices."""
+"""The maximum number of attempts to list the files. The limit is arbitrary: a compaction replaces files within
+milliseconds, so a second attempt is nearly always enough."""
 _File = tuple[str, Part]
 
 
 @dataclass
 class Snapshot:
-    """The parts of a run that a reader has listed; `update` reads new ones."""
+    """The parts of a run that a reader has listed; `update` reads new parts."""
 
     files: Files
     wide: dict[str, list[Part]] = field(default_factory=dict)
@@ -223,7 +223,7 @@ class Snapshot:
     _broken: dict[_File, Stamp] = field(default_factory=dict)
 
     def update(self) -> None:
-        """List the parts, and read new ones, because they may be replaced later."""
+        """List the parts, and read new parts immediately, because they may be replaced later."""
         for _ in range(_TRIES):
             listing = self._listed()
             try:
@@ -235,7 +235,7 @@ class Snapshot:
         raise FileNotFoundError(f"{self.files.root}: files are deleted faster than they can be read. Try again")
 
     def find_damaged(self) -> bool:
-        """Read every wide part completely, and skip damaged ones; return whether there are any."""
+        """Read every wide part completely, and skip damaged parts; return whether any part is damaged."""
         before = len(self._broken)
         listing = self._listed()
         for table, parts in self.wide.items():
@@ -250,15 +250,15 @@ class Snapshot:
         return len(self._broken) > before
 
     def columns(self, table: str) -> dict[Part, list[str]]:
-        """Return wide part -> columns, for the wide parts of a table."""
+        """Return wide part -> columns, for a table's wide parts."""
         return {part: self._columns[table, part] for part in self.wide[table]}
 
     def tables(self, table: str) -> list[pyarrow.Table]:
-        """Return the data of a table's narrow parts."""
+        """Return the data in a table's narrow parts."""
         return [self._tables[table, part] for part in self.narrow[table]]
 
     def _listed(self) -> dict[str, dict[Part, Stamp]]:
-        """Return the parts of all tables, listed again if a compaction happened during the listing."""
+        """Return the parts of all tables; if a compaction occurred while they were listed, list them again."""
         for _ in range(_TRIES):
             scores = self.files.parts(COMMITTING)
             listing = {COMMITTING: scores, **{table: self.files.parts(table) for table in TABLES[1:]}}
@@ -268,7 +268,7 @@ class Snapshot:
         return listing
 
     def _checked(self, listing: Mapping[str, Mapping[Part, Stamp]]) -> bool:
-        """Choose the parts and read new ones; return False if a part is damaged, so that other parts can be chosen."""
+        """Choose the parts and read new parts. If a part is damaged, return False, so that others can be chosen."""
         usable = {
             table: [part for part, stamp in parts.items() if self._broken.get((table, part)) != stamp]
             for table, parts in listing.items()
@@ -323,14 +323,15 @@ VERSIONS = (
     "(select attempt, rank, part, any_value(version) as version from everything.scores "
     "where version is not null group by all) as batches"
 )
-"""The SQL subquery for the version of the reward that scored each batch."""
+"""The SQL subquery for the reward version that scored each batch."""
 _STILL = 60.0
-"""The seconds without new data after which a run counts as stopped, or five times its usual pause if that is longer.
-Arbitrary: long enough to tell a slow run from a stopped one."""
+"""The seconds without new data after which a run is considered stopped; if longer, five times the run's usual pause is
+used instead. The value is arbitrary, but long enough to distinguish a slow run from a stopped run."""
 # Arbitrary factor: evaluations and checkpoints cause longer pauses than steps.
 _USUAL = 5.0
 _KEPT: list[object] = []
-"""Connections that must stay open: DuckDB before 2.0 would close them while relations still use them."""
+"""Connections that must stay open, because DuckDB versions before 2.0 would close them while relations still use
+them."""
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
@@ -339,7 +340,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     ``rk.open_run("runs/x").scores().df()`` has one row per completion.
 
     Raises:
-        NotARun: there is no run.
+        NotARun: the path does not contain a run.
         RunError: the run was written by a newer version of rewardkit.
         MissingExtraError: the extra ``store`` is not installed.
     """
@@ -349,12 +350,12 @@ def open_run(path: str | os.PathLike[str]) -> Run:
 class Run:
     """A recorded run: its tables as DuckDB relations (``.df()``, ``.pl()``, ``.to_arrow_table()``, ``.fetchall()``).
 
-    The data does not change after the run is opened. Call `refresh` to read newer data.
+    The data does not change after the run is opened. Call `refresh` to read new data.
 
     Args:
-        files: the files of the run.
-        until: (attempt, rank) -> the last batch to read, so that several processes read the same rows from a run that
-            is still being written (`queries.Extent.batches`). None means all batches.
+        files: the run's files.
+        until: (attempt, rank) -> the last batch to read (`queries.Extent.batches`), or None for all batches. With the
+            same `until`, several processes read the same rows from a run that is still being written.
     """
 
     def __init__(self, files: Files, until: Mapping[tuple[int, int], int] | None = None) -> None:
@@ -386,7 +387,7 @@ class Run:
         return f"Run({self.files.root!r})"
 
     def refresh(self) -> None:
-        """Read the data written since the run was opened or refreshed."""
+        """Read the data written since the run was opened or last refreshed."""
         import duckdb
 
         with self._lock:
@@ -406,12 +407,12 @@ class Run:
                 self._build()
 
     def sql(self, query: str, parameters: Iterable[Any] | None = None) -> duckdb.DuckDBPyRelation:
-        """Run a query over the tables.
+        """Run a query on the tables.
 
-        The tables are ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``durations`` and
-        ``versions``. They omit superseded rows, but ``everything.scores`` and so on include them. Put names that
-        contain a slash in double quotes: ``run.sql('select step, avg("components/number") from scores group by
-        step')``.
+        The tables are ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``durations``, and
+        ``versions``. They omit superseded rows. To include superseded rows, use ``everything.scores`` and so on. Put
+        names that contain a slash in double quotes: ``run.sql('select step, avg("components/number") from scores group
+        by step')``.
 
         Raises:
             RunError: `query` is not a single select statement.
@@ -428,7 +429,7 @@ class Run:
             return self._executed(query, parameters)
 
     def scores(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return one row per completion: step, total, components, terms, outcomes.
+        """Return one row per completion: step, total, components, terms, and outcomes.
 
         Args:
             training: True for training batches, False for evaluations, None for both.
@@ -439,17 +440,17 @@ class Run:
     def completions(
         self, prompt: str | None = None, step: int | None = None, *, superseded: bool = False
     ) -> duckdb.DuckDBPyRelation:
-        """Return all completions as text, or only those for one prompt or one step.
+        """Return all completions as text, or only the completions for one prompt or one step.
 
-        ``run.completions(run.prompts().fetchall()[0][0]).df()`` has the completions for one prompt.
+        ``run.completions(run.prompts().fetchall()[0][0]).df()`` contains the completions for one prompt.
 
         Args:
-            prompt: the id of a prompt, ``prompt_id`` in `scores` and `prompts`.
-            step: the number of a step.
+            prompt: a prompt's id (``prompt_id`` in `scores` and `prompts`).
+            step: a step number.
             superseded: if True, also return rows for steps that were trained again after training was resumed.
 
         Raises:
-            RunError: the run has no such prompt, or `step` is not a whole number.
+            RunError: the run does not contain the prompt, or `step` is not a whole number.
         """
         try:
             number = None if step is None else operator.index(step)
@@ -480,11 +481,11 @@ class Run:
         )
 
     def prompts(self) -> duckdb.DuckDBPyRelation:
-        """Return one row per prompt: id, text, and example columns."""
+        """Return one row per prompt: id, text, and dataset columns."""
         return self._table("prompts", {}, True)
 
     def metrics(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return the metrics of whole batches: name, value, and the reward version at that time."""
+        """Return the metrics for whole batches: name, value, and the reward version at that time."""
         # Metrics of a step without a batch belong to the last step with a batch.
         return self._cursor.sql(
             "select metrics.*, batches.version from "
@@ -502,9 +503,9 @@ class Run:
         )
 
     def turns(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return one row per share that a component gave to a turn: turn (from 0), component, share.
+        """Return one row for each turn's share of a component's score: turn (counted from 0), component, and share.
 
-        The shares of one completion sum to its raw score. Join the rows with `scores` by attempt, rank, part and row.
+        A completion's shares add up to its raw score. Join the rows with `scores` on attempt, rank, part, and row.
 
         Args:
             superseded: if True, also return rows for steps that were trained again after training was resumed.
@@ -512,7 +513,7 @@ class Run:
         return self._table("turns", {}, superseded)
 
     def durations(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Return the durations of each component's calls: component, seconds (two digits), count.
+        """Return the durations of each component's calls: component, seconds (to two digits), and count.
 
         Args:
             superseded: if True, also return rows for steps that were trained again after training was resumed.
@@ -524,11 +525,11 @@ class Run:
         return self._cursor.sql("select * from versions order by first_step, seen")
 
     def version(self, fingerprint: str) -> dict[str, Any]:
-        """Return the description of a version of the reward; empty if unknown."""
+        """Return a reward version's description, or an empty dict if unknown."""
         return next((entry for entry in self._versions if entry["fingerprint"] == fingerprint), {})
 
     def packed(self, fingerprint: str) -> bytes | None:
-        """Return a version of the reward as pickled bytes, or None if it was not stored. Unpickling runs code."""
+        """Return a reward version as pickled bytes, or None if it was not stored. Unpickling executes code."""
         if not self.version(fingerprint):
             return None
         try:
@@ -537,7 +538,7 @@ class Run:
             return None
 
     def compare(self, other: Run | str | os.PathLike[str], *, training: bool = True) -> duckdb.DuckDBPyRelation:
-        """Compare the means of two runs per step: total, components, terms, length, characters, turns, and tool calls.
+        """Compare two runs' means per step: total, components, terms, length, characters, turns, and tool calls.
 
         ``rk.open_run("runs/x").compare("runs/y").filter("name = 'total'").df()``.
 
@@ -547,7 +548,7 @@ class Run:
 
         Returns:
             A relation with the columns step, name, left (this run), right (the other run), left_rows, and right_rows. A
-            mean is null if the run has no value. The last two columns are the numbers of rows behind the means.
+            mean is null if the run does not have a value. The last two columns are the numbers of rows in the means.
         """
         import duckdb
 
@@ -562,12 +563,12 @@ class Run:
 
     @property
     def components(self) -> list[str]:
-        """The component names in all versions."""
+        """The names of the components in all versions."""
         return self._names("components/")
 
     @property
     def terms(self) -> list[str]:
-        """The term names in all versions."""
+        """The names of the terms in all versions."""
         return self._names("terms/")
 
     @property
@@ -595,7 +596,7 @@ class Run:
 
     @property
     def _cursor(self) -> duckdb.DuckDBPyConnection:
-        """The connection of this thread."""
+        """This thread's connection."""
         if not hasattr(self._threads, "cursor"):
             self._threads.cursor = self._connection.cursor()
             if _is_old_duckdb():
@@ -621,7 +622,7 @@ class Run:
         return list(dict.fromkeys(column[len(prefix) :] for column in spelling.values()))
 
     def _build(self) -> None:
-        """Define all tables of the snapshot in one transaction."""
+        """Define all tables in the snapshot in one transaction."""
         cursor = self._connection.cursor()
         try:
             cursor.execute("begin")
@@ -673,7 +674,7 @@ class Run:
         return glob.escape(address) if self.files.local else address
 
     def _migrate(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Read an older run completely, and migrate it to the current version."""
+        """Read an older run completely and migrate it to the current version."""
         tables: dict[str, pyarrow.Table] = {}
         for name in TABLES:
             wide = [decoded(self.files.get(f"{name}/{part.name}")) for part in self._snapshot.wide[name]]
@@ -693,7 +694,10 @@ def _seconds(moment: object) -> float:
 
 
 def _is_old_duckdb() -> bool:
-    """Return whether DuckDB is older than 2.0: relations do not keep their connection, and fsspec files may hang."""
+    """Return whether DuckDB is older than 2.0.
+
+    If so, relations do not keep their connection, and fsspec files may hang.
+    """
     import duckdb
 
     return int(duckdb.__version__.split(".")[0]) < 2
@@ -720,7 +724,7 @@ _NUMBERS = ("total", "length", "characters", "turns", "calls", "repeated_calls",
 
 
 def _means(run: Run, training: bool) -> pyarrow.Table:
-    """Return the means of a run as a table with the columns step, name, mean, count."""
+    """Return a run's means as a table with the columns step, name, mean, and count."""
     numbers = [name for name in run.scores().columns if _is_number(name)]
     kind = "training" if training else "not training"
     each = " union all ".join(

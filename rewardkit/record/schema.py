@@ -1,7 +1,7 @@
 """The format of a recorded run on disk: tables, columns, and the names of parts.
 
-``scores/a001-r000-00000012.parquet`` holds batch 12 of rank 0, written by the first training process in this folder;
-``scores/a001-r000-00000000-00000099.parquet`` holds batches 0 to 99, joined.
+``scores/a001-r000-00000012.parquet`` contains batch 12 of rank 0, written by the first training process in this folder.
+``scores/a001-r000-00000000-00000099.parquet`` contains batches 0 to 99, joined.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 SCHEMA = 4
-"""The current version of the format."""
+"""The current format version."""
 
 KEY = ("attempt", "rank", "part", "row")
 """The columns that together identify a completion."""
 
 Key = tuple[int, int, int, int]
-"""The attempt, rank, part and row of a completion."""
+"""A completion's attempt, rank, part, and row."""
 
 _KEY = {"attempt": "int16", "rank": "int16", "part": "int32", "row": "int32"}
 _BATCH = {name: _KEY[name] for name in ("attempt", "rank", "part")}
@@ -86,10 +86,10 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "turns": {**_KEY, "step": "int64", "turn": "int32", "component": "string", "share": "float64"},
     "durations": {**_BATCH, "step": "int64", "component": "string", "seconds": "float64", "count": "int32"},
 }
-"""Table -> column -> type, for the columns that every part has; additional columns are named after components."""
+"""Table -> column -> type, for the columns that every part has. Additional columns are named after components."""
 
 COMMITTING = "scores"
-"""The table whose part is written last; without this part, the batch counts as not recorded."""
+"""The table whose part is written last. Without this part, the batch is considered not recorded."""
 
 TABLES = tuple(COLUMNS)
 
@@ -100,7 +100,7 @@ _NAME = re.compile(r"a(\d{3,})-r(\d{3,})-(\d{8,})(?:-(\d{8,}))?\.parquet")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """The batches `first` to `last` of one process, stored as one file in the folder of each table."""
+    """Batches `first` to `last` from one process, stored as one file in each table's folder."""
 
     attempt: int
     rank: int
@@ -109,7 +109,7 @@ class Part:
 
     @classmethod
     def read(cls, name: str) -> Part | None:
-        """Return the part that a file name denotes; None if the name is not that of a part."""
+        """Return the part with this file name, or None if the name is not a part name."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None
@@ -123,7 +123,7 @@ class Part:
 
     @property
     def wide(self) -> bool:
-        """Whether the part was joined from several parts."""
+        """Whether the part is the result of joining several parts."""
         return self.last > self.first
 
     def covers(self, other: Part) -> bool:
@@ -133,7 +133,7 @@ class Part:
 
 
 def widest(parts: Iterable[Part]) -> list[Part]:
-    """Return `parts`, sorted, without parts that another part covers."""
+    """Return `parts` in order, without parts that another part covers."""
     outermost: list[Part] = []
     for part in sorted(set(parts), key=lambda part: (part.attempt, part.rank, part.first, -part.last)):
         if not outermost or not outermost[-1].covers(part):
@@ -142,7 +142,7 @@ def widest(parts: Iterable[Part]) -> list[Part]:
 
 
 def within(parts: Iterable[Part], committed: Iterable[Part]) -> list[Part]:
-    """Return the widest of `parts` within one of the `committed` parts, which do not overlap."""
+    """Return the widest of `parts` that are within one of the `committed` parts, which do not overlap."""
     inside = []
     frames = iter(sorted(committed))
     frame = next(frames, None)
@@ -163,20 +163,20 @@ Migration = Callable[[Tables, Info], tuple[Tables, Info]]
 
 
 def only_added(tables: Tables, info: Info) -> tuple[Tables, Info]:
-    """Migrate to a version that only has more tables and columns, which the reader fills with null."""
+    """Migrate to a version that only adds tables and columns, which the reader fills with null."""
     return tables, info
 
 
 MIGRATIONS: Mapping[int, Migration] = {1: only_added, 2: only_added, 3: only_added}
 """Version -> the migration to the next version.
 
-Version 2 added trajectories; version 3 durations and prompt lengths; version 4 scores with the gold answers of other
-prompts.
+Version 2 added trajectories. Version 3 added durations and prompt lengths. Version 4 added scores with the gold answers
+of other prompts.
 """
 
 
 def is_current(info: Info, migrations: Mapping[int, Migration] | None = None, to: int = SCHEMA) -> bool:
-    """Return whether the files of a run can be read and continued without a migration."""
+    """Return whether a run's files can be read and continued without a migration."""
     steps = MIGRATIONS if migrations is None else migrations
     return all(steps.get(version) is only_added for version in range(int(info["schema"]), to))
 
@@ -184,7 +184,7 @@ def is_current(info: Info, migrations: Mapping[int, Migration] | None = None, to
 def migrated(
     tables: Tables, info: Info, migrations: Mapping[int, Migration] | None = None, to: int = SCHEMA
 ) -> tuple[Tables, Info]:
-    """Return the tables and run.json of an older version in the form of version `to`."""
+    """Return an older version's tables and run.json in the format of version `to`."""
     steps = MIGRATIONS if migrations is None else migrations
     for version in range(int(info["schema"]), to):
         tables, info = steps[version](dict(tables), dict(info))

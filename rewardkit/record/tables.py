@@ -32,10 +32,10 @@ _OUTCOMES = [str(outcome) for outcome in Outcome]
 def tables_of(
     record: Record, *, attempt: int, rank: int, part: int, known_prompts: set[str]
 ) -> dict[str, pyarrow.Table]:
-    """Return the tables of one batch, without empty tables except the one that commits the batch.
+    """Return a batch's tables, omitting empty tables except the table that commits the batch.
 
     Args:
-        known_prompts: the ids of prompts written earlier; the prompts of this batch are added.
+        known_prompts: the ids of prompts written earlier; this batch's prompts are added.
     """
     size = len(record.table)
     step = part if record.step is None else record.step
@@ -96,7 +96,7 @@ def _turns(record: Record, batch: Columns) -> pyarrow.Table:
 
 
 def _durations(record: Record, batch: Columns) -> pyarrow.Table:
-    """Return the table ``durations``: the seconds of each component's calls, to two significant digits, with counts."""
+    """Return the table ``durations``: each component's call durations (seconds, two significant digits) and counts."""
     rows = [(name, *rounded) for name, seconds in record.durations.items() for rounded in _rounded(seconds)]
     return _table("durations", {**batch, **_transposed(("component", "seconds", "count"), rows)}, len(rows))
 
@@ -121,7 +121,7 @@ def _rounded(seconds: Sequence[float]) -> list[tuple[float, int]]:
 
 
 def _runs(record: Record) -> Numbers:
-    """Return (n,) the groups if the trainer did not pass them: runs of rows with the same prompt."""
+    """Return the groups (n,) if the trainer did not pass them: consecutive rows with the same prompt."""
     prompts = list(map(identity, record.prompts or [None] * len(record.table)))
     starts = [row > 0 and prompts[row] != prompts[row - 1] for row in range(len(prompts))]
     return np.cumsum(starts, dtype=np.int64)
@@ -160,7 +160,7 @@ def _logs(record: Record) -> Columns:
 
 
 def _prompts(record: Record, step: int, known_prompts: set[str]) -> tuple[list[str], Columns]:
-    """Return the prompt id of each row (n,), and the columns of the table of new prompts."""
+    """Return each row's prompt id (n,), and the columns of the table of new prompts."""
     prompts = list(record.prompts if record.prompts is not None else [None] * len(record.table))
     values = {name: list(column) for name, column in record.columns.items()}
     cells = Cells()
@@ -191,7 +191,7 @@ def _text(prompt: Any, row: int) -> str:
 
 
 def writable(text: str) -> str:
-    """Return `text`, with lone surrogates escaped, because UTF-8 cannot encode them."""
+    """Return `text` with escaped lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -200,7 +200,7 @@ def _microseconds(seconds: float) -> int:
 
 
 def _table(name: str, columns: Mapping[str, Any], size: int) -> pyarrow.Table:
-    """Return a table with the columns of the schema, then other columns: numbers as float64, the rest as text."""
+    """Return a table with the schema's columns and then other columns: numbers as float64, everything else as text."""
     import pyarrow as pa
 
     fixed = COLUMNS[name]
@@ -235,17 +235,17 @@ def arrow_type(kind: str) -> pyarrow.DataType:
 
 
 def empty(name: str) -> pyarrow.Table:
-    """Return the table `name` of the schema without rows."""
+    """Return the table `name` in the schema without rows."""
     import pyarrow as pa
 
     return pa.table({column: pa.nulls(0, arrow_type(kind)) for column, kind in COLUMNS[name].items()})
 
 
 def concatenated(tables: Iterable[pyarrow.Table], spelling: Mapping[str, str] | None = None) -> pyarrow.Table:
-    """Return the rows of several tables, whose columns may differ; missing columns are null.
+    """Return the rows of several tables. Their columns may differ; missing columns are null.
 
     Args:
-        spelling: column -> new name; by default from `distinct`.
+        spelling: column -> new name. The default is the result of `distinct`.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Trajectories in the record: statistics of each conversation, and facts that its messages do not contain.
+"""Trajectories in the record: statistics for each conversation, and information that its messages do not contain.
 
 ``Trajectories.of(batch).calls`` is ``array([3, 0])`` if the first of two completions called tools three times.
 ``Trajectories.of(batch)`` is None for a batch of plain text.
@@ -24,8 +24,8 @@ from rewardkit.record.cells import as_json
 from rewardkit.text.thinking import visible_text
 
 MAX_NAMES = 64
-"""The most tool names per completion, and the most characters of a name. Arbitrary limit: a policy may invent names of
-any number and length."""
+"""The maximum number of tool names per completion, and the maximum number of characters in a name. The limit is
+arbitrary: a policy may invent any number of names of any length."""
 
 # Characters that normal tool names do not have, and that could break a table or a path.
 _UNUSUAL = re.compile(r"[^\w.:/-]+")
@@ -34,20 +34,21 @@ _UNUSUAL = re.compile(r"[^\w.:/-]+")
 @final
 @dataclass(frozen=True)
 class Trajectories:
-    """The recorded facts about n trajectories, apart from their messages.
+    """The recorded information about n trajectories, other than their messages.
 
     Attributes:
         turns: (n,) the number of assistant messages.
         calls: (n,) the number of tool calls.
         repeated: (n,) the number of calls that repeat an earlier call: the same tool with equal arguments.
-        errors: (n,) the number of results with an error and of malformed calls; 0 if the environment broke.
-        stops: n reasons why the trajectory ended: answered, cut, pending or silent.
-        broken: n reasons why the environment broke, empty if it did not.
+        errors: (n,) the number of error results and malformed calls, or 0 if the environment broke.
+        stops: n reasons why the trajectory ended: answered, cut, pending, or silent.
+        broken: n reasons why the environment broke, or an empty string if it did not break.
         tools: for each row, tool name -> the number of calls.
-        malformed: (n,) 1 if the last message begins like a call that the trainer did not read, or that is unreadable.
-        plain: True if every row is just one message with text.
-        records: for each row, the calls that its environment recorded, or None; None if no environment recorded calls.
-        marks: for each row, the position of a call -> its error; None unless a user's function recognizes errors.
+        malformed: (n,) 1 if the last message begins like a call that the trainer did not parse or that cannot be
+            parsed.
+        plain: whether every row is a single message with text.
+        records: for each row, the calls that its environment recorded, or None. None if no environment recorded calls.
+        marks: for each row, a call's position -> its error. None unless a user's function identifies errors.
     """
 
     turns: Numbers
@@ -64,7 +65,7 @@ class Trajectories:
 
     @classmethod
     def of(cls, batch: Batch) -> Trajectories | None:
-        """Return the record of a batch; None if all of its completions are plain text."""
+        """Return a batch's record, or None if all completions are plain text."""
         rollouts = batch.rollouts
         facts = rollouts.environments, rollouts.records, rollouts.trajectories
         if set(map(type, batch.completions)) <= {str} and all(entry is None for entry in facts):
@@ -92,7 +93,7 @@ class Trajectories:
 
     @classmethod
     def _of_messages(cls, texts: Sequence[str], rollouts: RolloutInfo) -> Trajectories:
-        """Return the result of `of` for messages with text only: a fast path, because most trainings have no others."""
+        """Return the result of `of` for messages that contain only text: a faster implementation of the usual case."""
         none = np.zeros(len(texts), dtype=np.int64)
         cut = [False] * len(texts) if rollouts.cut is None else [rollouts.cut[row] for row in range(len(texts))]
         return cls(
@@ -127,7 +128,7 @@ class Trajectories:
         }
 
     def rollouts(self) -> list[str | None]:
-        """Return each row's facts that its messages lack, as JSON for `RolloutCell`; None if there are none."""
+        """Return each row's information that its messages lack, as JSON for `RolloutCell`, or None if there is none."""
         return [self._rollout(row) for row in range(len(self.turns))]
 
     def _rollout(self, row: int) -> str | None:
@@ -145,12 +146,12 @@ class Trajectories:
 @final
 @dataclass(frozen=True)
 class RolloutCell:
-    """The recorded facts about a completion, apart from its messages.
+    """The recorded information about a completion, other than its messages.
 
     Attributes:
-        records: the calls that the environment recorded; None if it does not record calls.
-        errors: the position of a call -> its error; None if errors were recognized by the default rule.
-        broken: the reason why the environment broke; empty if it did not.
+        records: the calls that the environment recorded, or None if the environment does not record calls.
+        errors: a call's position -> its error, or None if errors were identified by the default rule.
+        broken: the reason why the environment broke, or an empty string if it did not break.
     """
 
     records: tuple[CallRecord, ...] | None = None
@@ -159,7 +160,7 @@ class RolloutCell:
 
     @classmethod
     def read(cls, text: str | None) -> RolloutCell:
-        """Read a cell of the column ``rollout``; return an empty RolloutCell if it is not a valid cell."""
+        """Read a cell in the column ``rollout``; return an empty RolloutCell if the cell is not valid."""
         try:
             content = json.loads(text or "{}")
             records, errors = content.get("records"), content.get("errors")
@@ -173,7 +174,7 @@ class RolloutCell:
 
 
 def is_plain(trajectory: Trajectory) -> bool:
-    """Return whether a trajectory is just one message with text."""
+    """Return whether a trajectory is a single message with text."""
     if trajectory.opening or len(trajectory.turns) > 1:
         return False
     return not any(turn.calls or turn.results or turn.heard for turn in trajectory.turns)
@@ -183,7 +184,7 @@ _MESSAGE = {"role", "content"}
 
 
 def is_malformed(trajectory: Trajectory) -> bool:
-    """Return whether the last message begins like a tool call that the trainer did not read, or that is unreadable."""
+    """Return whether the last message begins like a tool call that the trainer did not or could not parse."""
     if not trajectory.turns or trajectory.turns[-1].calls:
         return False
     return _is_malformed(trajectory.turns[-1].text, trajectory.calls_are_run)
@@ -196,7 +197,7 @@ def _is_malformed(text: str, calls_are_run: bool) -> bool:
 
 
 def _is_message(completion: Any) -> bool:
-    """Return whether a completion is just one assistant message with text."""
+    """Return whether a completion is a single assistant message with text."""
     if type(completion) is not list or len(completion) != 1 or type(completion[0]) is not dict:
         return False
     message = completion[0]
@@ -204,7 +205,7 @@ def _is_message(completion: Any) -> bool:
 
 
 def tool_name(name: str) -> str:
-    """Return a tool's name in a form for logs and tables: short, without blanks and control characters."""
+    """Return a tool's name in a form for logs and tables: short and without spaces or control characters."""
     return _UNUSUAL.sub("_", name[:MAX_NAMES]) or "?"
 
 

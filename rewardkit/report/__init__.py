@@ -1,1 +1,1 @@
-"""Reports: documents of tables, lists, code and verdicts, for a terminal, a pull request comment and a browser."""
+"""Reports: documents with tables, lists, code, and verdicts for terminals, pull request comments, and browsers."""

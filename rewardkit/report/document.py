@@ -1,4 +1,4 @@
-"""A report as one document: paragraphs, tables, facts, code and sections, rendered as text, Markdown or HTML.
+"""A report as one document: paragraphs, tables, facts, code, and sections, rendered as text, Markdown, or HTML.
 
 ::
 
@@ -6,7 +6,7 @@
     print(document.text())
     Path("report.html").write_text(document.html())
 
-Blocks hold plain text, which a model or a stranger may have written. Each output format escapes it.
+Blocks contain plain text, which a model or an untrusted person may have written. Each output format escapes the text.
 """
 
 from __future__ import annotations
@@ -23,22 +23,24 @@ from rewardkit.batch.table_text import visible
 from rewardkit.report.values import middle_cut, quoted, repr_of
 
 WIDTH = 110
-"""Characters per line on a terminal. Arbitrary: a common terminal width."""
+"""The number of characters per line on a terminal. The number is arbitrary: a common terminal width."""
 LIMIT = 60_000
-"""The maximum size of a comment in bytes. GitHub allows 65,536 characters; the rest leaves room for other text."""
+"""The maximum size of a comment in bytes. GitHub allows 65,536 characters; the difference leaves room for other
+text."""
 _COMMENTED = 1_500
-"""The maximum length of a completion in a comment, in characters. Arbitrary: a comment has room for about forty."""
+"""The maximum length of a completion in a comment, in characters. The limit is arbitrary: a comment has room for about
+forty completions."""
 _LEFT_OUT = "The rest is too long for a comment."
 # All characters that Markdown may read as markup, except "." and digits, which only make lists at the start of a line.
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
 
 Kind = Literal["held", "unfinished", "broken", "skipped"]
-"""The meaning of a verdict or a mark; it determines the color."""
+"""The meaning of a verdict or a mark, which determines its color."""
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph. The kind ``"soft"`` is for less important text, ``"note"`` for a remark about the report."""
+    """A paragraph. The kind ``"soft"`` is for less important text, and ``"note"`` is for a remark about the report."""
 
     text: str
     kind: Literal["", "soft", "note"] = ""
@@ -46,7 +48,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a report in one sentence."""
+    """A report's result in one sentence."""
 
     text: str
     kind: Kind
@@ -54,10 +56,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Name:
-    """A name that a user chose for a reward, a component or a file.
+    """A name that a user chose for a reward, a component, or a file.
 
     Attributes:
-        anchor: the anchor of the section to link to; empty for no link.
+        anchor: the anchor of the section to link to, or an empty string for no link.
     """
 
     text: str
@@ -74,7 +76,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Bar:
-    """A stacked bar on the page. Each share is a pair: ``"right"``, ``"tied"`` or ``"wrong"``, and its count."""
+    """A stacked bar on the page. Each share is a pair: ``"right"``, ``"tied"``, or ``"wrong"``, and its count."""
 
     shares: Sequence[tuple[str, int]]
 
@@ -87,8 +89,9 @@ class Table:
     """A table as rows of cells.
 
     Attributes:
-        head: the names of the columns; empty for a table without a header.
-        left: the number of leading columns with words, left-aligned; the others are numbers, right-aligned.
+        head: the column names; empty for a table without a header.
+        left: the number of leading columns that contain words and are left-aligned; the other columns contain numbers
+            and are right-aligned.
     """
 
     rows: Sequence[Sequence[Cell]]
@@ -98,11 +101,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Quote:
-    """A quoted value, such as a completion, a cell of the data or a traceback, which may be long and untrusted.
+    """A quoted value, such as a completion, a data cell, or a traceback, which may be long and untrusted.
 
     Attributes:
         limit: the maximum number of characters on a terminal, which shows the value on one line.
-        line: the text for a terminal; by default the repr of the value.
+        line: the text for a terminal. The default is the value's repr.
     """
 
     value: Any
@@ -115,7 +118,7 @@ class Facts:
     """A list of names with values.
 
     Attributes:
-        width: the minimum width of the names on a terminal.
+        width: the names' minimum width on a terminal.
     """
 
     rows: Sequence[tuple[str, str | Quote]]
@@ -124,14 +127,14 @@ class Facts:
 
 @dataclass(frozen=True)
 class Code:
-    """Preformatted text: lines keep their breaks and are never wrapped."""
+    """Preformatted text, which keeps its line breaks and is never wrapped."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Card:
-    """One finding or one completion: a title and its content, without empty lines between blocks."""
+    """A finding or a completion: a title and its content, without empty lines between blocks."""
 
     title: str
     blocks: Sequence[Block]
@@ -167,7 +170,7 @@ class Document:
     """A report as a sequence of blocks.
 
     Attributes:
-        title: the title of the HTML page.
+        title: the HTML page's title.
     """
 
     title: str
@@ -178,11 +181,11 @@ class Document:
         return text_of(self.blocks)
 
     def markdown(self) -> str:
-        """Return a pull request comment: at most 60,000 bytes, with all foreign markup escaped; "" without blocks."""
+        """Return a pull request comment of at most 60,000 bytes, with all foreign markup escaped; "" without blocks."""
         return markdown_of(self.blocks)
 
     def html(self) -> str:
-        """Return a self-contained HTML page: no scripts, no external resources, all text escaped."""
+        """Return a self-contained HTML page with escaped text and without scripts or external resources."""
         from rewardkit.report.html import page_of
 
         return page_of(self.title, self.blocks)
@@ -197,7 +200,7 @@ def text_of(blocks: Sequence[Block]) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Return the lines of a table: the first `left` columns left-aligned, the others right-aligned.
+    """Return a table's lines, with the first `left` columns left-aligned and the others right-aligned.
 
     ``aligned([["", "AUC"], ["total", "0.93"]])`` is ``["        AUC", "total  0.93"]``.
     """
@@ -213,7 +216,7 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
 
 
 def wrapped(text: str, indent: str = "", further: str | None = None) -> list[str]:
-    """Return the wrapped lines of a paragraph; `further` is the indent after the first line, by default `indent`."""
+    """Return a paragraph's wrapped lines. `further` is the indent after the first line (`indent` by default)."""
     return textwrap.wrap(
         visible(text),
         WIDTH,
@@ -268,7 +271,7 @@ def _text_cell(cell: Cell) -> str:
 
 
 def markdown_of(blocks: Sequence[Block]) -> str:
-    """Return the blocks as Markdown, as many as fit into a comment; "" if there are none."""
+    """Return as many blocks as fit into a comment, as Markdown, or "" if there are none."""
     parts: list[str] = []
     bytes_left = LIMIT - len(_LEFT_OUT) - 2
     for text in _markdown_blocks(blocks, 3):
@@ -281,12 +284,12 @@ def markdown_of(blocks: Sequence[Block]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return `text` escaped, so that it contains no markup and mentions no one."""
+    """Return `text` escaped, so that it does not contain markup or mentions."""
     return _unlinked(_MARKUP.sub(r"\\\1", visible(text)))
 
 
 def _unlinked(text: str) -> str:
-    """Return `text` with mentions, issue numbers and URLs broken up, because GitHub links them in any text."""
+    """Return `text` with mentions, issue numbers, and URLs broken up, because GitHub links them in any text."""
     return text.replace("@", "@\u200b").replace("://", ":\u200b//").replace("#", "#\u200b")
 
 
@@ -310,7 +313,7 @@ def _longest_run(text: str) -> int:
 
 
 def _markdown_blocks(blocks: Sequence[Block], level: int) -> Iterator[str]:
-    """Yield the Markdown of each block; a card or a fold is a single text, so it is kept or left out as a whole."""
+    """Yield each block's Markdown. A card or a fold is one string, so it is either kept or omitted as a whole."""
     for block in blocks:
         match block:
             case Paragraph(text, kind):

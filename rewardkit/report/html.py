@@ -1,6 +1,6 @@
 """A report as an HTML page: one self-contained file, without scripts or external resources.
 
-Text that a policy wrote is escaped; as a second defense, a content security policy forbids everything but the page's
+Text that a policy wrote is escaped. As a second defense, a content security policy forbids everything except the page's
 own style sheet.
 """
 
@@ -32,7 +32,7 @@ from rewardkit.report.document import (
 from rewardkit.report.values import middle_cut, repr_of
 
 _LONGEST = 4_000
-"""The maximum length of a text, in characters. Arbitrary: it keeps the page readable."""
+"""The maximum length of a text in characters. The limit is arbitrary and keeps the page readable."""
 _PARAGRAPHS = {"": "", "soft": ' class="soft"', "note": ' class="soft small"'}
 
 
@@ -108,7 +108,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _bar(shares: Sequence[tuple[str, int]]) -> str:
-    """Return an SVG bar of `shares`; widths are attributes because the page's policy forbids inline styles."""
+    """Return an SVG bar for `shares`. Widths are attributes, because the page's policy forbids inline styles."""
     total = sum(count for _, count in shares)
     if not total:
         return ""
@@ -129,7 +129,7 @@ def _value(value: str | Quote) -> str:
 
 
 def _text(text: str) -> str:
-    """Return `text` as one line of HTML: escaped, cut if it is long, with invisible characters spelled out."""
+    """Return `text` as one line of escaped HTML, truncated if it is long, with invisible characters made visible."""
     return escape(visible(middle_cut(text, _LONGEST)))
 
 

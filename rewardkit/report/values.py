@@ -1,4 +1,4 @@
-"""Format numbers and texts for reports, and convert values to plain JSON.
+"""Formatting of numbers and texts for reports, and conversion of values to plain JSON.
 
 ``percent(0.625)`` is ``62.5%``; ``middle_cut("a" * 500, 30)`` keeps the beginning and the end.
 """
@@ -13,11 +13,11 @@ from typing import Any
 from rewardkit.batch.table_text import visible
 
 UNKNOWN = "-"
-"""The text for a missing number."""
+"""The text that stands for a missing number."""
 
 
 def percent(share: float | None) -> str:
-    """Format 0.625 as ``62.5%``; ``0%`` and ``100%`` are exact, never rounded."""
+    """Format 0.625 as ``62.5%``; ``0%`` and ``100%`` are always exact and never the result of rounding."""
     if share is None:
         return UNKNOWN
     for exact, label in ((0.0, "0%"), (1.0, "100%")):
@@ -44,7 +44,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def excerpt(text: str, width: int = 80) -> str:
-    """Return the beginning and the end of `text` on one line; the answer is often at the end."""
+    """Return the beginning and the end of `text` on one line, because the answer is often at the end."""
     if len(text) <= width:
         return visible(text)
     # Five characters for " ... ".
@@ -53,7 +53,7 @@ def excerpt(text: str, width: int = 80) -> str:
 
 
 def middle_cut(text: str, limit: int) -> str:
-    """Cut the middle of a text longer than `limit`, and state the length of the missing part."""
+    """If a text is longer than `limit`, replace its middle with the length of the omitted part."""
     if len(text) <= limit + 30:  # the mark of the cut has about 30 characters, so a shorter cut saves nothing
         return text
     # Two thirds for the beginning, which shows what the text is about; the rest for the end, where the answer is.
@@ -62,12 +62,12 @@ def middle_cut(text: str, limit: int) -> str:
 
 
 def quoted(value: Any, limit: int) -> str:
-    """Return the repr of a value on one line, cut in the middle to `limit`, with control characters spelled out."""
+    """Return a value's repr on one line, shortened in the middle to `limit`, with control characters escaped."""
     return visible(repr(middle_cut(value, limit)) if isinstance(value, str) else middle_cut(repr_of(value), limit))
 
 
 def repr_of(value: Any) -> str:
-    """Return the repr of a value, or a placeholder if its repr raises."""
+    """Return a value's repr, or a placeholder if the repr raises an exception."""
     try:
         return repr(value)
     except Exception as error:

@@ -1,6 +1,6 @@
 """Numbers that depend on training progress: ``rk.schedules.linear(0.0, 1.0, end=0.3)``.
 
-Their type is `Schedule`; ``__all__`` has only the functions that make schedules.
+Their type is `Schedule`. ``__all__`` contains only the functions that create schedules.
 """
 
 from rewardkit.progress.schedule import Schedule as Schedule

@@ -1,7 +1,7 @@
-"""Schedules by performance: ``when_reached("tags", level=0.9)`` is 0 until the policy masters the tags, then 1.
+"""Performance-based schedules: ``when_reached("tags", level=0.9)`` is 0 until the policy masters the tags, then 1.
 
-These schedules read the mean of a component over the training batches of all ranks. The trainer's adapter saves their
-state, a plain mapping, in checkpoints and restores it. Evaluation never changes the state.
+These schedules read a component's mean over the training batches on all ranks. The trainer's adapter saves their state,
+which is a plain mapping, in checkpoints and restores it. Evaluation does not change the state.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rewardkit.tree.reward import Reward
 @final
 @dataclass(frozen=True)
 class Reached(PerformanceSchedule):
-    """A schedule that is 0 until the mean over a window reaches a level, then 1."""
+    """A schedule that is 0 until the mean over a window reaches a level, and then 1."""
 
     component: str
     level: float
@@ -77,7 +77,7 @@ class Reached(PerformanceSchedule):
 @final
 @dataclass(frozen=True)
 class Tracking(PerformanceSchedule):
-    """A schedule that moves from 0 to 1 as the exponential average of a component moves from `low` to `high`."""
+    """A schedule that moves from 0 to 1 as a component's exponential average moves from `low` to `high`."""
 
     component: str
     low: float
@@ -134,24 +134,25 @@ def when_reached(
     fall_back: float | None = None,
     over: int = 1,
 ) -> Schedule:
-    """Return a schedule that is 0 until the mean of `component` reaches `level`, then 1.
+    """Return a schedule that is 0 until the mean of `component` reaches `level`, and then 1.
 
     ::
 
         accuracy * rk.schedules.when_reached("tags", level=0.9, window=20)
 
-    Use it as a weight, a threshold, or the ``until`` of a stage. In evaluation, it is 1. The schedule needs a trainer
-    that passes its state to rewards, so asynchronous GRPO does not work.
+    Use the schedule as a weight, a threshold, or a stage's ``until``. During evaluation, it is 1. It requires a trainer
+    that passes its state to rewards, so it does not work with asynchronous GRPO.
 
     Args:
-        component: the name of a component in the tree, or the reward itself. It is scored for all completions, even
-            behind a closed gate or at weight zero.
+        component: the name of a component in the tree, or the reward itself. The component is scored for all
+            completions, even behind a closed gate or at weight zero.
         level: the level that the mean over the last `window` generation batches, on all ranks, must reach, within 1e-9.
-        window: the number of batches to average, at least 1. The level cannot be reached in fewer batches.
+        window: the number of batches to average, at least 1. The level cannot be reached until there are this many
+            batches.
         patience: the number of consecutive batches in which the mean must be at the level, at least 1.
-        fall_back: if the mean falls below this value, the schedule returns to 0; by default, it never returns. The
-            value must be below `level`; the gap prevents switching back and forth (hysteresis).
-        over: the number of batches over which the schedule moves from 0 to 1, or back, at least 1.
+        fall_back: if the mean falls below this value, the schedule returns to 0. By default, it never returns. The
+            value must be below `level`, because the gap prevents switching back and forth (hysteresis).
+        over: the number of batches over which the schedule moves from 0 to 1 or back, at least 1.
 
     Raises:
         RewardDefinitionError: a number is out of range, or `component` is a reward with a generated name.
@@ -170,17 +171,17 @@ def when_reached(
 
 # The default half-life of ten batches is arbitrary: steadier than single batches, and it follows within an epoch.
 def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: float = 10.0) -> Schedule:
-    """Return a schedule that follows a component: 0 at averages up to `low`, 1 from `high`, linear in between.
+    """Return a schedule that follows a component's average: 0 up to `low`, 1 at `high` and above, linear in between.
 
-    ``1.0 - 0.9 * rk.schedules.track("tags", 0.5, 1.0)`` fades a weight from 1.0 to 0.1 as the policy learns the tags.
-    Before the first batch, it is 0. In evaluation, it is 1.
+    ``1.0 - 0.9 * rk.schedules.track("tags", 0.5, 1.0)`` decreases a weight from 1.0 to 0.1 as the policy learns the
+    tags. Before the first batch, the schedule is 0. During evaluation, it is 1.
 
     Args:
         component: the component, as in `when_reached`.
         low: the average up to which the value is 0.
-        high: the average from which the value is 1.
-        half_life: the half-life of the exponential average, in generation batches, greater than 0. A batch of that age
-            counts half.
+        high: the average at which the value reaches 1.
+        half_life: the half-life of the exponential average in generation batches, greater than 0. A batch of this age
+            has half the weight.
 
     Raises:
         RewardDefinitionError: `low` is not below `high`, `half_life` is not greater than 0, or `component` is a reward

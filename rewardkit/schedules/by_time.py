@@ -1,7 +1,7 @@
-"""Schedules by time: ``linear(0.0, 1.0, start=0.1, end=0.5)`` rises between 10% and 50% of training.
+"""Time-based schedules: ``linear(0.0, 1.0, start=0.1, end=0.5)`` rises between 10% and 50% of training.
 
-A position is a fraction of training (float, 0.0 to 1.0) or an optimizer step (int, at least 2); 0 is the start in both
-units.
+A position is a fraction of training (float, 0.0 to 1.0) or an optimizer step (int, at least 2). In both cases, 0 is the
+start.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: st
 
     Raises:
         RewardTypeError: `points` are not pairs.
-        RewardDefinitionError: positions are invalid, out of order, or of both kinds.
+        RewardDefinitionError: positions are invalid, out of order, or of mixed types.
     """
     try:
         pairs = [(position, value) for position, value in (points.items() if isinstance(points, Mapping) else points)]
@@ -56,7 +56,7 @@ def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: st
 @final
 @dataclass(frozen=True)
 class Joined(Schedule):
-    """Several schedules in sequence, each from its own position on."""
+    """Several schedules in sequence, each starting at its own position."""
 
     pieces: tuple[tuple[Position, Schedule], ...]
 
@@ -95,7 +95,7 @@ class Joined(Schedule):
 @final
 @dataclass(frozen=True)
 class Cycled(Schedule):
-    """A schedule that starts again in every period."""
+    """A schedule that restarts in every period."""
 
     schedule: Schedule
     period: Position
@@ -131,7 +131,7 @@ class Cycled(Schedule):
 @final
 @dataclass(frozen=True)
 class Extreme(Schedule):
-    """The highest or the lowest of several schedules."""
+    """The maximum or minimum of several schedules."""
 
     kind: Literal["maximum", "minimum"]
     schedules: tuple[Schedule, ...]
@@ -171,16 +171,16 @@ def first_step(step: float) -> int:
 
 
 def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule:
-    """Return several schedules in sequence: ``join({0.0: 1.0, 0.3: linear(1.0, 0.2), 0.8: 0.2})``.
+    """Return a schedule that runs several schedules in sequence: ``join({0.0: 1.0, 0.3: linear(1.0, 0.2), 0.8: 0.2})``.
 
     Args:
         pieces: position -> schedule or number, in ascending order from 0. All positions must be fractions, or all must
-            be steps. Positions inside each schedule are relative to its own part of training: 0.0 is the start of that
-            part, 1.0 is its end, and steps count from its start.
+            be steps. Positions inside each schedule are relative to its own part of training: 0.0 is the start of the
+            part, 1.0 is the end, and steps are counted from the start.
 
     Raises:
-        RewardDefinitionError: there are no pieces, the first one is not at 0, or positions are out of order or of mixed
-            types.
+        RewardDefinitionError: there are no pieces, the first piece is not at 0, or positions are out of order or of
+            mixed types.
         RewardTypeError: `pieces` are not (position, schedule) pairs.
     """
     pairs = placed(pieces, "join")
@@ -190,12 +190,12 @@ def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule
 
 
 def cycle(schedule: Schedule, period: Position) -> Schedule:
-    """Return `schedule` repeated: ``cycle(cosine(1.0, 0.1), period=0.25)`` falls four times.
+    """Return a schedule that repeats `schedule`: ``cycle(cosine(1.0, 0.1), period=0.25)`` falls four times.
 
-    At the end of training, and in evaluation, the schedule has its end-of-period value.
+    At the end of training and during evaluation, the schedule has its end-of-period value.
 
     Args:
-        schedule: the schedule to repeat. Its positions are relative to a period: 0.0 is the start, 1.0 is the end.
+        schedule: the schedule to repeat. Its positions are relative to a period: 0.0 is the start, and 1.0 is the end.
         period: a fraction of training (float) or a number of steps (int), greater than 0.
 
     Raises:
@@ -210,12 +210,12 @@ def cycle(schedule: Schedule, period: Position) -> Schedule:
 
 
 def delay(schedule: Schedule, until: Position, *, before: float | None = None) -> Schedule:
-    """Return `schedule` for the part of training after `until`: ``delay(linear(0.0, 1.0), 0.2)``.
+    """Return a schedule that starts `schedule` at `until`: ``delay(linear(0.0, 1.0), 0.2)``.
 
     Args:
         schedule: the schedule to delay. Its positions are relative to the period from `until` to the end of training.
         until: the start of `schedule`: a fraction of training (float) or a step (int), greater than 0.
-        before: the value before `until`, by default the first value of `schedule`.
+        before: the value before `until`. The default is the first value of `schedule`.
 
     Raises:
         RewardDefinitionError: `until` is invalid or 0.
@@ -243,10 +243,10 @@ def after(position: Position, *, over: Position = 0) -> Schedule:
 
 
 def maximum(*schedules: float | Schedule) -> Schedule:
-    """Return the highest of several schedules or numbers.
+    """Return the maximum of several schedules or numbers.
 
-    ``maximum(when_reached("tags"), after(0.7))`` becomes 1 when the level is reached, but no later than at 70% of
-    training.
+    ``maximum(when_reached("tags"), after(0.7))`` becomes 1 when the level is reached or at 70% of training, whichever
+    comes first.
 
     Raises:
         RewardDefinitionError: there are no schedules.
@@ -255,7 +255,7 @@ def maximum(*schedules: float | Schedule) -> Schedule:
 
 
 def minimum(*schedules: float | Schedule) -> Schedule:
-    """Return the lowest of several schedules or numbers.
+    """Return the minimum of several schedules or numbers.
 
     ``minimum(when_reached("tags"), after(0.2))`` becomes 1 when the level is reached, but not before 20% of training.
 
@@ -276,19 +276,19 @@ def _schedule(value: float | Schedule, subject: str) -> Schedule:
 
 
 class Curve(ABC):
-    """The path of a value between two ends: ``curve(fraction, initial, target)``."""
+    """The path of a value between two endpoints: ``curve(fraction, initial, target)``."""
 
     name: ClassVar[str]
-    """The name of the public function that makes a schedule with this curve."""
+    """The name of the public function that creates a schedule with this curve."""
 
     @property
     def options(self) -> dict[str, float]:
-        """The arguments that only that function has."""
+        """The arguments that only this function has."""
         return {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod
     def __call__(self, fraction: float, initial: float, target: float) -> float:
-        """Return the value at `fraction`, the share of the way (above 0.0, below 1.0)."""
+        """Return the value at `fraction`, the completed fraction of the change (above 0.0, below 1.0)."""
 
 
 @final
@@ -305,7 +305,7 @@ class LinearCurve(Curve):
 @final
 @dataclass(frozen=True)
 class HalfCosine(Curve):
-    """Half a cosine: slow, fast, slow."""
+    """Half a cosine, which is slow, then fast, then slow."""
 
     name: ClassVar[str] = "cosine"
 
@@ -316,7 +316,7 @@ class HalfCosine(Curve):
 @final
 @dataclass(frozen=True)
 class Power(Curve):
-    """The remaining way, raised to a power: above 1, the curve starts fast; below 1, it starts slowly."""
+    """The remaining fraction raised to a power. Above 1, the curve starts fast; below 1, it starts slowly."""
 
     name: ClassVar[str] = "polynomial"
 
@@ -329,7 +329,7 @@ class Power(Curve):
 @final
 @dataclass(frozen=True)
 class Geometric(Curve):
-    """A geometric curve: equal factors in equal times."""
+    """A geometric curve, which changes by equal factors over equal periods."""
 
     name: ClassVar[str] = "exponential"
 
@@ -341,7 +341,7 @@ class Geometric(Curve):
 @final
 @dataclass(frozen=True)
 class Logistic(Curve):
-    """A logistic curve, stretched so that it meets both ends exactly."""
+    """A logistic curve, scaled to meet both endpoints exactly."""
 
     name: ClassVar[str] = "sigmoid"
 
@@ -396,7 +396,7 @@ class Ramp(Schedule):
 @final
 @dataclass(frozen=True)
 class Piecewise(Schedule):
-    """A schedule through given points, with steps or straight lines between them."""
+    """A schedule through given points, with steps or straight lines between the points."""
 
     points: tuple[tuple[Position, float], ...]
     interpolation: Literal["linear", "constant"]
@@ -450,7 +450,7 @@ def linear(initial: float, final: float, *, start: Position = 0.0, end: Position
 
     Args:
         initial: the value until `start`.
-        final: the value at `end` and later, and in evaluation.
+        final: the value at `end` and later, and during evaluation.
         start: the start of the change: a fraction of training (float, 0.0 to 1.0) or a step (int, at least 2).
         end: the position at which the schedule reaches `final`, in the same format as `start`.
 
@@ -461,9 +461,10 @@ def linear(initial: float, final: float, *, start: Position = 0.0, end: Position
 
 
 def cosine(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
-    """Return half a cosine from `initial` to `final`: slow, fast, slow (Loshchilov & Hutter 2017, without restarts).
+    """Return half a cosine from `initial` to `final` (Loshchilov & Hutter 2017, without restarts).
 
-    The arguments and errors are the same as for `linear`.
+    The change is slow at first, then fast, and slow again at the end. The arguments and errors are the same as for
+    `linear`.
     """
     return _ramp("cosine", HalfCosine(), initial, final, start, end)
 
@@ -471,17 +472,17 @@ def cosine(initial: float, final: float, *, start: Position = 0.0, end: Position
 def polynomial(
     initial: float, final: float, *, power: float = 2.0, start: Position = 0.0, end: Position = 1.0
 ) -> Schedule:
-    """Return ``(initial - final) * (1 - way)**power + final``: fast at first, then slower.
+    """Return ``(initial - final) * (1 - way)**power + final``, which changes fast at first and then more slowly.
 
-    ``polynomial(1.0, 0.0)`` is 0.25 halfway. ``way`` is the fraction of the change that is complete. This is the
-    polynomial decay known from learning rates. The other arguments are the same as for `linear`.
+    ``polynomial(1.0, 0.0)`` is 0.25 halfway. ``way`` is the fraction of the change that is complete. This polynomial
+    decay is also used for learning rates. The other arguments are the same as for `linear`.
 
     Args:
-        power: a number greater than 0. With 1, the schedule is a straight line. Below 1, it starts slowly and ends
-            fast.
+        power: a number greater than 0. If it is 1, the schedule is a straight line. If it is below 1, the schedule
+            starts slowly and ends fast.
 
     Raises:
-        RewardDefinitionError: as in `linear`, or `power` is not greater than 0.
+        RewardDefinitionError: as for `linear`, or `power` is not greater than 0.
     """
     checked = number(power, "polynomial: power")
     if checked <= 0.0:
@@ -492,12 +493,10 @@ def polynomial(
 def exponential(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
     """Return a geometric change from `initial` to `final`: ``exponential(1.0, 0.01)`` is 0.1 halfway.
 
-    The value changes by equal factors over equal periods.
-
-    The arguments are the same as for `linear`.
+    The value changes by equal factors over equal periods. The arguments are the same as for `linear`.
 
     Raises:
-        RewardDefinitionError: as in `linear`, or `initial` or `final` is zero, or their signs differ.
+        RewardDefinitionError: as for `linear`, or `initial` or `final` is zero, or their signs differ.
     """
     first, last = number(initial, "initial"), number(final, "final")
     if not (first > 0.0 and last > 0.0) and not (first < 0.0 and last < 0.0):
@@ -512,16 +511,17 @@ def exponential(initial: float, final: float, *, start: Position = 0.0, end: Pos
 def sigmoid(
     initial: float, final: float, *, steepness: float = 10.0, start: Position = 0.0, end: Position = 1.0
 ) -> Schedule:
-    """Return a logistic curve from `initial` to `final`: slow at both ends, fast between them.
+    """Return a logistic curve from `initial` to `final`, which is slow at both ends and fast in the middle.
 
-    ``sigmoid(0.0, 1.0)`` is 0.07 after a quarter of the way and 0.5 halfway. The curve is scaled to meet both ends
-    exactly. The other arguments are the same as for `linear`.
+    ``sigmoid(0.0, 1.0)`` is 0.07 a quarter of the way through and 0.5 halfway. The curve is scaled to meet both
+    endpoints exactly. The other arguments are the same as for `linear`.
 
     Args:
-        steepness: the steepness of the logistic function, at least 1e-6. A small value gives almost a straight line.
+        steepness: the steepness of the logistic function, at least 1e-6. With a small value, the curve is almost a
+            straight line.
 
     Raises:
-        RewardDefinitionError: as in `linear`, or `steepness` is below 1e-6.
+        RewardDefinitionError: as for `linear`, or `steepness` is below 1e-6.
     """
     checked = number(steepness, "sigmoid: steepness")
     # Below 1e-6, the curve is a straight line to the last digit; at 0, it would be 0 / 0.
@@ -556,7 +556,7 @@ def warm_up(end: Position, weight: float | Schedule = 1.0) -> Schedule:
         weight: a number or a schedule.
 
     Raises:
-        RewardDefinitionError: as in `linear`.
+        RewardDefinitionError: as for `linear`.
     """
     rising: Schedule = linear(0.0, 1.0, end=end) * as_weight(weight, "warm_up: weight")
     return rising
@@ -571,7 +571,8 @@ def piecewise(
 
     Args:
         points: position -> value, in ascending order. All positions must be fractions, or all must be steps.
-        interpolation: ``"linear"`` connects the points, ``"constant"`` holds each value until the next.
+        interpolation: ``"linear"`` connects the points with straight lines. ``"constant"`` keeps each value until the
+            next point.
 
     Raises:
         RewardDefinitionError: there are no points, positions are out of order or of mixed types, or a value is

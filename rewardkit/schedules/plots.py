@@ -1,4 +1,4 @@
-"""The weights of a reward during training, as numbers or as a figure, before you train.
+"""A reward's weights over training, as numbers or as a figure, before you train.
 
 ``(0.3 * form * linear(1.0, 0.0) + right).weights_over_training(100)["tags"][50]`` is 0.15.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Course:
-    """The weights and gauges of a reward at each training step, (steps + 1,) each."""
+    """A reward's weights and gauges at each training step, (steps + 1,) each."""
 
     weights: dict[str, Floats]
     gauges: dict[str, Floats]
@@ -37,7 +37,7 @@ class _Course:
 def weights_over_training(
     reward: Reward, max_steps: int, *, means: Mapping[str, Sequence[float]] | None
 ) -> dict[str, Floats]:
-    """Return the weight of each term at each step; see ``Reward.weights_over_training``."""
+    """Return each term's weight at each step; see ``Reward.weights_over_training``."""
     scorer = Scorer(reward)
     count = _checked_steps(max_steps, "weights_over_training")
     component_means = _checked_means(means, _followers(reward), "weights_over_training")
@@ -53,7 +53,7 @@ def weights_over_training(
 
 
 def _followers(reward: Reward | Schedule) -> list[PerformanceSchedule]:
-    """Return the schedules that follow performance in weights, thresholds and stages (not those of a normalization)."""
+    """Return the performance-based schedules in weights, thresholds, and stages (but not in normalizations)."""
     schedules = (
         [reward]
         if isinstance(reward, Schedule)
@@ -110,7 +110,7 @@ def _columns(points: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
 
 
 def _weights_at(scorer: Scorer, progress: Progress) -> dict[str, float]:
-    """Return the current weight of each term, assuming that nothing abstains and every gate is open."""
+    """Return each term's current weight, assuming that nothing abstains and all gates are open."""
     names = {node: name for name, node in scorer.names.terms}
     weights = dict.fromkeys(scorer.terms, 0.0)
     stack = [(scorer.reward, 1.0)]
@@ -130,7 +130,7 @@ def _weights_at(scorer: Scorer, progress: Progress) -> dict[str, float]:
 def _states(
     followers: Sequence[PerformanceSchedule], max_steps: int, means: Mapping[str, Sequence[float]]
 ) -> Iterable[kept.States]:
-    """Yield the states of the schedules before each step."""
+    """Yield the schedules' states before each step."""
     states = kept.initial(followers)
     for step in range(max_steps + 1):
         yield states
@@ -190,7 +190,7 @@ def plot_schedules(
 
 
 def _label(name: str) -> str:
-    """Return `name` escaped for a legend, which hides names with a leading underscore and reads dollars as formulas."""
+    """Return `name` escaped for a legend, in which leading underscores and dollar signs have a special meaning."""
     escaped = name.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
 
@@ -198,7 +198,7 @@ def _label(name: str) -> str:
 def _courses(
     reward: Reward | Schedule, scorer: Scorer | None, max_steps: int, means: Mapping[str, Sequence[float]]
 ) -> list[_Course]:
-    """Return the course of the schedules; the lowest and the highest one if a mean that they follow is unknown."""
+    """Return the schedules' course; if a mean that they follow is unknown, the lowest and the highest course."""
     followers = _followers(reward)
     driven = [follower for follower in followers if follower.component in means]
     open_ends = [follower for follower in followers if follower.component not in means]

@@ -1,1 +1,1 @@
-"""Replay: read saved completions, score them with a reward on all cores, write the scores, and summarize them."""
+"""Replay: reads saved completions, scores them with a reward on all cores, writes the scores, and summarizes them."""

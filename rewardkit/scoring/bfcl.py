@@ -1,7 +1,7 @@
-"""bfcl_rows: the questions of the Berkeley Function Calling Leaderboard as rows, with the correct calls as JSON.
+"""``bfcl_rows``: questions from the Berkeley Function Calling Leaderboard as rows, with the correct calls as JSON.
 
 ``bfcl_rows("BFCL_v4_simple_python.json")[0]["calls"]`` is ``[{"name": "calculate_triangle_area", "arguments":
-{"base": 10, "height": 5, "unit": {"optional": "units"}}}]``. BFCL is by Yan, Mao, Ji, Zhang, Patil, Stoica and
+{"base": 10, "height": 5, "unit": {"optional": "units"}}}]``. BFCL is by Yan, Mao, Ji, Zhang, Patil, Stoica, and
 Gonzalez (2024), https://gorilla.cs.berkeley.edu.
 """
 
@@ -42,14 +42,14 @@ _FILES = {
     "VehicleControlAPI": "vehicle_control",
     "WebSearchAPI": "web_search",
 }
-"""Class of functions -> the name of its file."""
+"""Function class -> the name of its file."""
 
 
 def functions_of(location: str, line: Mapping[str, Any], folder: Path) -> dict[str, Mapping[str, Any]]:
-    """Return the functions of a question by name: those in its line, or those of its classes, read from files.
+    """Return a question's functions by name, from its line or from the files of its function classes.
 
     Raises:
-        DataError: the question names no functions, or the file with its functions is missing.
+        DataError: the question does not name any functions, or the file that contains them is missing.
     """
     listed = line.get("function")
     if listed is None:
@@ -70,7 +70,7 @@ def tool(function: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _schema(schema: Any) -> Any:
-    """Return a JSON schema. An unknown type, or one that allows anything, adds no constraint."""
+    """Return a JSON schema. An unknown type, or one that allows anything, does not add a constraint."""
     if not isinstance(schema, Mapping):
         return schema
     json_schema: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def _documented(location: str, name: str, folder: Path) -> list[Any]:
 
 _ANSWERS = "possible_answer"
 _NEW_FUNCTIONS = "I have updated some more functions you can choose from. What about now?"
-"""BFCL's user message for a turn that only adds missing functions."""
+"""BFCL's user message for a turn that only adds functions."""
 _ABSENT = object()
 
 
@@ -112,29 +112,30 @@ def bfcl_rows(question_path: str | Path, answer_path: str | Path | None = None) 
     The columns:
 
     - ``id``: the question's id in the file.
-    - ``prompt``: the chat messages of the first turn.
+    - ``prompt``: the chat messages in the first turn.
     - ``tools``: the functions as JSON text, in OpenAI's schema. Types are renamed to their JSON Schema names. Functions
       keep their names (some contain dots, which some endpoints reject).
-    - ``calls``: the correct calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. Several allowed values
-      for an argument are written as ``{"any_of": [...]}``, and an optional argument as ``{"optional": value}``. The
-      cell is ``[]`` if no call is correct, and None if BFCL has no answers because every call is correct
-      (``live_relevance``).
-    - ``turns``, only for questions with several turns: JSON text, a list of ``{"messages": [...]}`` for each turn, with
-      ``"tools"`` if the turn adds functions. Then ``calls`` is a list of lists, one for each turn.
+    - ``calls``: the correct calls as JSON text, a list of ``{"name": ..., "arguments": {...}}``. If several values are
+      allowed for an argument, they are written as ``{"any_of": [...]}``. An optional argument is written as
+      ``{"optional": value}``. The cell is ``[]`` if no call is correct, and None if BFCL does not have answers because
+      every call is correct (``live_relevance``).
+    - ``turns``: only for questions with several turns. It is a list as JSON text, with an item ``{"messages": [...]}``
+      for each turn, which also has ``"tools"`` if the turn adds functions. For these questions, ``calls`` is a list of
+      lists, one for each turn.
 
-    Values are unchanged. BFCL ignores case, spaces and ``,./-_*^`` when it compares strings, so that "1.5" equals "15".
-    ``rk.tool_calls`` does not do this. An empty string among the allowed values means that the argument is optional. If
-    the schema requires the argument, the empty string is a normal value.
+    Values are unchanged. When BFCL compares strings, it ignores case, spaces, and ``,./-_*^``, so "1.5" equals "15".
+    ``rk.tool_calls`` does not ignore them. An empty string among the allowed values means that the argument is
+    optional. If the schema requires the argument, the empty string is a normal value.
 
     Args:
-        question_path: the file with the questions, such as ``BFCL_v4_parallel.json``, with one JSON object per line.
-            Questions with several turns need the folder ``multi_turn_func_doc`` next to it.
-        answer_path: the file with the possible answers, by default the file with the same name in the folder
-            ``possible_answer`` next to it.
+        question_path: the questions file, such as ``BFCL_v4_parallel.json``, with one JSON object per line. If
+            questions have several turns, the folder ``multi_turn_func_doc`` must be next to the file.
+        answer_path: the file with the possible answers. The default is the file with the same name in the folder
+            ``possible_answer`` next to the questions file.
 
     Raises:
-        DataError: a line cannot be read, a question has no answer, or the answers are text instead of calls.
-        OSError: there is no such file.
+        DataError: a line cannot be read, a question does not have an answer, or the answers are text instead of calls.
+        OSError: a file does not exist.
     """
     path = Path(question_path)
     default_path = path.parent / _ANSWERS / path.name
@@ -216,7 +217,7 @@ def _arguments(arguments: Mapping[str, Any], function: Mapping[str, Any]) -> dic
 
 
 def _allowed(values: Any, *, required: bool = False) -> Any:
-    """Return the allowed values of one argument; `_ABSENT` if it must be left out."""
+    """Return the allowed values for one argument; `_ABSENT` if the argument must be omitted."""
     if not isinstance(values, list) or not values:
         return _literal(values)  # an empty list is the value: BFCL lists no other for it
     texts = required and all(isinstance(value, str) for value in values)
@@ -228,7 +229,7 @@ def _allowed(values: Any, *, required: bool = False) -> Any:
 
 
 def _literal(value: Any) -> Any:
-    """Return an allowed value; the values inside an object are themselves lists of allowed values."""
+    """Return an allowed value. The values inside an object are lists of allowed values."""
     if isinstance(value, Mapping):
         allowed = {name: _allowed(item) for name, item in value.items()}
         return {name: item for name, item in allowed.items() if item is not _ABSENT}
@@ -236,7 +237,7 @@ def _literal(value: Any) -> Any:
 
 
 def _spelled(location: str, text: str, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a call that is written in Python syntax, such as ``cd(folder='temp')``."""
+    """Return a call that was written in Python syntax, such as ``cd(folder='temp')``."""
     try:
         call = ast.parse(text.strip(), mode="eval").body
         if not isinstance(call, ast.Call):

@@ -1,6 +1,6 @@
-"""The columns that a reward reads, and their names in the data. Turns chunks of rows into work for a `Scorer`.
+"""The columns that a reward reads, and their names in the data; they turn chunks of rows into work for a `Scorer`.
 
-``Columns.of(reward, ["text", "answer"], {"completion": "text"}).work(chunk)`` holds completions and answers only.
+``Columns.of(reward, ["text", "answer"], {"completion": "text"}).work(chunk)`` contains only completions and answers.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from rewardkit.tree.reward import Reward, bindings, walk
 
 _STOPS = ("stop_reason", "finish_reason")
 _CUT = ("length", "max_tokens", "model_length", "max_output_tokens")
-"""The values in `_STOPS` columns by which OpenAI, Anthropic and inspect_ai mark a completion that hit the token
+"""The values in `_STOPS` columns with which OpenAI, Anthropic, and inspect_ai mark a completion that reached the token
 limit."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a data set, mapped for one reward.
+    """A dataset's columns, mapped for one reward.
 
     Attributes:
         reward: the reward.
-        there: the names of the columns in the data.
+        there: the column names in the data.
         sources: our name -> the column in the data.
-        apart: columns that separate groups with the same prompt, such as the step.
-        data: the name of the data in error messages.
+        apart: columns, such as the step, that separate groups with the same prompt.
+        data: the data's name in error messages.
     """
 
     reward: Reward
@@ -58,8 +58,8 @@ class Columns:
         """Check that the data has the columns that the reward reads.
 
         Raises:
-            DataError: there is no column of completions, or a column in `sources` is missing.
-            BindingError: the reward reads a column that the data does not have.
+            DataError: the completion column or a column in `sources` is missing.
+            BindingError: the data lacks a column that the reward reads.
         """
         columns = cls(reward, data_columns, dict(sources or {}), group_columns, data)
         for name, source in columns.sources.items():
@@ -95,19 +95,19 @@ class Columns:
 
     @functools.cached_property
     def needed(self) -> list[str]:
-        """The columns of the data that must be read, in the order of the data."""
+        """The data columns that must be read, in the order of the data."""
         read_names = ("completion", "prompt", "completion_ids", *_STOPS, *self.names)
         needed = {self.column(name) for name in read_names} | set(self.apart if self.compares else ())
         return [name for name in self.there if name in needed]
 
     @functools.cached_property
     def compares(self) -> bool:
-        """Whether the reward scores the completions of a prompt together."""
+        """Whether the reward compares the completions for a prompt."""
         return any(node.facts.together == "group" for node, _, _ in walk(self.reward))
 
     @functools.cached_property
     def sees_batches(self) -> bool:
-        """Whether the reward sees all completions of a batch."""
+        """Whether the reward uses all completions in a batch together."""
         return any(binding.scope == "batch" and not binding.foreign for _, binding in bindings(self.reward))
 
     @functools.cached_property
@@ -123,11 +123,11 @@ class Columns:
         return [*(self.sources.get(name, name) for name in common_names), *self.apart]
 
     def batches(self, chunks: Iterable[Chunk], most: int) -> Iterator[tuple[Chunk, Work]]:
-        """Yield all rows in batches of about `most`; if the reward compares completions, groups stay whole.
+        """Yield all rows in batches of about `most` rows; if the reward compares completions, groups are not split.
 
         Args:
             chunks: consecutive rows; each chunk except the last has `most` rows.
-            most: the number of completions scored at once.
+            most: the number of completions to score at once.
         """
         if not self.compares:
             for chunk in chunks:
@@ -155,13 +155,13 @@ class Columns:
             score: the function that scores the rows of a batch.
 
         Raises:
-            RunStopped: every other row would also fail: a wrong key, a quota that is used up.
+            RunStopped: every other row would also fail, for example, because of an invalid key or an exhausted quota.
         """
         for chunk, work in self.batches(chunks, most):
             yield chunk, score(self.scorer, work)
 
     def work(self, chunk: Chunk, sizes: tuple[int, ...] | None = None) -> Work:
-        """Return the input of a `Scorer` for the rows of `chunk`; `sizes` are the sizes of their groups."""
+        """Return the input for a `Scorer` for the rows in `chunk`; `sizes` are the sizes of their groups."""
 
         def values(name: str) -> list[Any] | None:
             source = self.column(name)
@@ -193,7 +193,7 @@ class Columns:
             )
 
     def _sizes(self, chunk: Chunk) -> tuple[int, ...]:
-        """Return the size of each group, a run of consecutive rows."""
+        """Return the size of each group of consecutive rows."""
         starts = np.zeros(len(chunk) + 1, dtype=np.bool_)
         starts[[0, -1]] = True
         rows = number_equal_rows([equality(chunk.column(name)) for name in self.common], len(chunk))
@@ -203,7 +203,7 @@ class Columns:
         return tuple(sizes.tolist())
 
     def _check_apart(self, prompts: Numbers, sizes: Numbers) -> None:
-        """Raise a DataError if a prompt with a single completion recurs; a whole group may recur in a later epoch."""
+        """Raise a DataError if a prompt with a single completion recurs. A whole group may recur in a later epoch."""
         _, inverse, counts = np.unique(prompts, return_inverse=True, return_counts=True)
         alone = (sizes == 1) & (counts[inverse] > 1)
         alone[-1:] = False  # the last group may continue
@@ -222,7 +222,7 @@ class Columns:
 
 
 def asked_for(reward: Reward) -> tuple[set[str], bool]:
-    """Return the columns that `reward` names, and whether it takes all columns."""
+    """Return the columns that `reward` names, and whether it receives all columns."""
     named: set[str] = set()
     takes_all = False
     for node, _, _ in walk(reward):

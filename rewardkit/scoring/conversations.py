@@ -1,8 +1,9 @@
-"""Conversations as completions: ``split_row({"messages": [...]})`` has a ``prompt`` and a ``completion``.
+"""Conversations as completions: ``split_row({"messages": [...]})`` returns a row with a ``prompt`` and a
+``completion``.
 
 ``[system, user, assistant, tool, assistant]`` splits into the prompt ``[system, user]`` and the completion
-``[assistant, tool, assistant]``. Three formats are read: OpenAI's chat messages, the items of its Responses API
-(``{"type": "function_call", ...}``), and ShareGPT (``{"from": "gpt", "value": ...}``).
+``[assistant, tool, assistant]``. Three formats are supported: OpenAI's chat messages, the items of OpenAI's Responses
+API (``{"type": "function_call", ...}``), and ShareGPT (``{"from": "gpt", "value": ...}``).
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import Any
 Message = Mapping[str, Any]
 
 COLUMNS = ("messages", "conversations", "conversation", "trajectory", "traj", "items")
-"""Columns that may hold whole conversations, in the order in which they are tried."""
+"""Columns that may contain whole conversations, in the order in which they are tried."""
 
 _ASSISTANT = ("assistant", "model", "ai")
 _OPENING = ("system", "developer", "user")
-"""Roles that never start a completion: their messages at the start of a conversation belong to the prompt."""
+"""Roles that never start a completion. Messages with these roles at the start of a conversation belong to the
+prompt."""
 _OF_THE_CALLER = ("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call")
-"""Calls of the Responses API whose results are separate items. All other calls run at the provider."""
+"""Call types in the Responses API whose results are separate items. All other calls run on the provider's side."""
 _RESULTS = ("output", "outputs", "results", "result")
 _SHAREGPT = {
     "system": "system",
@@ -40,12 +42,12 @@ _SHAREGPT = {
 
 
 def split_row(row: Mapping[str, Any], column: str | None = None) -> Mapping[str, Any]:
-    """Return a row with its conversation split into prompt and completion; rows without one are returned unchanged.
+    """Return a row with its conversation split into prompt and completion; rows without a conversation are unchanged.
 
     Args:
-        row: a row of a data file.
-        column: the column of the conversations, which keeps its name. By default "completion", else the first of
-            `COLUMNS`, else "input" and "output" of the Responses API.
+        row: a row from a data file.
+        column: the conversation column, which keeps its name. The default is the first that exists: "completion", one
+            of `COLUMNS`, or "input" and "output" from the Responses API.
     """
     name = column or ("completion" if row.get("completion") is not None else None)
     if name is not None:
@@ -83,7 +85,7 @@ def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
 
 
 def _system(row: Mapping[str, Any], messages: Sequence[Message]) -> list[Message]:
-    """Return the system message from a separate column of the row, as in the formats of Anthropic and LLaMA-Factory."""
+    """Return the system message from a separate column in the row, as in the formats of Anthropic and LLaMA-Factory."""
     system_prompt = row.get("system")
     has_system = messages[0].get("role") in ("system", "developer")
     return (
@@ -94,7 +96,7 @@ def _system(row: Mapping[str, Any], messages: Sequence[Message]) -> list[Message
 
 
 def _add_messages(row: Mapping[str, Any], source: str, target: str, messages: Sequence[Message]) -> Mapping[str, Any]:
-    """Return the row with the completion in `target`, and with the prompt if the row has no prompt yet."""
+    """Return the row with the completion in `target`, and with the prompt if the row does not have one."""
     has_prompt = row.get("prompt") is not None
     prompt: list[Message] = []
     completion = messages
@@ -109,7 +111,7 @@ def _add_messages(row: Mapping[str, Any], source: str, target: str, messages: Se
 def _unpacked(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the row with prompt and completion parsed as messages, if both are JSON text.
 
-    If only the completion is JSON, the policy may have written it. The policy never writes the prompt.
+    If only the completion is JSON, the policy may have written JSON itself. The policy never writes the prompt.
     """
     prompt = row.get("prompt")
     prompt_messages = messages_of(_parsed(prompt)) if isinstance(prompt, str) else None
@@ -118,7 +120,7 @@ def _unpacked(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _parsed(value: Any) -> Any:
-    """Return the parsed value of a cell if it is a JSON list as text; else the cell."""
+    """Return the parsed list if a cell is a JSON list as text; otherwise, the cell."""
     if not isinstance(value, str) or not value.lstrip().startswith("["):
         return value
     try:
@@ -128,7 +130,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _response(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Split the ``input`` and ``output`` of the Responses API; return the row unchanged if they are just text."""
+    """Split ``input`` and ``output`` from the Responses API; return the row unchanged if they are plain text."""
     output = messages_of(row.get("output"))
     if output is None:
         return row
@@ -162,12 +164,12 @@ def _calls(value: Any) -> Any:
 
 
 def _is_item(kind: str) -> bool:
-    """Return whether only items of the Responses API have this type."""
+    """Return whether only items in the Responses API have this type."""
     return kind == "reasoning" or kind.endswith(("_call", "_call_output"))
 
 
 def _of_items(items: Sequence[Message]) -> list[Message]:
-    """Return items of the Responses API as chat messages; a turn is all output of the policy between two results."""
+    """Return Responses API items as chat messages; a turn is all of the policy's output between two results."""
     messages: list[Message] = []
     turn: dict[str, Any] | None = None
     for item in items:
@@ -204,7 +206,7 @@ def _call_of(kind: str, item: Message) -> Message:
 
 
 def _result_of(item: Message) -> Message:
-    """Return the result of a tool that ran at the provider. It comes with the call; empty if it is not included."""
+    """Return the result of a tool that the provider ran, which is included in the call; empty if it is missing."""
     result = {"role": "tool", "tool_call_id": item.get("call_id") or item.get("id")}
     if item.get("error") is not None:
         return {**result, "content": item["error"], "is_error": True}

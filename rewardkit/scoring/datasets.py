@@ -1,7 +1,7 @@
-"""Score a dataset in its own format: ``rk.score_dataset(dataset, reward)`` returns it with columns of scores.
+"""Score a dataset in its own format: ``rk.score_dataset(dataset, reward)`` returns it with score columns.
 
-Datasets can be from Hugging Face or Ray, and tables from pandas, polars or Arrow. None of these libraries is imported
-before you pass such an object.
+The dataset can be from Hugging Face or Ray, or a table from pandas, polars, or Arrow. Each library is imported only
+when you pass one of its objects.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class TableScorer:
-    """A scorer for Arrow tables. It can be pickled if the reward can.
+    """A scorer for Arrow tables. It can be pickled if the reward can be pickled.
 
     Attributes:
         reward: the reward; `rewardkit.scoring.processes.one_reward` loads a reward by name.
         sources: our name -> the column in the table.
-        apart: columns that separate groups with the same prompt, such as the step.
-        batch: the number of completions scored at once.
-        conversations: whether the rows hold conversations to split; None to decide by the first row of each table.
+        apart: columns, such as the step, that separate groups with the same prompt.
+        batch: the number of completions to score at once.
+        conversations: whether the rows contain conversations to split; None to decide based on each table's first row.
     """
 
     reward: Reward
@@ -61,11 +61,11 @@ class TableScorer:
         return self.scorer.components
 
     def columns(self, names: Collection[str]) -> Columns:
-        """Return the columns that the reward reads from a table with the columns `names`; ``.needed`` lists them.
+        """Return the columns that the reward reads in a table with the columns `names`; ``.needed`` lists them.
 
         Raises:
-            DataError: there is no column of completions, or a column in `sources` is missing.
-            BindingError: the reward reads a column that the table does not have.
+            DataError: the completion column or a column in `sources` is missing.
+            BindingError: the table lacks a column that the reward reads.
         """
         return Columns.of(self.reward, names, self.sources, group_columns=self.apart)
 
@@ -73,12 +73,13 @@ class TableScorer:
         """Return the table with our columns added; a column with a conflicting name becomes ``input/<name>``.
 
         Conversations are split into the columns ``prompt`` and ``completion``, as JSON. If the reward compares the
-        completions for each prompt, the rows of each group must be adjacent, and all in this table.
+        completions for each prompt, each group must be complete in this table and its rows must be adjacent.
 
         Raises:
-            DataError: two columns have the same name, the completions of a prompt are not adjacent, or as in `columns`.
+            DataError: two columns have the same name, the completions for a prompt are not adjacent, or as in
+                `columns`.
             BindingError: as in `columns`.
-            RunStopped: every other row would also fail: a wrong key, a quota that is used up.
+            RunStopped: every other row would also fail, for example, because of an invalid key or an exhausted quota.
         """
         import pyarrow as pa
 
@@ -89,12 +90,12 @@ class TableScorer:
     def scores(self, table: pyarrow.Table) -> pyarrow.Table:
         """Return only our columns.
 
-        Columns that the reward does not read may be missing. Raises the same errors as calling the scorer.
+        Columns that the reward does not read can be missing. The errors are the same as for calling the scorer.
         """
         return self._scored(self._read(table)[0])
 
     def _read(self, table: pyarrow.Table) -> tuple[Chunk, pyarrow.Schema]:
-        """Return the rows of the table, and the schema for writing them."""
+        """Return the table's rows and the schema for writing them."""
         table = table.replace_schema_metadata(None)
         check_names(table.column_names, "the table")
         completion = self.sources.get("completion")
@@ -119,17 +120,17 @@ class TableScorer:
 
 _GROUP = "rewardkit/group"
 _BLOCKS = 4
-"""Blocks per core of a Ray dataset whose rows were grouped by prompt. Arbitrary, above one: no core should wait for a
-large block at the end."""
+"""The number of blocks per core for a Ray dataset whose rows were grouped by prompt. The number is arbitrary. It is
+above one so that no core has to wait for a large block at the end."""
 _ROWS = 4096
-"""Rows of a Ray dataset that an actor scores at a time. Arbitrary size: large enough that the cost of handing them out
-is small."""
+"""The number of rows in a Ray dataset that an actor scores at a time. The number is arbitrary, but large enough that
+the cost of distributing rows is small."""
 
 
 def score_dataset(
     dataset: Any, reward: RewardLike | Sequence[Any], *, columns: Mapping[str, str] | None = None, **options: Any
 ) -> Any:
-    """Return `dataset` with its completions' scores in new columns, the same columns as from ``rewardkit score``.
+    """Return `dataset` with its completions' scores in new columns, the same columns that ``rewardkit score`` writes.
 
     ::
 
@@ -137,27 +138,27 @@ def score_dataset(
         rk.score_dataset(table, rk.number("answer"))["total"]      # 1.0, 0.0
 
     The new columns are ``total``, ``components/<name>``, ``outcomes`` (of components that were not scored, as JSON),
-    ``notes`` (as JSON) and ``error``. A row that cannot be scored has only an ``error``, and does not affect other
-    rows. If one of your columns has one of these names, it becomes ``input/<name>``.
+    ``notes`` (as JSON), and ``error``. A row that cannot be scored has only an ``error`` and does not affect other
+    rows. If one of your columns has one of these names, it is renamed ``input/<name>``.
 
-    A Ray dataset is scored when it is consumed, by a pool of actors that use one core each. If the reward compares the
-    completions for each prompt, the rows are first grouped by prompt, which changes their order. In all other tables,
-    the completions for each prompt must be adjacent.
+    A Ray dataset is scored when it is consumed. A pool of actors, each using one core, scores it. If the reward
+    compares the completions for each prompt, the rows are first grouped by prompt, which changes their order. In all
+    other tables, the completions for each prompt must be adjacent.
 
     Args:
-        dataset: a `Dataset`, `DatasetDict` or `IterableDataset` from Hugging Face, a ``ray.data.Dataset``, a pandas or
-            polars data frame, or an Arrow table.
+        dataset: a Hugging Face `Dataset`, `DatasetDict`, or `IterableDataset`; a ``ray.data.Dataset``; a pandas or
+            polars data frame; or an Arrow table.
         reward: the reward, as in ``rk.score``.
         columns: rewardkit's column name -> your column name, if they differ:
             ``{"completion": "text", "answer": "solution"}``.
         options: for a Ray dataset, arguments for ``map_batches``, such as ``num_cpus=0.5`` or ``compute=`` with the
-            size of the pool.
+            pool size.
 
     Raises:
-        DataError: there is no column of completions, two columns have the same name, or the completions for a prompt
-            are not adjacent.
-        BindingError: the reward reads a column that the dataset does not have.
-        RunStopped: every row would fail, for example because of an invalid key or an exhausted quota.
+        DataError: the completion column is missing, two columns have the same name, or the completions for a prompt are
+            not adjacent.
+        BindingError: the dataset lacks a column that the reward reads.
+        RunStopped: every row would fail, for example, because of an invalid key or an exhausted quota.
     """
     scorer = TableScorer(tree_of(reward, "a reward to score with"), dict(columns or {}))
     kind = _kind(dataset)
@@ -173,7 +174,7 @@ def score_dataset(
 
 
 def _kind(dataset: Any) -> str:
-    """Return the name of a dataset's library; for Hugging Face datasets, the name of the class."""
+    """Return the name of a dataset's library; for Hugging Face datasets, the class name."""
     for base in type(dataset).__mro__:
         library = base.__module__.partition(".")[0]
         if library == "datasets":
@@ -229,7 +230,7 @@ def _scores(table: Any, scorer: TableScorer) -> Any:
 
 
 def _needed(names: Sequence[str], scorer: TableScorer) -> Sequence[str]:
-    """Return the columns to read: all columns if the completions are in conversations."""
+    """Return the columns to read; if the completions are in conversations, these are all columns."""
     completion = scorer.sources.get("completion", "completion")
     if completion in names:
         return scorer.columns(names).needed
@@ -297,7 +298,7 @@ def _numbered(table: Any, common: Sequence[str]) -> Any:
 
 @final
 class _Actor:
-    """A Ray actor that scores the blocks of a dataset."""
+    """A Ray actor that scores the blocks in a dataset."""
 
     def __init__(self, scorer: bytes) -> None:
         self._scorer: TableScorer = pickle.loads(scorer)

@@ -1,7 +1,7 @@
-"""The engine: scores parts of the data in one or several processes, and combines the results in order.
+"""The engine, which scores parts of the data in one or more processes and combines the results in order.
 
-Each process reads the parts that it scores and encodes the rows for the output. Processes exchange only the location of
-a part in one direction, and the sums over its rows in the other.
+Each process reads the parts that it scores and encodes the rows for the output. The main process sends only a part's
+location, and the worker process returns only the sums over the part's rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from rewardkit.scoring.writers import Writer, writer_of
 from rewardkit.tree.evaluation.scorer import Scorer
 
 _FIRST_ROWS = 512
-"""The number of rows scored first, to estimate how long the rest will take: the default batch size."""
+"""The number of rows that are scored first, to estimate how long the remaining rows will take: the default batch
+size."""
 
 Tick = Callable[[int], None]
 
@@ -35,10 +36,10 @@ class Job:
     """The settings that a process needs to score parts.
 
     Attributes:
-        target: the reward, by name.
+        target: the reward's name.
         there, sources, apart, data: as in `Columns`.
-        batch: completions scored at once.
-        writer: the writer of the rows; None if only the report is needed.
+        batch: the number of completions to score at once.
+        writer: the writer for the rows, or None if only the report is needed.
         folder: the folder in which other processes save encoded parts.
     """
 
@@ -99,22 +100,22 @@ def score_saved(
     options: Mapping[str, Any] | None = None,
     tick: Tick | None = None,
 ) -> ReplayReport:
-    """Score saved completions, and write them with their scores.
+    """Score saved completions and write them with their scores.
 
     Args:
         target: the reward, as ``path.py:name`` or ``module:name``, which other processes load.
         saved: the completions.
         columns: the columns that the reward reads.
-        out: a .jsonl, .csv or .parquet file, which appears when it is complete.
-        workers: the worker processes; by default one per core, if there are at least a few seconds of work.
-        batch: completions scored at once.
-        resume: continue the output of an interrupted command.
-        options: options that must be unchanged to resume, in addition to the data and the reward.
+        out: the path for a .jsonl, .csv, or .parquet file, which appears when it is complete.
+        workers: the worker processes. By default, one per core if there are at least a few seconds of work.
+        batch: the number of completions to score at once.
+        resume: whether to continue the output of an interrupted command.
+        options: options that, like the data and the reward, must be unchanged to resume.
         tick: called with the number of rows scored so far.
 
     Raises:
         DataError: the output cannot be written, or cannot be resumed because something has changed.
-        RunStopped: every other row would also fail: a wrong key, a quota that is used up.
+        RunStopped: every other row would also fail, for example, because of an invalid key or an exhausted quota.
     """
     job = Job(target, tuple(saved.columns), tuple(columns.sources.items()), saved.apart, saved.name, batch)
     parts = _parts(saved, columns, batch)
@@ -143,7 +144,7 @@ def score_saved(
 
 
 def _parts(saved: Saved, columns: Columns, batch: int) -> Iterator[Part]:
-    """Return the parts of `saved`, cut only at rows where the reward allows it."""
+    """Return the parts of `saved`, split only between rows where the reward allows it."""
     parts: Iterable[Part] = first_apart(saved.parts(), _FIRST_ROWS)
     if columns.compares:  # recurring prompts are detected only within a part, so a part must not be too small
         return whole_groups(regrouped(parts, _FIRST_ROWS), columns.common)
@@ -159,7 +160,7 @@ def _score_parts(
     report: ReplayReport,
     tick: Tick | None,
 ) -> Iterator[tuple[ReplayReport, Any, Any]]:
-    """Yield the result of each part: scored in this process, and in others once that is worthwhile."""
+    """Yield each part's result. Parts are scored in this process, and also in others when that is worthwhile."""
     show = tick or _ignore
     show(report.rows)
     if columns.waits:

@@ -1,6 +1,6 @@
-"""Rows of data files: ``for place, row in rows_of(Path("solutions.jsonl"))`` reads one row at a time.
+"""Rows of data files: ``for place, row in rows_of(Path("solutions.jsonl"))`` reads a file row by row.
 
-Each row comes with its location, ``"solutions.jsonl, line 3"``, for error messages.
+Each row has a location for error messages: ``"solutions.jsonl, line 3"``.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from rewardkit.errors import DataError, MissingExtraError, shorten
 
 
 def is_remote(address: str) -> bool:
-    """Return whether `address` is a URL that fsspec reads, not a local path."""
+    """Return whether `address` is a URL (to be read by fsspec) and not a local path."""
     return "://" in address
 
 
 def ending(address: str) -> str:
-    """Return the file suffix of `address` in lower case: ``".parquet"``."""
+    """Return the file suffix of `address` in lowercase: ``".parquet"``."""
     return os.path.splitext(address)[1].lower()
 
 
 def opened(address: str) -> IO[bytes]:
-    """Open a file for reading bytes.
+    """Open a file in binary read mode.
 
     Raises:
         MissingExtraError: fsspec, which reads URLs, is not installed.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     if not is_remote(address):
         return open(address, "rb")
@@ -45,7 +45,7 @@ def opened(address: str) -> IO[bytes]:
 
 
 def size_of(address: str) -> int:
-    """Return the size of a file in bytes; raise the same errors as `opened`."""
+    """Return a file's size in bytes; raise the same errors as `opened`."""
     if not is_remote(address):
         return os.stat(address).st_size
     system, path = _system(address)
@@ -53,7 +53,8 @@ def size_of(address: str) -> int:
 
 
 def expanded(address: str) -> list[str]:
-    """Return the sorted addresses that match a pattern (``*``, ``?``, ``[...]``), or just an address without one.
+    """Return the sorted addresses that match a pattern (``*``, ``?``, ``[...]``), or the address if it is not a
+    pattern.
 
     Raises:
         DataError: no file matches.
@@ -85,25 +86,26 @@ def _system(address: str) -> tuple[Any, str]:
 Row = Mapping[str, Any]
 
 _PARQUET_ROWS = 512
-"""The rows of a Parquet file decoded at once: the default batch size."""
+"""The number of rows in a Parquet file that are decoded at once: the default batch size."""
 _LONGEST_LINE = 64 << 20
-"""The most bytes of the first line that `holds_lines` reads. Arbitrary limit: a file without line breaks must not be
-read as a whole just to detect the format."""
+"""The maximum number of bytes of the first line that `holds_lines` reads. The limit is arbitrary. It prevents reading a
+whole file without line breaks just to detect the format."""
 _PARQUET_BYTES = 1 << 20
-"""The bytes of a column that are read at once; without this limit, a large row group would be in memory as a whole."""
+"""The number of bytes in a column that are read at once. Without this limit, a whole large row group would be in
+memory."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def rows_of(path: str | Path) -> Iterator[tuple[str, Row]]:
-    """Yield (location, row) for each row of a .jsonl, .json, .csv or .parquet file.
+    """Yield (location, row) for each row in a .jsonl, .json, .csv, or .parquet file.
 
-    The cells of a .csv file are text. A .json file, which is a list of objects or has one object per line, is read as a
-    whole; other files are read row by row.
+    The cells in a .csv file are strings. A .json file, which contains a list of objects or one object per line, is read
+    all at once; other files are read row by row.
 
     Raises:
-        DataError: the file has another suffix, or a row cannot be read.
+        DataError: the file has a different suffix, or a row cannot be read.
         MissingExtraError: pyarrow, which reads .parquet, is not installed.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     readers = {".jsonl": lines_of, ".json": _array, ".csv": _cells, ".parquet": _table}
     address = os.fspath(path)
@@ -133,7 +135,7 @@ def parquet_file(path: str | Path) -> Any:
     Raises:
         DataError: the file is not a Parquet file.
         MissingExtraError: pyarrow is not installed.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     try:
         import pyarrow as pa
@@ -162,11 +164,11 @@ def _table(address: str) -> Iterator[tuple[str, Any]]:
 
 
 def lines_of(path: str | Path) -> Iterator[tuple[str, Any]]:
-    """Yield (location, value) for each line of a file with one JSON value per line.
+    """Yield (location, value) for each line in a file with one JSON value per line.
 
     Raises:
-        DataError: a line is not JSON, or not UTF-8.
-        OSError: there is no such file.
+        DataError: a line is not valid JSON or UTF-8.
+        OSError: the file does not exist.
     """
     # Split bytes, not text, because a JSON string may contain U+2028 or a lone carriage return.
     with opened(os.fspath(path)) as file:
@@ -184,15 +186,15 @@ def holds_lines(address: str) -> bool:
 
 
 def is_blank(line: bytes) -> bool:
-    """Return whether a line contains only white space."""
+    """Return whether a line contains only whitespace."""
     return line[:1] != b"{" and not line.decode(errors="replace").strip()
 
 
 def parsed(line: bytes, location: str) -> Any:
-    """Return the value of a line of JSON.
+    """Return the JSON value in a line.
 
     Raises:
-        DataError: the line is not JSON, or not UTF-8.
+        DataError: the line is not valid JSON or UTF-8.
     """
     try:
         return _parser()(line)
@@ -207,7 +209,7 @@ def parsed(line: bytes, location: str) -> Any:
 
 @functools.cache
 def _parser() -> Callable[[bytes], Any]:
-    """Return jiter's parser, which gives the same results as `json` four times as fast; if jiter is missing, `json`."""
+    """Return jiter's parser, which is equivalent to `json` but four times as fast; if jiter is missing, `json`."""
     try:
         import jiter
     except ImportError:
@@ -257,16 +259,16 @@ def _cells(address: str) -> Iterator[tuple[str, Any]]:
 def csv_rows(
     name: str, lines: Iterable[str], longest: int, header: Sequence[str] = ()
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield (location, row) for each row of CSV data.
+    """Yield (location, row) for each row in CSV data.
 
     Args:
-        name: the name of the file, for error messages.
-        lines: the lines, including the line ends.
-        longest: the most characters in a cell.
-        header: the names of the columns; by default, the first row.
+        name: the file name, for error messages.
+        lines: the lines, including line endings.
+        longest: the maximum number of characters in a cell.
+        header: the column names. The default is the first row.
 
     Raises:
-        DataError: the lines are not CSV, or not UTF-8.
+        DataError: the lines are not valid CSV or UTF-8.
     """
     for number, cells in _cells_of(name, lines, longest):
         location = f"{name}, line {number}"
@@ -284,7 +286,7 @@ def csv_rows(
 
 
 def _cells_of(name: str, lines: Iterable[str], longest: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the last line and the cells of each row that is not empty."""
+    """Yield the last line number and the cells of each nonempty row."""
     rows = csv.reader(lines, strict=True)
     longest = max(csv.field_size_limit(), longest)  # a completion may exceed the default of 131,072
     while True:

@@ -1,8 +1,8 @@
-"""The growing output file: it is kept in a hidden folder next to its path, so that an interrupted command can continue.
+"""The unfinished output file, which is kept in a hidden folder next to its path so that a command can be resumed.
 
-``.scored.jsonl.partial/`` has the file so far, the notes about each part for the end of the file, and a manifest. The
-manifest is replaced at most once a second, after both are on disk. On resume, everything that the manifest does not
-cover is cut off.
+``.scored.jsonl.partial/`` contains the unfinished file, the notes about each part that belong at the end of the file,
+and a manifest. The manifest is replaced at most once per second, after the file and the notes have been saved to disk.
+On resume, everything that the manifest does not cover is discarded.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from rewardkit.scoring.report import ReplayReport
 from rewardkit.scoring.writers import Writer
 
 _SECONDS = 1.0
-"""The seconds between two saves of finished parts. Arbitrary: an interruption loses at most the last second."""
+"""The seconds between saves of finished parts. The value is arbitrary: an interruption loses at most the last
+second."""
 _MANIFEST, _FILE, _NOTES, _LOCK = "manifest.json", "file", "notes", "lock"
 
 
 @final
 class Output:
-    """An output file that appears at its path when all parts are written.
+    """An output file that appears at its path when all parts have been written.
 
     Attributes:
-        folder: the folder with the unfinished file; other processes may save parts in it.
-        parts: the number of parts written so far.
-        report: the report of the rows written so far.
+        folder: the folder that contains the unfinished file; other processes may save parts in it.
+        parts: the number of written parts.
+        report: the report on the written rows.
     """
 
     def __init__(self, path: Path, writer: Writer, about: Mapping[str, Any]) -> None:
@@ -50,16 +51,16 @@ class Output:
     @classmethod
     @contextmanager
     def opened(cls, path: Path, writer: Writer, about: Mapping[str, Any], *, resume: bool) -> Iterator[Output]:
-        """Open the output. If an exception is raised, finished parts are kept for `resume`.
+        """Open the output. If an exception occurs while it is open, finished parts are kept for `resume`.
 
         Args:
-            path: the path of the file.
-            writer: the writer of its rows.
-            about: name -> JSON value, for settings that must be unchanged to resume the file.
-            resume: continue an unfinished file, if there is one.
+            path: the file's path.
+            writer: the writer for the file's rows.
+            about: setting -> JSON value, for settings that must be unchanged to resume the file.
+            resume: whether to continue an unfinished file, if there is one.
 
         Raises:
-            DataError: the file cannot be written, another command is writing it, or it cannot be resumed.
+            DataError: the file cannot be written or resumed, or another command is writing it.
         """
         output = cls(path, writer, about)
         try:
@@ -75,7 +76,7 @@ class Output:
             raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
 
     def append(self, data: Any, about: Any, report: ReplayReport) -> None:
-        """Append the next part: its bytes, or the path of a file with the bytes, which is then deleted."""
+        """Append the next part: its bytes, or the path of a file that contains the bytes and is then deleted."""
         note = self._writer.note(about, self._file.tell())
         if isinstance(data, Path):
             with data.open("rb") as part:
@@ -91,7 +92,7 @@ class Output:
             self._save()
 
     def finish(self) -> None:
-        """Write the end of the file, and move the file to its path."""
+        """Write the end of the file and move the file to its path."""
         self._notes.flush()
         self._file.write(self._writer.closing(list(_read_notes(self.folder / _NOTES))))
         self._flush(self._file)
@@ -101,7 +102,7 @@ class Output:
         self._clear()
 
     def _clear(self) -> None:
-        """Delete the folder. The manifest goes first: without it, nothing can be resumed."""
+        """Delete the folder, starting with the manifest. Without the manifest, the file cannot be resumed."""
         (self.folder / _MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -122,7 +123,7 @@ class Output:
         self._counted = self._count()
 
     def _cut(self, name: str, size: int) -> IO[bytes]:
-        """Open an unfinished file, cut off at `size`, the size in the manifest."""
+        """Open an unfinished file and truncate it to `size`, the size in the manifest."""
         path = self.folder / name
         if name == _FILE and not path.exists() and self._path.is_file() and self._path.stat().st_size >= size:
             os.replace(self._path, path)  # the command ended between finishing the file and removing the folder
@@ -145,7 +146,7 @@ class Output:
             )
 
     def _save(self) -> None:
-        """Save everything to disk: first the data, then the manifest that covers it."""
+        """Save the data to disk, and then the manifest that covers it."""
         for file in (self._file, self._notes):
             self._flush(file)
         manifest = {"about": self._about, **self._counted}
@@ -157,12 +158,12 @@ class Output:
         self._saved = time.monotonic()
 
     def _count(self) -> dict[str, Any]:
-        """Return the sizes of the files, the number of parts, and the report, for the manifest."""
+        """Return the file sizes, the number of parts, and the report, for the manifest."""
         sizes = {_FILE: self._file.tell(), _NOTES: self._notes.tell()}
         return {**sizes, "parts": self.parts, "report": self.report.state()}
 
     def _keep(self) -> None:
-        """Save the finished parts; remove the folder if there are none."""
+        """Save the finished parts; if there are none, remove the folder."""
         with suppress(OSError, AttributeError, ValueError):  # a full disk: the last manifest counts
             if self._counted["parts"]:
                 self._save()
@@ -180,7 +181,7 @@ class Output:
 
 
 def resumable(path: Path) -> int:
-    """Return the number of rows in an unfinished file; 0 if it cannot be resumed."""
+    """Return the number of rows in an unfinished file, or 0 if it cannot be resumed."""
     manifest = _manifest(_folder(path))
     return 0 if manifest is None else ReplayReport.restored(manifest["report"]).rows
 
@@ -205,7 +206,7 @@ def _read_notes(path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def _locked(lock_path: Path, path: Path) -> Iterator[None]:
-    """Hold a lock on the output, which the system releases if the process dies."""
+    """Hold a lock on the output. The operating system releases the lock if the process dies."""
     try:
         import fcntl
     except ImportError:  # Windows

@@ -1,9 +1,9 @@
-"""Parts, which are consecutive rows that any process can read by itself, and chunks, which are rows in memory.
+"""Parts, which are consecutive rows that any process can read, and chunks, which are rows in memory.
 
-``part.sub(10, 20).chunks(512)`` yields chunks with ten rows; ``regrouped(parts, 512)`` and ``whole_groups(parts,
-columns)`` cut the same rows at other positions. ``lines_of("data.jsonl", None)`` cuts a file into byte ranges: a line
-belongs to the range in which it starts. Each range is checked once before anything is scored: `Lines.surveyed` counts
-the rows and finds broken lines.
+``part.sub(10, 20).chunks(512)`` yields chunks that contain these ten rows; ``regrouped(parts, 512)`` and
+``whole_groups(parts, columns)`` split the same rows at other positions. ``lines_of("data.jsonl", None)`` splits a file
+into byte ranges. A line belongs to the range in which it starts. Before anything is scored, `Lines.surveyed` checks
+each range once: it counts the rows and finds invalid lines.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Chunk(ABC):
     @property
     @abstractmethod
     def names(self) -> list[str]:
-        """The names of the columns."""
+        """The column names."""
 
     @abstractmethod
     def column(self, name: str) -> list[Any]:
-        """Return the n values of a column, with None for rows that lack it."""
+        """Return a column's n values, with None for rows that lack the column."""
 
     @abstractmethod
     def rows(self) -> list[Row]:
@@ -54,7 +54,7 @@ class Chunk(ABC):
 
     @abstractmethod
     def followed_by(self, other: Any) -> Chunk:
-        """Return these rows followed by those of `other`, a chunk of the same data."""
+        """Return these rows followed by the rows in `other`, a chunk of the same data."""
 
 
 @final
@@ -64,7 +64,7 @@ class Listed(Chunk):
 
     Attributes:
         listed: the rows.
-        lines: the JSON line of each row, empty for a row that was changed; or an empty sequence.
+        lines: each row's JSON line, empty if the row was changed; or an empty sequence.
     """
 
     listed: Sequence[Row]
@@ -94,7 +94,7 @@ class Listed(Chunk):
 @final
 @dataclass(frozen=True)
 class Tabular(Chunk):
-    """A chunk of rows in an Arrow table. Columns keep their types, and unused columns are never converted."""
+    """A chunk of rows in an Arrow table. Columns keep their types, and unused columns are not converted."""
 
     table: pyarrow.Table
 
@@ -123,17 +123,17 @@ class Tabular(Chunk):
 
 
 def split_table(table: pyarrow.Table, completion: str | None = None) -> Listed:
-    """Return the rows of a table, with conversations split into prompt and completion as for other files.
+    """Return a table's rows, with conversations split into prompt and completion as for other files.
 
     Args:
         table: a table without duplicate column names.
-        completion: the column of the completions, if it has another name.
+        completion: the completion column, if it has a different name.
     """
     return Listed([split_row(row, completion) for row in Tabular(table).rows()])
 
 
 def splits(table: pyarrow.Table, completion: str | None) -> bool:
-    """Return whether splitting conversations changes the first row of a table."""
+    """Return whether splitting conversations changes a table's first row."""
     names = [name for name in (completion, "completion", "prompt", "output", *COLUMNS) if name in table.column_names]
     first = table.select(list(dict.fromkeys(names))).slice(0, 1).to_pylist()
     return any(split_row(row, completion) is not row for row in first)
@@ -151,23 +151,23 @@ def values_of(column: pyarrow.ChunkedArray) -> list[Any]:
 
 
 _FEW = 64
-"""The rows compared at once by `continued`. Arbitrary: enough to see how many completions a prompt has, without a large
-copy."""
+"""The number of rows that `continued` compares at once. The number is arbitrary: it is enough to see how many
+completions a prompt has, without a large copy."""
 
 _Self = TypeVar("_Self", bound="Part")
 
 
 class Part(ABC):
-    """Consecutive rows of the data. A part is small, can be pickled, and is read by the process that needs it."""
+    """Consecutive rows in the data. A part is small and can be pickled; the process that needs the rows reads them."""
 
     rows: int
 
     @abstractmethod
     def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
-        """Yield the rows, at most `most` at a time.
+        """Yield the rows in chunks of at most `most` rows.
 
         Args:
-            names: the columns that are needed; None for all. Chunks may have more columns.
+            names: the columns that are needed, or None for all columns. Chunks may have more columns.
         """
 
     @abstractmethod
@@ -219,7 +219,7 @@ class Joined(Part):
 
 
 def full(chunks: Iterable[Chunk], most: int) -> Iterator[Chunk]:
-    """Yield the rows of `chunks` in chunks of exactly `most` rows; the last chunk may be shorter."""
+    """Yield the rows in `chunks` as chunks of exactly `most` rows; the last chunk may be shorter."""
     pending: Chunk | None = None
     for chunk in chunks:
         pending = chunk if pending is None else pending.followed_by(chunk)
@@ -234,7 +234,7 @@ def full(chunks: Iterable[Chunk], most: int) -> Iterator[Chunk]:
 
 
 def first_apart(parts: Iterable[Part], rows: int) -> Iterator[Part]:
-    """Yield the parts, the first `rows` rows as a separate part, to measure how long the others will take."""
+    """Yield the parts, with the first `rows` rows as a separate part, to estimate how long the others will take."""
     first = True
     for part in parts:
         if first and part.rows > rows:
@@ -245,7 +245,7 @@ def first_apart(parts: Iterable[Part], rows: int) -> Iterator[Part]:
 
 
 def regrouped(parts: Iterable[Part], size: int) -> Iterator[Part]:
-    """Cut the rows so that each part except the last has a multiple of `size` rows."""
+    """Split the rows so that the size of each part except the last is a multiple of `size`."""
     pieces: list[Part] = []
     pending_rows = 0
     for part in parts:
@@ -262,7 +262,7 @@ def regrouped(parts: Iterable[Part], size: int) -> Iterator[Part]:
 
 
 def whole_groups(parts: Iterable[Part], common: Sequence[str]) -> Iterator[Part]:
-    """Cut the rows only between rows that differ in a column of `common`."""
+    """Split the parts only between rows that differ in a column in `common`."""
     pieces: list[Part] = []
     for part in parts:
         start = continued(pieces[-1], part, common) if pieces else 0
@@ -277,7 +277,7 @@ def whole_groups(parts: Iterable[Part], common: Sequence[str]) -> Iterator[Part]
 
 
 def continued(before: Part, part: Part, common: Sequence[str]) -> int:
-    """Return how many rows at the start of `part` equal the last row of `before` in all columns of `common`."""
+    """Return how many rows at the start of `part` equal the last row of `before` in all `common` columns."""
     (last,) = before.sub(before.rows - 1, before.rows).chunks(1, common)
     equal_rows = 0
     for chunk in part.chunks(_FEW, common):
@@ -295,17 +295,17 @@ def _joined(pieces: Sequence[Part]) -> Part:
 
 
 _MOST_BYTES, _LEAST_BYTES, _PARTS = 8 << 20, 32 << 10, 64
-"""The largest and smallest part of a file in bytes, and the preferred number of parts. Arbitrary: several parts for
-each process, which fit in memory."""
+"""The maximum and minimum size of a file's parts in bytes, and the preferred number of parts. The values are arbitrary,
+chosen so that each process gets several parts and the parts fit in memory."""
 
 
 @final
 @dataclass
 class Kinds:
-    """The types of the values in each column, over all rows so far.
+    """The types of the values in each column in all rows so far.
 
     Attributes:
-        found: column -> types; empty if all values are None, ``object`` for an integer beyond 64 bits.
+        found: column -> types; empty if all values are None. ``object`` stands for an integer beyond 64 bits.
     """
 
     found: dict[str, set[type]] = field(default_factory=dict)
@@ -324,7 +324,7 @@ class Kinds:
                 kinds.add(object if type(value) is int and abs(value) >> 63 else type(value))
 
     def update(self, other: Kinds) -> None:
-        """Add the types of later rows."""
+        """Add the types in later rows."""
         for column, kinds in other.found.items():
             self.found.setdefault(column, set()).update(kinds)
 
@@ -335,13 +335,13 @@ class Survey:
     """The contents of a part.
 
     Attributes:
-        part: the part with its number of rows.
+        part: the part, with its number of rows.
         kinds: the types of the values in its columns.
         lines: the number of its lines, including blank lines.
         digest: a checksum of its bytes.
-        fault: the reason why one of its rows cannot be read, with `Lines.PLACE` for the location; empty if all rows can
+        fault: the reason why a row cannot be read, with `Lines.PLACE` in place of the location; empty if all rows can
             be read.
-        line: the line number of that row, counted from 1 at the start of the part.
+        line: the unreadable row's line number, counted from 1 at the start of the part.
     """
 
     part: Part
@@ -353,20 +353,20 @@ class Survey:
 
 
 def part_bytes(size: int) -> int:
-    """Return the part size for a file of `size` bytes: enough parts to share, and small enough for memory."""
+    """Return the part size for a file of `size` bytes: small enough for memory and for distributing the parts."""
     return min(max(size // _PARTS, _LEAST_BYTES), _MOST_BYTES)
 
 
 @final
 @dataclass(frozen=True)
 class Cells(Part):
-    """The rows of a CSV file in a byte range that starts and ends between two rows.
+    """The rows in a byte range of a CSV file that starts and ends between rows.
 
     Attributes:
         address: the address of the file.
         start, stop: the range.
         header: the names of the columns; empty if the first row contains them.
-        completion: the column of the completions, if it has another name.
+        completion: the completion column, if it has a different name.
         rows: the number of rows.
         skip: the number of rows at the start that do not belong to the part.
     """
@@ -393,11 +393,11 @@ class Cells(Part):
 
 
 def cells_of(address: str, completion: str | None, limit: int | None) -> Iterator[Survey]:
-    """Read the first `limit` rows of a CSV file; yield its parts with the types of their columns.
+    """Read the first `limit` rows of a CSV file; yield the parts with their column types.
 
     Raises:
         DataError: a row cannot be read.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     size = size_of(address)
     most = part_bytes(size)
@@ -423,7 +423,7 @@ def cells_of(address: str, completion: str | None, limit: int | None) -> Iterato
 
 @final
 class _Lines(Iterator[str]):
-    """The lines of a file as text, for a CSV reader.
+    """A file's lines as text, for a CSV reader.
 
     Attributes:
         bytes: the number of bytes read.
@@ -446,18 +446,19 @@ class _Lines(Iterator[str]):
 @final
 @dataclass(frozen=True)
 class Lines(Part):
-    """The rows of a JSON Lines file whose lines start in a byte range.
+    """The rows in a JSON Lines file whose lines start in a byte range.
 
     Attributes:
         address: the address of the file.
         start, stop: the range.
-        completion: the column of the completions, if it has another name.
+        completion: the completion column, if it has a different name.
         skip: the number of rows at the start that do not belong to the part.
-        rows: the number of rows; -1 before `surveyed` has counted them.
+        rows: the number of rows, or -1 before `surveyed` has counted them.
     """
 
     PLACE: ClassVar = "\0"
-    """The placeholder for the location in a fault: line numbers are known only after all earlier parts were counted."""
+    """The placeholder for the location in a fault. Line numbers are known only after all earlier parts have been
+    counted."""
 
     address: str
     start: int

@@ -1,6 +1,6 @@
 """Worker processes that apply a function to many items, in order.
 
-If a completion kills a process, only its row is lost.
+If a completion kills a process, only that completion's row is lost.
 
 In ``with Workers(4) as workers: ...``, ``workers.map`` works like Python's ``map``.
 """
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from rewardkit.workers.worker import Pool
 
 _AHEAD = 2
-"""The items per process that have been submitted: one in progress and one waiting. The limit bounds the memory."""
+"""The number of submitted items per process: one in progress and one waiting. The limit saves memory."""
 _WORTHWHILE = 4.0
-"""If no number of processes was given, processes are started if more than this many seconds of work are left.
-Arbitrary: each process has to start and import the reward, which takes seconds."""
+"""If the number of processes was not specified, processes are started if more than this many seconds of work remain.
+The value is arbitrary: each process must start and import the reward, which takes seconds."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -37,10 +37,10 @@ _Result = TypeVar("_Result")
 
 @final
 class Workers:
-    """Worker processes that are started when needed, and replaced if they die.
+    """Worker processes that are started when needed and replaced if they die.
 
     Args:
-        processes: the number of processes; by default one per core, once there are a few seconds of work.
+        processes: the number of processes. By default, one per core if there are at least a few seconds of work.
     """
 
     def __init__(self, processes: int | None) -> None:
@@ -56,13 +56,16 @@ class Workers:
             self._pool = None
 
     def worthwhile(self, seconds: float) -> bool:
-        """Set the number of processes, given the `seconds` of work left; return whether to use several processes."""
+        """Set the number of processes, given the remaining `seconds` of work; return whether to use several."""
         if self.processes is None and seconds > _WORTHWHILE:
             self.processes = cores()
         return (self.processes or 1) > 1
 
     def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """Yield the result of each item, in order; computed in this process until others are worthwhile."""
+        """Yield each item's result in order.
+
+        Results are computed in this process until it is worthwhile to start others.
+        """
         left = iter(items)
         started = time.perf_counter()
         while not self.worthwhile(time.perf_counter() - started):
@@ -79,12 +82,12 @@ class Workers:
         items: Iterable[_Item],
         rescue: Callable[[_Item], _Result] | None = None,
     ) -> Iterator[_Result]:
-        """Yield the result of each item, in order, computed in worker processes.
+        """Yield each item's result in order, computed in worker processes.
 
         Args:
-            function: the function to call; it and its results must be picklable.
+            function: the function to call. The function and its results must be picklable.
             items: the items, which must be picklable.
-            rescue: called in this process with an item whose worker process died.
+            rescue: a function that is called in this process with an item whose worker process died.
 
         Raises:
             DataError: a process died and there is no `rescue`.
@@ -108,7 +111,7 @@ class Workers:
 def in_progress(
     start: Callable[[_Item], _Result], items: Iterable[_Item], most: int
 ) -> Iterator[tuple[_Item, _Result]]:
-    """Yield each item with the result of `start(item)`, in order; up to `most` items are started ahead."""
+    """Yield each item with the result of `start(item)`, in order; up to `most` items are started in advance."""
     waiting: deque[tuple[_Item, _Result]] = deque()
     for item in items:
         waiting.append((item, start(item)))
@@ -119,7 +122,7 @@ def in_progress(
 
 
 def score_in_process(target: str, work: Work) -> Scores:
-    """Score `work` in a separate process. If the process dies, bisect to find the row that kills it."""
+    """Score `work` in a separate process. If the process dies, find the row that kills it by bisection."""
     from rewardkit.workers import worker
 
     call = worker.run_in_process(score_here, (target, work))
@@ -142,7 +145,7 @@ def score_here(target: str, work: Work) -> Scores:
 
 @functools.cache
 def scorer_of(target: str) -> Scorer:
-    """Return the scorer of the reward that `target` names, loaded once in each process."""
+    """Return the scorer for the reward that `target` names, which is loaded once in each process."""
     return Scorer(one_reward(target))
 
 
@@ -150,7 +153,7 @@ def one_reward(target: str) -> Reward:
     """Load the reward that `target` names.
 
     Raises:
-        RewardDefinitionError: there is no such reward.
+        RewardDefinitionError: the reward does not exist.
         DataError: `target` has several rewards.
     """
     rewards: list[Any] = load(target)

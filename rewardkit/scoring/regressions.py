@@ -1,7 +1,7 @@
-"""Regressions: a JSON lines file of known exploits, written by `rewardkit check --regressions`.
+"""Regressions: a JSON Lines file with known exploits, written by `rewardkit check --regressions`.
 
-``load("exploits.jsonl")`` returns its cases: a completion, the columns of its example, and correct completions, which
-must score higher.
+``load("exploits.jsonl")`` returns the cases in the file. A case contains a completion, the columns of its example, and
+correct completions, which must score higher.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Regression:
 
     Attributes:
         completion: the completion.
-        good: correct completions of the same example; each must score higher than `completion`.
-        prompt: the prompt of the example.
-        columns: the columns of the example.
-        why: the finding of the check.
-        lossless: whether JSON can hold the prompt and columns; if not, they only identify the example.
+        good: correct completions for the same example; each must score higher than `completion`.
+        prompt: the example's prompt.
+        columns: the example's columns.
+        why: the check's finding.
+        lossless: whether JSON can represent the prompt and columns; if not, they only identify the example.
     """
 
     completion: Any
@@ -36,7 +36,7 @@ class Regression:
 
 
 def load(path: str | Path) -> list[Regression]:
-    """Return the cases in a file; an empty list if the file does not exist.
+    """Return the cases in a file, or an empty list if the file does not exist.
 
     Raises:
         RewardKitError: a line cannot be read.

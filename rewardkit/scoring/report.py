@@ -1,4 +1,5 @@
-"""The report of a replay. Call ``report.add(scores)`` for each batch; ``report.text()`` is a table of components."""
+"""The report on a replay. Call ``report.add(scores)`` for each batch; ``report.text()`` returns a table of
+components."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ from rewardkit.scoring.scores import Scores
 # characters of a reason (_LIMIT).
 _SHOWN = 10
 _MOST = 1_000
-"""The number of kinds kept; later kinds are counted together. Arbitrary limit that bounds memory: all messages may
-differ."""
+"""The maximum number of kinds that are counted separately; additional kinds are counted together. The limit is
+arbitrary and saves memory, because all messages may differ."""
 _WIDTH = 110
 _LIMIT = 3_000
 _VALUES = re.compile(
@@ -43,11 +44,12 @@ _RAISED = re.compile(r".*? raised \w+(?=:)|.*?: raised \w+(?=:)")
 
 @dataclass
 class _Kind:
-    """Rows with one kind of fault.
+    """Rows with the same kind of fault.
 
     Attributes:
-        reason, row: the reason and the number of the first such row.
-        differ: whether other rows have a different reason: different values, or another message of the same exception.
+        reason, row: the first such row's reason and number.
+        differ: whether other rows have a different reason: different values, or a different message for the same
+            exception.
     """
 
     reason: str
@@ -79,20 +81,20 @@ class _Kind:
 
 @final
 class Faults:
-    """The faults of all rows, grouped by kind; the memory is bounded."""
+    """The faults in all rows, grouped by kind, with bounded memory use."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, _Kind] = {}
 
     def add(self, row: int, reason: str) -> None:
-        """Add the reason why a row could not be scored."""
+        """Record the reason why a row could not be scored."""
         name = _kind(reason)
         if name not in self._kinds and len(self._kinds) >= _MOST:
             name = _broad(name)
         self._kinds.setdefault(name, _Kind(reason, row)).add(reason, row)
 
     def extend(self, other: Faults, start: int) -> None:
-        """Add the faults of later rows, the first of which is row `start`."""
+        """Add the faults in later rows, which start at row `start`."""
         for name, kind in other._kinds.items():
             if name not in self._kinds and len(self._kinds) >= _MOST:
                 name = _broad(name)
@@ -105,13 +107,13 @@ class Faults:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> Faults:
-        """Return the faults with this `state`."""
+        """Return the faults restored from `state`."""
         faults = cls()
         faults._kinds = {name: _Kind(**kind) for name, kind in state.items()}
         return faults
 
     def lines(self) -> Iterator[str]:
-        """Yield one paragraph for each kind, the most frequent first."""
+        """Yield one paragraph for each kind, starting with the most frequent."""
         kinds = self._kinds
         if len(kinds) > _SHOWN:  # messages with unquoted values: count each exception type as one kind
             kinds = _merged(kinds.items())
@@ -122,7 +124,7 @@ class Faults:
 
 
 def _kind(reason: str) -> str:
-    """Return the first line of `reason` without its values."""
+    """Return the first line of `reason` without values."""
     return _VALUES.sub(lambda match: match[0] if match[0][0].isalpha() else "_", reason.partition("\n")[0])
 
 
@@ -132,7 +134,7 @@ def _broad(name: str) -> str:
 
 
 def _merged(kinds: Iterable[tuple[str, _Kind]]) -> dict[str, _Kind]:
-    """Merge the kinds that differ only in the message of the same exception in the same component."""
+    """Merge the kinds that have the same exception and component and differ only in the message."""
     merged: dict[str, _Kind] = {}
     for name, kind in kinds:
         broad = merged.setdefault(_broad(name) or name, _Kind(kind.reason, kind.row))
@@ -142,7 +144,7 @@ def _merged(kinds: Iterable[tuple[str, _Kind]]) -> dict[str, _Kind]:
 
 @dataclass
 class _Line:
-    """The statistics of one component, or of the total."""
+    """The statistics for one component or for the total."""
 
     sum: float = 0.0
     count: int = 0
@@ -175,7 +177,7 @@ class _Line:
 
 
 class ReplayReport:
-    """The means, extremes, outcomes and kinds of faults of all scores; the size does not grow with the rows."""
+    """The means, extremes, outcomes, and kinds of faults for all scores, with bounded memory use."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -187,11 +189,11 @@ class ReplayReport:
 
     @property
     def mean(self) -> float:
-        """The mean of the totals; NaN if there are none."""
+        """The mean total, or NaN if there are no totals."""
         return self._total.sum / self._total.count if self._total.count else math.nan
 
     def add(self, scores: Scores) -> None:
-        """Add the scores of the next rows."""
+        """Add the scores for the next rows."""
         self._total.add(scores.total, None)
         for name, values in scores.components.items():
             line = self._components.setdefault(name, _Line())
@@ -205,7 +207,7 @@ class ReplayReport:
         self.without_total += int(np.isnan(scores.total).sum())
 
     def extend(self, other: ReplayReport) -> None:
-        """Add the report of the rows that follow."""
+        """Add the report on the following rows."""
         self._total.extend(other._total)
         for name, line in other._components.items():
             self._components.setdefault(name, _Line()).extend(line)
@@ -222,7 +224,7 @@ class ReplayReport:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> ReplayReport:
-        """Return the report with this `state`."""
+        """Return the report restored from `state`."""
         report = cls()
         report.rows, report.without_total, report.faulty = state["rows"], state["without_total"], state["faulty"]
         report._total = _Line(**state["total"])
@@ -231,7 +233,7 @@ class ReplayReport:
         return report
 
     def rates(self) -> str:
-        """Return a table of the components' seconds and scores per second, the slowest component first."""
+        """Return a table with the components' seconds and scores per second, starting with the slowest component."""
         slowest = sorted(self._components.items(), key=lambda item: -item[1].seconds)
         cells = [
             [name, f"{line.count:,}", f"{line.seconds:,.1f}", f"{line.count / line.seconds:,.0f}"]
@@ -241,7 +243,7 @@ class ReplayReport:
         return render_text(["component", "scores", "seconds", "scores a second"], cells, left=0)
 
     def text(self) -> str:
-        """Return the table and the reasons why rows could not be scored, by kind; rows are numbered from 0."""
+        """Return the table and, by kind, the reasons why rows could not be scored; rows are numbered from 0."""
         outcomes = [outcome for outcome in Outcome if any(line.outcomes[_code(outcome)] for line in self._lines)]
         header = ["component", "mean", "lowest", "highest", *(str(outcome) for outcome in outcomes)]
         cells = [

@@ -1,4 +1,4 @@
-"""The rows of a recorded run: the completions of consecutive steps, with the columns of their prompts."""
+"""The rows of a recorded run: the completions in consecutive steps, with the columns of their prompts."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ KEYS = ("step", "attempt", "rank", "part", "row", "group", "prompt_id")
 KINDS: Mapping[str, type] = {**dict.fromkeys(KEYS, int), "prompt_id": str, "recorded": float}
 
 Until = tuple[tuple[tuple[int, int], int], ...]
-"""The (attempt, rank) of each process that wrote a run, and its last batch to read. A run may grow while several
-processes read it, one after another; with the same `Until`, all of them get the same rows."""
+"""For each process that wrote a run, its (attempt, rank) and its last batch to read. A run may grow while several
+processes read it. With the same `Until`, all of them read the same rows."""
 
 _ROWS = 4096
-"""The completions fetched at once, unless a single step has more. Arbitrary: they must fit in memory."""
+"""The number of completions fetched at once, unless a single step has more. The number is arbitrary; they must fit in
+memory."""
 
 
 @final
 @dataclass(frozen=True)
 class RunRows(Part):
-    """The training completions of consecutive steps, in order.
+    """The training completions in consecutive steps, in order.
 
     Attributes:
-        address: the address of the run.
-        until: the last batch of each attempt and rank; later ones are left out.
-        first, last: the first and last step, both included.
-        columns: the columns of the rows.
+        address: the run's address.
+        until: the last batch for each attempt and rank; later batches are excluded.
+        first, last: the first and last step, both inclusive.
+        columns: the rows' columns.
         rows: the number of rows.
         skip: the number of rows at the start that do not belong to the part.
     """
@@ -62,14 +63,14 @@ class RunRows(Part):
 def open_recorded(
     address: str, since: int | None = None, until: Until | None = None
 ) -> tuple[Until, list[tuple[int, int]], tuple[str, ...]]:
-    """Return the last batches, (step, number of training completions) for each step, and the columns of all rows.
+    """Return the last batches, (step, number of training completions) for each step, and the columns in all rows.
 
     Args:
-        since: the first step; None for all steps.
-        until: the last batches; None for all that are there.
+        since: the first step, or None for all steps.
+        until: the last batches to read, or None for all recorded batches.
 
     Raises:
-        DataError: there is no run at `address`.
+        DataError: `address` does not contain a run.
     """
     from rewardkit.record.queries import example_columns, extent_of, training_counts
 
@@ -83,7 +84,7 @@ def open_recorded(
 def run_parts(
     address: str, until: Until, counts: Sequence[tuple[int, int]], columns: tuple[str, ...]
 ) -> Iterator[RunRows]:
-    """Yield ranges of steps with few enough completions to fit in memory."""
+    """Yield ranges of steps whose completions fit in memory."""
     first, pending_rows = None, 0
     for position, (step, count) in enumerate(counts):
         first = step if first is None else first
@@ -99,7 +100,7 @@ def opened_until(address: str, until: Until) -> Run:
     """Return the run without batches after `until`.
 
     Raises:
-        DataError: there is no run at `address`.
+        DataError: `address` does not contain a run.
     """
     return _opened(address, dict(until))
 

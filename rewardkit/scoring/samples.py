@@ -1,7 +1,7 @@
 """Completions from a file or a list: ``read("solutions.jsonl")`` returns records with their line numbers.
 
-Each record is a mapping with a ``completion``, usually a ``prompt``, and the columns that the reward reads.
-`arranged` makes a batch of the records, and groups the completions of each prompt.
+Each record is a mapping with a ``completion``, usually a ``prompt``, and the columns that the reward reads. `arranged`
+creates a batch from the records and groups the completions for each prompt.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from rewardkit.tree.coercion import coerce
 from rewardkit.tree.reward import Reward, walk
 
 Data = str | Path | Iterable[Mapping[str, Any]]
-"""The path of a .jsonl, .json, .csv or .parquet file, or the records themselves."""
+"""The path of a .jsonl, .json, .csv, or .parquet file, or the records themselves."""
 
 Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Records:
-    """n records, each with its location: ``solutions.jsonl, line 3``."""
+    """Records (n), each with its location: ``solutions.jsonl, line 3``."""
 
     records: Sequence[Record]
     places: Sequence[str]
@@ -43,10 +43,10 @@ class Records:
         return list(dict.fromkeys(name for record in self.records for name in record))
 
     def column(self, name: str, meaning: str) -> list[Any]:
-        """Return the n values of a column that every record must have; `meaning` describes the column in errors.
+        """Return the n values in a column that every record must have; `meaning` describes the column in errors.
 
         Raises:
-            DataError: a record does not have the column.
+            DataError: a record lacks the column.
         """
         for record, location in zip(self.records, self.places, strict=True):
             if record.get(name) is None:
@@ -57,7 +57,8 @@ class Records:
         return [record[name] for record in self.records]
 
     def labels(self, name: str) -> NDArray[np.bool_] | NDArray[np.float64]:
-        """Return (n,) booleans if all labels are true or false (``"False"`` is False, 1 is True), else (n,) numbers.
+        """Return (n,) booleans if all labels are true or false (``"False"`` is False, 1 is True); otherwise, (n,)
+        numbers.
 
         Raises:
             DataError: a label is neither a boolean nor a number.
@@ -87,11 +88,11 @@ def _coerced(value: object, type_: type) -> Any:
 
 
 def read(data: Data) -> Records:
-    """Read the records of a file, or of a list of mappings; conversations are split into prompt and completion.
+    """Read the records in a file or a list of mappings; conversations are split into prompt and completion.
 
     Raises:
-        DataError: the file has another suffix, a line cannot be read, or there are no records.
-        OSError: there is no such file.
+        DataError: the file has a different suffix, a line cannot be read, or there are no records.
+        OSError: the file does not exist.
     """
     if isinstance(data, (str, Path)):
         located_rows = list(rows_of(Path(data)))
@@ -106,12 +107,12 @@ def read(data: Data) -> Records:
 
 @dataclass(frozen=True)
 class Samples:
-    """n completions, ready to be scored.
+    """Completions (n) that are ready to be scored.
 
     Attributes:
         batch: the batch for a Scorer.
-        groups: (n,) the number of each completion's group, from 0 in the order of the data.
-        rows: (n,) the row of each completion in the data, from 0.
+        groups: (n,) each completion's group number, counted from 0 in the order of the data.
+        rows: (n,) each completion's row in the data, counted from 0.
     """
 
     batch: Batch
@@ -131,20 +132,20 @@ def arranged(
 ) -> Samples:
     """Arrange records as a batch for `reward`, with only the columns that it reads.
 
-    Other columns, such as the name of a model, would split the completions of one prompt into several groups.
+    Other columns, such as the name of a model, would split the completions for one prompt into several groups.
 
     Args:
         reward: the reward that will score the records.
         records: the records.
-        completion: the column of the completions.
-        prompt: the column with the prompts.
-        group_by: the columns that identify a group. By default, the prompt and the columns that `reward` names; without
-            prompts, each completion is its own group.
-        label: a column that `reward` gets only if it names the column.
+        completion: the completion column.
+        prompt: the prompt column.
+        group_by: the columns that identify a group. The default is the prompt and the columns that `reward` names.
+            Without prompts, each completion is a separate group.
+        label: a column that is passed to `reward` only if the reward names it.
         progress: the training progress.
 
     Raises:
-        DataError: a record has no completion, only some have a prompt, or a column of `group_by` is missing.
+        DataError: a record lacks a completion, only some records have a prompt, or a column in `group_by` is missing.
     """
     texts = records.column(completion, "the completion. If another column has it, pass completion=")
     has_prompts = prompt in records.columns
@@ -182,7 +183,7 @@ def arranged(
 
 
 def _groups(common: Sequence[list[Any]] | None, size: int) -> NDArray[np.int64]:
-    """Return (n,) a number for each row; rows with the same combination of values have the same number."""
+    """Return a number for each row (n,); rows with the same combination of values get the same number."""
     if not common:
         return np.arange(size)
     numbers: dict[tuple[int, ...], int] = {}

@@ -1,6 +1,6 @@
-"""Scored completions by prompt: ``Scored.of(saved("scored.parquet")).index()`` numbers prompts and equal completions.
+"""Scored completions by prompt: ``Scored.of(saved("scored.parquet")).index()`` numbers the prompts and completions.
 
-The rows of a prompt need not be adjacent. While the index is made, each row takes about 100 bytes of memory.
+The rows for a prompt do not need to be adjacent. While the index is created, each row uses about 100 bytes of memory.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from rewardkit.scoring.writers import renamed
 from rewardkit.tree.evaluation.scorer import Scorer
 
 FOR_TRAINERS = ("tools", "images", "image", "chat_template_kwargs")
-"""Columns that TRL's trainers read besides the texts. They belong to the prompt: another image makes it another
-question."""
+"""Columns that TRL's trainers read in addition to the prompt and completion. They belong to the prompt, because a
+different image makes the prompt a different question."""
 
 _ROWS = 4096
-"""The rows read at once. Arbitrary size: large enough for fast columns, small enough for memory."""
+"""The number of rows read at once. The number is arbitrary: large enough for fast columns and small enough for
+memory."""
 _COMPONENT = "components/"
 
 
@@ -42,8 +43,9 @@ class Index:
     """The data used to select from n completions.
 
     Attributes:
-        groups: (n,) the number of each prompt, in the order in which they first appear.
-        scores: (n,) the scores; NaN if a completion cannot be chosen because it has no total, an error, or no prompt.
+        groups: (n,) the number of each row's prompt. Prompts are numbered in the order in which they first appear.
+        scores: (n,) the scores, or NaN if a completion cannot be chosen because it has an error or lacks a total or a
+            prompt.
         texts: (n,) a number for each completion; equal completions have the same number.
         chat: whether prompts or completions are chat messages.
     """
@@ -66,10 +68,11 @@ class Scored:
 
     Attributes:
         saved: the rows, in the format of ``rewardkit score --out``.
-        prompt, completion: the columns of the prompt and the completion.
-        by: the column of the score used for selection.
-        total: the column of the total; a row without a total has no score.
-        asked: name -> column, for the columns that belong to the prompt: those that the reward names, tools, images.
+        prompt, completion: the prompt column and the completion column.
+        by: the column that contains the score used for selection.
+        total: the column that contains the total. A row without a total does not have a score.
+        asked: name -> column, for the columns that belong to the prompt: tools, images, and the columns that the reward
+            names.
     """
 
     saved: Saved
@@ -81,24 +84,24 @@ class Scored:
 
     @classmethod
     def of(cls, saved: Saved, sources: Mapping[str, str] | None = None, *, by: str = "total") -> Scored:
-        """Find the columns of the prompt, the completion and the scores.
+        """Find the columns for the prompt, the completion, and the scores.
 
         Args:
             saved: the rows.
-            sources: our name -> the column in the data; all of them except the completion and the total belong to the
-                prompt.
+            sources: our name -> the column in the data. All of these columns except the completion and the total belong
+                to the prompt.
             by: "total" or the name of a component.
 
         Raises:
-            DataError: there is no prompt, completion, total, or component.
+            DataError: the prompt, completion, total, or component is missing.
         """
         return cls(saved, *_resolve_columns(saved.name, saved.columns, sources or {}, by))
 
     @classmethod
     def after(cls, columns: Columns, path: Path, *, by: str = "total") -> Scored:
-        """Find the columns in the file at `path`, written when a reward scored the data.
+        """Find the columns in the file at `path`, which was written when a reward scored the data.
 
-        The columns that the reward names belong to the prompt, as they do for a reward that compares groups.
+        The columns that the reward names belong to the prompt, as for a reward that compares groups.
         """
         sources = _sources(columns)
         return cls.of(saved(path, completion=sources["completion"]), sources, by=by)
@@ -111,15 +114,15 @@ class Scored:
 
     @property
     def for_trainers(self) -> dict[str, str]:
-        """Name -> column, for the columns that TRL's trainers read besides the texts."""
+        """Name -> column, for the columns that TRL's trainers read in addition to the prompt and completion."""
         return {name: self.asked[name] for name in FOR_TRAINERS if name in self.asked}
 
     def is_score(self, column: str) -> bool:
-        """Return whether a column has scores written by us: the total, a component, or the score used for selection."""
+        """Return whether a column contains our scores: the total, a component, or the score used for selection."""
         return column in (self.by, self.total) or column.startswith(_COMPONENT)
 
     def index(self) -> Index:
-        """Read all rows once, and return their index.
+        """Read all rows once and return their index.
 
         Raises:
             DataError: a score is not a number.
@@ -158,7 +161,7 @@ class Scored:
 def _resolve_columns(
     data: str, columns: Collection[str], sources: Mapping[str, str], by: str
 ) -> tuple[str, str, str, str, dict[str, str]]:
-    """Return the columns of prompt, completion, score and total, and the others that belong to the prompt."""
+    """Return the prompt, completion, score, and total columns, and the other columns that belong to the prompt."""
     rest = dict(sources)
 
     def column(name: str, how: str) -> str:
@@ -188,7 +191,7 @@ def _resolve_columns(
 
 
 def _names(columns: Columns) -> dict[str, str]:
-    """Return column in the data -> its name in the file with the scores."""
+    """Return column in the data -> the column's name in the file that contains the scores."""
     return renamed(list(columns.there), Scorer(columns.reward).components)
 
 
@@ -204,7 +207,7 @@ def conversational(value: Any) -> bool:
 
 
 def _holds(value: Any) -> bool:
-    """Return whether `value` is text (even empty) or a conversation."""
+    """Return whether `value` is a string (possibly empty) or a conversation."""
     return isinstance(value, str) or (isinstance(value, list) and bool(value))
 
 
@@ -218,7 +221,7 @@ def _number(value: Any, column: str, row: int) -> float:
 
 
 def _digests(columns: Sequence[list[Any]], size: int) -> NDArray[np.uint64]:
-    """Return (n, size / 8) a digest of each row's values."""
+    """Return a digest of each row's values: (n, size / 8)."""
     digests = bytearray()
     for values in zip(*columns, strict=True):
         digest = hashlib.blake2b(digest_size=size)
@@ -243,7 +246,7 @@ def _content(value: Any) -> bytes:
 
 
 def _numbered(keys: NDArray[np.uint64]) -> Numbers:
-    """Return (n,) a number for each key, in order of appearance; equal keys have the same number."""
+    """Return a number for each key (n,), in order of appearance; equal keys have the same number."""
     order = np.lexsort((keys[:, 1], keys[:, 0]))  # stable: the first row of each key comes first
     starts = np.r_[True, (np.diff(keys[order], axis=0) != 0).any(axis=1)]
     firsts = order[starts]

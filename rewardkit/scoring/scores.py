@@ -1,4 +1,4 @@
-"""Scores of saved completions, in a compact form for sending them between processes.
+"""Scores of saved completions in a compact form that can be sent between processes.
 
 ``score(Scorer(reward), Work(["<answer>42</answer>"], None, None, {"answer": ["42"]})).total`` is ``array([1.])``.
 """
@@ -24,7 +24,7 @@ from rewardkit.errors import BindingError, CoercionError, RewardBug, RewardFailu
 from rewardkit.tree.evaluation.scorer import Scorer
 
 _ROW = re.compile(r"(, |(?<=\n  )|(?<=: ))row \d+(?=:|, completion| has )")
-"""A row of the batch in an error message."""
+"""A reference to a row in the batch in an error message."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class Scores:
     """The scores of n completions.
 
     Attributes:
-        total: (n,) the totals; NaN for a row without a total.
+        total: (n,) the totals, or NaN for a row without a total.
         components: name -> (n,) raw values, NaN if not scored.
-        codes: name -> (n,) positions in ``list(rk.Outcome)``.
+        codes: name -> (n,) indices into ``list(rk.Outcome)``.
         notes: name -> row -> note.
-        errors: row -> the reasons why it could not be scored, or the bugs because of which rewards scored their lowest
+        errors: row -> the reasons why the row could not be scored, or the bugs that caused rewards to use their lowest
             bounds.
-        seconds: name -> the seconds that its calls took, including waiting.
+        seconds: name -> the duration of the calls, including waiting.
     """
 
     total: Floats
@@ -65,7 +65,7 @@ class Scores:
 
     @classmethod
     def none(cls, names: Iterable[str], size: int, reason: str) -> Scores:
-        """Return Scores for `size` rows that could not be scored, because of `reason`."""
+        """Return Scores for `size` rows that could not be scored because of `reason`."""
         absent, listed = np.full(size, np.nan), list(names)
         codes = np.full(size, FAILED, dtype=np.int8)
         errors = dict.fromkeys(range(size), (reason,))
@@ -73,7 +73,7 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
-        """Join the scores of consecutive rows."""
+        """Join the scores for consecutive rows."""
         if len(parts) == 1:
             return parts[0]
         starts = list(itertools.accumulate((len(part.total) for part in parts), initial=0))
@@ -103,8 +103,8 @@ class Work:
 
     Attributes:
         completions, prompts, completion_ids, columns: as in a `Batch`.
-        sizes: the sizes of the groups; None if rows are independent.
-        cut: whether each completion reached the token limit; None if unknown.
+        sizes: the group sizes, or None if rows are independent.
+        cut: whether each completion reached the token limit, or None if unknown.
     """
 
     completions: list[Any]
@@ -116,7 +116,7 @@ class Work:
 
     @property
     def units(self) -> int:
-        """The number of units into which the work can be cut: rows, or whole groups."""
+        """The number of units into which the work can be split: rows or whole groups."""
         return len(self.completions) if self.sizes is None else len(self.sizes)
 
     def part(self, first: int, last: int) -> Work:
@@ -138,10 +138,10 @@ class Work:
 
 
 def score(scorer: Scorer, work: Work) -> Scores:
-    """Score `work`; a row that cannot be scored does not affect the others.
+    """Score `work`. A row that cannot be scored does not affect the other rows.
 
     Raises:
-        RunStopped: every other row would also fail: a wrong key, a quota that is used up.
+        RunStopped: every other row would also fail, for example, because of an invalid key or an exhausted quota.
     """
     try:
         return Scores.joined([_score_work(scorer, part) for part in _even(work)])
@@ -156,14 +156,14 @@ def score(scorer: Scorer, work: Work) -> Scores:
 
 
 def _locate_message(message: str, size: int) -> str:
-    """Return an error message without the row number if the batch has one row, else with "of its group" after it."""
+    """Return an error message without the row number if the batch has one row; otherwise, add "of its group"."""
     if size > 1:
         return _ROW.sub(r"\g<0> of its group", message)
     return _ROW.sub(lambda match: "" if match[1] else "this row", message)
 
 
 def _even(work: Work) -> Iterator[Work]:
-    """Split `work` into runs of groups of equal size, one batch each."""
+    """Split `work` into batches of consecutive groups of equal size."""
     if work.sizes is None:
         yield work
         return

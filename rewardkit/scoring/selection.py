@@ -1,7 +1,7 @@
-"""Select training data: ``select(Scored.of(saved("scored.parquet")), Keep(most=1), Path("sft.jsonl")).text()``.
+"""Selection of training data: ``select(Scored.of(saved("scored.parquet")), Keep(most=1), Path("sft.jsonl")).text()``.
 
-The data is read twice: for an index of prompts and scores, then for the rows that are needed. A temporary file holds
-the rows of pairs until they are written.
+The data is read twice: first to build an index of prompts and scores, and then to read the rows that are needed. A
+temporary file stores the rows for pairs until they are written.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ _MISREAD = {
     *("input_ids", "attention_mask", "position_ids", "labels", "seq_lengths", "completion_mask", "assistant_masks"),
     *("prompt_ids", "chosen_ids", "rejected_ids", "ref_chosen_logps", "ref_rejected_logps"),
 }
-"""Columns that a trainer would misread: with a column `text`, for example, SFTTrainer adds no end token to
-completions."""
+"""Columns that a trainer would misinterpret. For example, if there is a column `text`, SFTTrainer does not add an end
+token to completions."""
 
 _DIAGNOSTIC = ("outcomes", "notes", "error")
-"""Columns of `rewardkit score` that are not useful for rows with a score."""
+"""Columns written by `rewardkit score` that are not useful for rows that have a score."""
 
 
 @final
 @dataclass(frozen=True)
 class Field:
-    """A column of the output file.
+    """A column in the output file.
 
     Attributes:
-        name: the name in the file.
-        column: the name of the column in the data.
+        name: the column's name in the file.
+        column: the column's name in the data.
         side: 0 for the kept or chosen row, 1 for the rejected row.
-        role: for texts, the role of the speaker. If other texts are chat messages, plain text becomes a message with
-            this role.
+        role: for the prompt or a completion, the speaker's role. If other columns are chat messages, plain text becomes
+            a message with this role.
     """
 
     name: str
@@ -73,12 +73,12 @@ class Field:
 @final
 @dataclass(frozen=True)
 class Layout:
-    """The columns of an output file.
+    """The columns in an output file.
 
     Attributes:
         scored: the data.
         fields: the fields, in order.
-        chat: whether all texts are chat messages.
+        chat: whether prompts and completions are all written as chat messages.
     """
 
     scored: Scored
@@ -93,7 +93,7 @@ class Layout:
 
     @classmethod
     def of_pairs(cls, scored: Scored, *, chat: bool) -> Layout:
-        """Return the layout for DPOTrainer; columns that do not belong to the prompt appear twice."""
+        """Return the layout for DPOTrainer. Columns that do not belong to the prompt appear twice."""
         sides = list(enumerate(("chosen", "rejected")))
         first = [Field(name, scored.completion, side, "assistant") for side, name in sides]
         first += [Field(f"score_{name}", scored.by, side) for side, name in sides]
@@ -109,7 +109,7 @@ class Layout:
         return cls(scored, _named(scored, first, [*shared, *twice]), chat)
 
     def row(self, *sides: Row) -> dict[str, Any]:
-        """Return a row of the file, made from the kept row, or from the chosen and the rejected row."""
+        """Return a row for the file, created from the kept row or from the chosen and rejected rows."""
         return {field.name: self._value(field, sides[field.side].get(field.column)) for field in self.fields}
 
     def _value(self, field: Field, value: Any) -> Any:
@@ -121,14 +121,17 @@ class Layout:
 
 
 def _others(scored: Scored) -> list[Field]:
-    """Return the data's other columns: those that the trainer does not read, without diagnostic columns."""
+    """Return the data's other columns, which the trainer does not read, without diagnostic columns."""
     trainer_columns = {scored.prompt, scored.completion, *_DIAGNOSTIC}
     trainer_columns.update(scored.for_trainers.values())
     return [Field(name, name) for name in scored.saved.columns if name not in trainer_columns]
 
 
 def _named(scored: Scored, first: list[Field], other_fields: Iterable[Field]) -> tuple[Field, ...]:
-    """Return all fields; other columns become ``input/<name>`` if the name is taken or trainers would misread it."""
+    """Return all fields.
+
+    Another column becomes ``input/<name>`` if its name is taken or trainers would misinterpret it.
+    """
     trainer_fields = [Field(name, column) for name, column in scored.for_trainers.items()]
     fields = [Field("prompt", scored.prompt, role="user"), *first, *trainer_fields]
     return (*fields, *_renamed(other_fields, {field.name for field in fields}))
@@ -149,17 +152,17 @@ def _renamed(other_fields: Iterable[Field], used_names: set[str]) -> Iterator[Fi
 Add = Callable[[Mapping[str, Any]], None]
 
 _GROUP_ROWS = 4096
-"""The rows of a Parquet row group. Arbitrary size: a row group is held in memory."""
+"""The number of rows in a Parquet row group. The number is arbitrary, but a row group must fit in memory."""
 # Lone halves of surrogate pairs, which UTF-8 cannot encode.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @contextmanager
 def write_rows(path: Path, layout: Layout) -> Iterator[Add]:
-    """Yield a function that adds rows to the file `path`, which appears when all rows are written.
+    """Yield a function that adds rows to the file `path`, which appears when all rows have been written.
 
     Raises:
-        DataError: the file cannot be written, or its type cannot hold the rows.
+        DataError: the file cannot be written, or its format cannot represent the rows.
         MissingExtraError: pyarrow, which writes .parquet, is not installed.
     """
     make = {".jsonl": _lines, ".csv": _cells, ".parquet": _tables}[kind_of(path)]
@@ -230,7 +233,7 @@ def _tables(path: Path, layout: Layout) -> Iterator[Add]:
 
 
 def _refuse(layout: Layout, kind: str, problem: str, instead: str) -> None:
-    """Raise a DataError if a trainer column has an Arrow type whose name contains `kind`: the file cannot hold it."""
+    """Raise a DataError if a trainer column's Arrow type contains `kind`, which the file cannot store."""
     for name, column in layout.scored.for_trainers.items():
         schema = layout.scored.saved.schema
         type_name = "" if schema is None else str(schema.field(column).type)
@@ -239,7 +242,7 @@ def _refuse(layout: Layout, kind: str, problem: str, instead: str) -> None:
 
 
 def _type(field: Field, layout: Layout) -> pyarrow.DataType:
-    """Return the Arrow type of a column; structured columns from JSON files are stored as JSON."""
+    """Return a column's Arrow type; structured columns from JSON files are stored as JSON."""
     import pyarrow as pa
 
     if layout.scored.is_score(field.column):
@@ -262,7 +265,7 @@ def _type(field: Field, layout: Layout) -> pyarrow.DataType:
 
 
 def _array(values: list[Any], kind: pyarrow.DataType, *, encode: bool) -> pyarrow.Array:
-    """Return the values as an array; with `encode`, values of JSON columns are converted to text first."""
+    """Return the values as an array; with `encode`, values in JSON columns are first converted to text."""
     import pyarrow as pa
 
     stored = _stored(kind)
@@ -275,7 +278,7 @@ def _array(values: list[Any], kind: pyarrow.DataType, *, encode: bool) -> pyarro
 
 
 def _stored(kind: pyarrow.DataType) -> pyarrow.DataType:
-    """Return the type with extension types, such as Arrow's JSON, replaced by their storage types."""
+    """Return the type with extension types, such as Arrow's JSON, replaced with their storage types."""
     import pyarrow as pa
 
     if isinstance(kind, pa.BaseExtensionType):
@@ -309,17 +312,17 @@ def _cell(value: Any) -> Any:
 
 
 ROUNDING = 1e-9
-"""Scores that differ by less are treated as equal: 0.8 may have been computed as 0.7999999999999999."""
+"""Scores that differ by less than this are treated as equal: 0.8 may have been computed as 0.7999999999999999."""
 
 
 @final
 @dataclass(frozen=True)
 class Keep:
-    """A rule that keeps the best completions of each prompt.
+    """A rule that keeps the best completions for each prompt.
 
     Attributes:
-        most: the largest number of completions per prompt, the best first; None for all.
-        least: the lowest score that is kept; None for no limit.
+        most: the maximum number of completions per prompt, the best first, or None for all completions.
+        least: the minimum score to keep, or None for no limit.
     """
 
     unit: ClassVar[str] = "completion"
@@ -332,10 +335,10 @@ class Keep:
         return ",".join([*best, *([] if self.least is None else [f"above:{self.least:g}"])])
 
     def rows(self, groups: Numbers, scores: Floats) -> NDArray[np.bool_]:
-        """Return (n,) whether each row is kept; among rows with the same score, earlier rows come first.
+        """Return whether to keep each row (n,). Among rows with the same score, earlier rows come first.
 
         Args:
-            groups: (n,) the number of each row's prompt.
+            groups: (n,) each row's prompt number.
             scores: (n,) the scores; a row with NaN is never kept.
         """
         is_kept = ~np.isnan(scores)
@@ -353,11 +356,11 @@ class Keep:
 @final
 @dataclass(frozen=True)
 class Pairs:
-    """A rule that pairs completions of a prompt with a better and a worse score, the largest difference first.
+    """A rule that pairs better and worse completions for the same prompt, starting with the largest score difference.
 
     Attributes:
-        most: the largest number of pairs per prompt; None for all.
-        gap: the smallest difference between the scores. Equal scores are never paired.
+        most: the maximum number of pairs per prompt, or None for all pairs.
+        gap: the minimum difference between the scores. Completions with equal scores are never paired.
     """
 
     unit: ClassVar[str] = "pair"
@@ -374,11 +377,12 @@ class Pairs:
         return difference > ROUNDING and difference >= self.gap - ROUNDING
 
     def of(self, scores: Sequence[float], texts: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield the (chosen, rejected) positions for one prompt; memory grows with completions, not with pairs.
+        """Yield the (chosen, rejected) positions for one prompt. Memory use grows with the completions, not the pairs.
 
         Args:
-            scores: (n,) the scores of the prompt's completions, without NaN.
-            texts: (n,) a number for each completion; completions with equal numbers are the same text and never paired.
+            scores: (n,) the scores for the prompt's completions, without NaN.
+            texts: (n,) a number for each completion. Completions with equal numbers are the same text and are never
+                paired.
         """
         return itertools.islice(self._widest(scores, texts), self.most)
 
@@ -421,15 +425,15 @@ ALIKE = "the completions are the same text"
 @final
 @dataclass(frozen=True)
 class Selection:
-    """Completions or pairs that a rule chose.
+    """The completions or pairs that a rule selected.
 
     Attributes:
         rule: the rule.
-        index: the index from which it chose.
-        number: the number of chosen completions or pairs.
-        prompts: the number of prompts with chosen completions or pairs.
-        means: "kept", or "chosen" and "rejected" -> their mean score.
-        without: reason -> the number of prompts that have none for this reason.
+        index: the index that the rule was applied to.
+        number: the number of selected completions or pairs.
+        prompts: the number of prompts with selected completions or pairs.
+        means: "kept", or "chosen" and "rejected" -> the mean score.
+        without: reason -> the number of prompts without selected completions or pairs for this reason.
     """
 
     rule: Rule
@@ -440,7 +444,7 @@ class Selection:
     without: Mapping[str, int]
 
     def text(self) -> str:
-        """Return a summary in a few lines, for the terminal."""
+        """Return a summary of a few lines for the terminal."""
         scores = self.index.scores
         scored = scores[~np.isnan(scores)]
         means = {"all": float(scored.mean()) if len(scored) else np.nan, **self.means}
@@ -465,20 +469,20 @@ class Selection:
 
 
 _ROWS = 4096
-"""The rows read at once. Arbitrary size: they are held in memory."""
+"""The number of rows read at once. The number is arbitrary, but the rows must fit in memory."""
 
 
 def select(scored: Scored, rule: Rule, out: Path | None = None) -> Selection:
-    """Write the completions or pairs that `rule` selects, and return a summary of the selection.
+    """Write the completions or pairs that `rule` selects, and return a summary.
 
     Args:
         scored: the data.
-        rule: `Keep` writes rows with ``prompt``, ``completion`` and ``score``, in the order of the data; `Pairs` writes
-            ``prompt``, ``chosen`` and ``rejected``, prompt by prompt.
-        out: the path of a .jsonl, .csv or .parquet file; None to only count.
+        rule: `Keep` writes rows with ``prompt``, ``completion``, and ``score``, in the order of the data. `Pairs`
+            writes rows with ``prompt``, ``chosen``, and ``rejected``, grouped by prompt.
+        out: the path of a .jsonl, .csv, or .parquet file; None to only count.
 
     Raises:
-        DataError: the data cannot be read, `out` cannot be written, or there is nothing to write.
+        DataError: the data cannot be read, `out` cannot be written, or nothing was selected.
     """
     return _keep(scored, rule, out) if isinstance(rule, Keep) else _pair(scored, rule, out)
 
@@ -530,7 +534,7 @@ def _pair(scored: Scored, rule: Pairs, out: Path | None) -> Selection:
 
 
 def _paired(index: Index, rule: Pairs, without: Counter[str]) -> Iterator[Iterator[tuple[int, int]]]:
-    """Yield each prompt's pairs as row numbers; count in `without` why the other prompts have no pairs."""
+    """Yield each prompt's pairs as row numbers; count in `without` the reasons why other prompts do not have pairs."""
     rows = np.flatnonzero(~np.isnan(index.scores))
     rows = rows[np.argsort(index.groups[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(index.groups[rows], prepend=-1))

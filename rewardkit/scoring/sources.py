@@ -1,7 +1,7 @@
-"""Sources of saved completions: ``saved("runs/x").chunks(512)`` yields the completions 512 at a time.
+"""Sources of saved completions: ``saved("runs/x").chunks(512)`` yields the completions in chunks of 512.
 
 A source is a file (.jsonl, .json, .csv, .parquet), the tables that TRL writes with ``log_completions=True``, or a
-recorded run. It consists of parts that any process can read. Conversations are split into prompt and completion.
+recorded run. A source consists of parts that any process can read. Conversations are split into prompt and completion.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 Source = str | os.PathLike[str]
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""The type of ``map``, or of a function like it that distributes the work to processes."""
+"""The type of ``map`` or of a similar function that distributes the work to processes."""
 
 _HELD_ROWS = 512
-"""The rows in a part that holds its rows: the default batch size."""
+"""The number of rows in a part that contains its rows: the default batch size."""
 _FILES = (".jsonl", ".json", ".csv", ".parquet")
 
 
@@ -54,10 +54,10 @@ class Saved:
         size: the number of completions.
         kinds: column -> the types of its values: empty if all are None, ``object`` if unknown.
         parts: a function that returns all rows in parts.
-        apart: columns that separate groups with the same prompt, such as the step.
-        schema: the Arrow schema; None if the data has no Arrow types.
-        digest: a checksum of the data read so far, to detect other data.
-        until: the last batches of a recorded run, which may be growing; None for other data.
+        apart: columns, such as the step, that separate groups with the same prompt.
+        schema: the Arrow schema, or None if the data does not have Arrow types.
+        digest: a checksum of the data read so far, to detect changed data.
+        until: the last batches to read from a recorded run, which may be growing, or None for other data.
     """
 
     name: str
@@ -89,20 +89,20 @@ def saved(
 ) -> Saved:
     """Open the completions in files, in TRL's output folder, or in a recorded run.
 
-    A text file is checked first, so that a broken line 70,000 is reported before any row is scored.
+    A text file is checked first, so that an invalid line 70,000 is reported before any row is scored.
 
     Args:
-        source: .jsonl, .json, .csv or .parquet files, as paths, URLs or patterns (``"data/*.parquet"``); a trainer's
+        source: .jsonl, .json, .csv, or .parquet files, as paths, URLs, or patterns (``"data/*.parquet"``); a trainer's
             ``output_dir`` with a folder ``completions``; or the folder or URL of a recorded run.
         limit: read only this many rows from the start.
-        completion: the column of the completions, if it has another name.
-        rows: a function that yields the rows of `source`, for a file format that only this function reads.
-        mapped: the ``map`` used for checking the parts of text files.
-        until: the last batches to read of a recorded run, to get the same rows as an earlier call.
+        completion: the completion column, if it has a different name.
+        rows: a function that yields the rows of `source`, for a file format that only this function can read.
+        mapped: the ``map`` function used to check the parts of text files.
+        until: the last batches to read from a recorded run, to get the same rows as an earlier call.
 
     Raises:
-        DataError: there are no completions, or a line cannot be read; the message names it.
-        MissingExtraError: a package to read Parquet or recorded runs is not installed.
+        DataError: there are no completions, or a line cannot be read. The message shows the line number.
+        MissingExtraError: a package for reading Parquet or recorded runs is not installed.
     """
     sources = [os.fspath(path) for path in ([source] if isinstance(source, (str, os.PathLike)) else source)]
     name = sources[0] if len(sources) == 1 else f"{sources[0]} and {len(sources) - 1} more"
@@ -122,10 +122,10 @@ def saved(
 
 
 def recorded_since(address: str, step: int | None) -> Saved:
-    """Open the training completions of a recorded run from `step` on; None for all steps.
+    """Open a recorded run's training completions, starting at `step` (None for all steps).
 
     Raises:
-        DataError: there is no run, or it has no completions in these steps.
+        DataError: the run does not exist, or there are no completions in these steps.
     """
     data = _open_recorded(address, since=step)
     if not data.size:
@@ -157,7 +157,7 @@ def _opened(
 
 
 def _texts(name: str, addresses: Sequence[str], limit: int | None, completion: str | None, mapped: Mapped) -> Saved:
-    """Open text files in sequence; each is checked by reading it once."""
+    """Open text files in sequence. Each file is checked by reading it once."""
     kinds, parts, size, digest = Kinds(), [], 0, 0
     for address in addresses:
         for survey in _surveys(address, None if limit is None else limit - size, completion, mapped):
@@ -174,7 +174,7 @@ def _surveys(address: str, limit: int | None, completion: str | None, mapped: Ma
     """Yield the parts of a text file, up to the part with row `limit`.
 
     Raises:
-        DataError: a row up to that row cannot be read.
+        DataError: a row up to row `limit` cannot be read.
     """
     kind = ending(address)
     if kind == ".csv":
@@ -206,7 +206,7 @@ def _surveyed(address: str, limit: int | None, completion: str | None, mapped: M
 
 
 def _of_rows(name: str, read: Callable[[], Iterator[Row]], limit: int | None, digest: int) -> Saved:
-    """Open rows that only this process can read; they are read twice."""
+    """Open rows that only this process can read. They are read twice."""
     kinds, size = Kinds(), 0
     for row in itertools.islice(read(), limit):
         kinds.add(row)
@@ -235,7 +235,7 @@ def _tabular(
     completion: str | None = None,
     partitioned: bool = False,
 ) -> Saved:
-    """Open Parquet files with the same columns in sequence.
+    """Open Parquet files that have the same columns, in sequence.
 
     If `partitioned`, folder names such as ``task=math`` are also columns.
     """
@@ -284,7 +284,7 @@ def _limit_rows(rows: int, parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def _conversation(address: str, completion: str | None) -> Sequence[str]:
-    """Return the columns of a Parquet file's first row after splitting; empty if splitting changes nothing."""
+    """Return the columns of a Parquet file's first row after splitting; empty if splitting does not change the row."""
     import pyarrow as pa
 
     with parquet_file(address) as file:
@@ -296,7 +296,7 @@ def _conversation(address: str, completion: str | None) -> Sequence[str]:
 
 
 def _logged(folder: Path, limit: int | None) -> Saved:
-    """Open the tables that TRL logged; a group never spans several steps."""
+    """Open the tables that TRL logged. A group never spans several steps."""
     from rewardkit.record.run import first_batch_missing, is_starting
 
     for directory in (folder / "completions", folder):
@@ -314,7 +314,7 @@ def _logged(folder: Path, limit: int | None) -> Saved:
 def _open_recorded(
     address: str, limit: int | None = None, *, since: int | None = None, until: Until | None = None
 ) -> Saved:
-    """Open a recorded run: its completions with the columns of their prompts, and their recorded totals."""
+    """Open a recorded run: its completions with their prompts' columns and their recorded totals."""
     from rewardkit.scoring.runs import KINDS, open_recorded, run_parts
 
     last, counts, columns = open_recorded(address, since, until)

@@ -1,7 +1,7 @@
-"""Rows of Parquet files: ``table_parts([File.of("a.parquet")], schema)`` cuts files at their row groups if possible.
+"""Rows of Parquet files: ``table_parts([File.of("a.parquet")], schema)`` splits files between row groups if possible.
 
-A large row group is also cut. A row group can only be read from its start, so a process that reads several parts of one
-keeps its position between them.
+A large row group is also split. A row group can only be read from its start, so a process that reads several parts of
+one row group remembers its position.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     import pyarrow
 
 _LEAST_ROWS = 16
-"""The fewest rows in a part. Arbitrary limit: scoring fewer rows would take less time than handing them out."""
+"""The minimum number of rows in a part. The limit is arbitrary: distributing fewer rows would take longer than scoring
+them."""
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 Partition = tuple[tuple[str, str | None], ...]
-"""The (name, value) pairs of columns that have one value in all rows of a file."""
+"""The (name, value) pairs for columns that have the same value in all rows of a file."""
 
 
 @final
@@ -36,11 +37,11 @@ class File:
 
     Attributes:
         address: the address of the file.
-        schema: the columns of the file.
-        groups: the number of rows of each row group.
-        bytes: the size of all row groups in memory.
+        schema: the file's columns.
+        groups: the number of rows in each row group.
+        bytes: the total size of the row groups in memory.
         digest: a checksum of the footer, which contains the sizes and extremes of all columns.
-        partition: the columns given by folder names: ``data/task=math/a.parquet``.
+        partition: the columns defined by folder names: ``data/task=math/a.parquet``.
     """
 
     address: str
@@ -52,7 +53,7 @@ class File:
 
     @classmethod
     def of(cls, address: str, *, partitioned: bool = False) -> File:
-        """Read the footer of a file; raise the same errors as `parquet_file`."""
+        """Read a file's footer; raise the same errors as `parquet_file`."""
         with parquet_file(address) as file:  # reports a missing pyarrow
             metadata = file.metadata
             groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
@@ -68,7 +69,7 @@ class File:
 
 
 def partition_of(address: str) -> Partition:
-    """Return the columns given by folder names, in Hive's format: ``data/task=math/a.parquet``."""
+    """Return the columns defined by folder names in Hive's format: ``data/task=math/a.parquet``."""
     pairs = (folder.split("=", 1) for folder in address.split("/")[:-1] if "=" in folder)
     columns = {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs if name}
     return tuple(columns.items())
@@ -77,17 +78,17 @@ def partition_of(address: str) -> Partition:
 @final
 @dataclass(frozen=True)
 class TableRows(Part):
-    """Consecutive rows of a Parquet file.
+    """Consecutive rows in a Parquet file.
 
     Attributes:
         address: the address of the file.
-        digest: the checksum of the file's footer.
-        schema: the columns of all files of the data; a column that this file lacks is null.
-        start: the first row in the file.
+        digest: a checksum of the file's footer.
+        schema: the columns in all files of the dataset; a column that this file lacks is null.
+        start: the position of the first row in the file.
         rows: the number of rows.
-        conversations: whether the rows are conversations, to be split into prompt and completion.
-        completion: the column of the completions, if it has another name.
-        partition: columns with one value in all rows.
+        conversations: whether the rows are conversations that must be split into prompt and completion.
+        completion: the completion column, if it has a different name.
+        partition: columns that have the same value in all rows.
     """
 
     address: str
@@ -117,7 +118,7 @@ class TableRows(Part):
 def table_parts(
     files: Sequence[File], schema: pyarrow.Schema, *, conversations: bool = False, completion: str | None = None
 ) -> Iterator[TableRows]:
-    """Yield the parts of all files, with the columns of `schema`."""
+    """Yield the parts of all files, with the columns in `schema`."""
     rows = sum(sum(file.groups) for file in files)
     size = sum(file.bytes for file in files)
     most = max(part_bytes(size) * rows // max(size, 1), _LEAST_ROWS)
@@ -127,7 +128,7 @@ def table_parts(
 
 
 def _cuts(groups: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
-    """Yield the first row and the number of rows of each part: small row groups together, large ones in pieces."""
+    """Yield each part's first row and number of rows. Small row groups are combined, and large ones are split."""
     start = pending_rows = 0
     for rows in groups:
         if pending_rows and pending_rows + rows > most:
@@ -145,7 +146,7 @@ def _cuts(groups: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
 
 
 def _filled(table: pyarrow.Table, schema: pyarrow.Schema, values: Mapping[str, str | None]) -> pyarrow.Table:
-    """Return the table with all columns of `schema`, in its order."""
+    """Return the table with all columns in `schema`, in the same order."""
     import pyarrow as pa
 
     if table.schema.equals(schema):
@@ -162,7 +163,7 @@ def _filled(table: pyarrow.Table, schema: pyarrow.Schema, values: Mapping[str, s
 
 @final
 class _Reader:
-    """A reader of a Parquet file that continues from its last position if the next rows come later."""
+    """A Parquet file reader that continues from its last position if the next rows come after it."""
 
     def __init__(self, address: str, names: Sequence[str]) -> None:
         self._file = parquet_file(address)

@@ -1,7 +1,8 @@
-"""Writers: rows with their scores as .jsonl, .csv or .parquet, encoded part by part in any process.
+"""Writers: rows with their scores as .jsonl, .csv, or .parquet, encoded part by part in any process.
 
-``writer.encoded([(chunk, scores)])`` is a fragment; `opening`, the fragments in order, and `closing` form a file. Our
-columns follow those of the data: ``total``, ``components/<name>``, and texts: ``outcomes``, ``notes``, ``error``.
+``writer.encoded([(chunk, scores)])`` is a fragment. A file consists of `opening`, the fragments in order, and
+`closing`. Our columns follow the data's columns: ``total``, ``components/<name>``, and the text columns ``outcomes``,
+``notes``, and ``error``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 TEXTS = ("outcomes", "notes", "error")
-"""Our text columns, which follow the columns of numbers."""
+"""Our text columns, which follow the number columns."""
 
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 _PLAIN = {str: "string", bool: "bool", int: "int64", float: "float64"}
@@ -50,7 +51,7 @@ def check_names(names: Sequence[str], data: str) -> None:
 
 
 def renamed(names: Sequence[str], components: Sequence[str]) -> dict[str, str]:
-    """Return column in the data -> its name in the output."""
+    """Return column in the data -> the column's name in the output."""
     result_names = {"total", *TEXTS, *(f"components/{name}" for name in components)}
     output_names: dict[str, str] = {}
     for column in names:
@@ -69,7 +70,7 @@ def results_schema(components: Sequence[str]) -> pyarrow.Schema:
 
 
 def results(scores: Scores) -> list[pyarrow.Array]:
-    """Return our columns as arrays, in the order of `results_schema`; null for missing values."""
+    """Return our columns as arrays in the order of `results_schema`, with null for missing values."""
     import pyarrow as pa
 
     outcomes, notes = outcomes_of(scores), notes_of(scores)
@@ -89,7 +90,7 @@ def results(scores: Scores) -> list[pyarrow.Array]:
 
 
 def outcomes_of(scores: Scores) -> dict[int, dict[str, str]]:
-    """Return row -> component -> the outcome, for components that were not scored."""
+    """Return row -> component -> outcome, for components that were not scored."""
     outcomes: dict[int, dict[str, str]] = {}
     for name, codes in scores.codes.items():
         for row in np.flatnonzero(codes != SCORED).tolist():
@@ -107,12 +108,12 @@ def notes_of(scores: Scores) -> dict[int, dict[str, str]]:
 
 
 def json_of(texts: Mapping[str, str]) -> str:
-    """Return a mapping of texts as JSON: the same as `json.dumps`, three times as fast."""
+    """Return a mapping of strings as JSON. The result is the same as from `json.dumps`, but three times as fast."""
     return f"{{{', '.join([f'{_quoted(name)}: {_quoted(text)}' for name, text in texts.items()])}}}"
 
 
 def arrays(chunk: Chunk, schema: pyarrow.Schema) -> Iterator[Any]:
-    """Yield the columns of the data as Arrow arrays; the columns of an Arrow table keep their types."""
+    """Yield the data's columns as Arrow arrays; the columns of an Arrow table keep their types."""
     import pyarrow as pa
 
     for field in schema:
@@ -138,7 +139,7 @@ def split_schema(schema: pyarrow.Schema, names: Sequence[str]) -> pyarrow.Schema
 
 
 def python_type(arrow_type: pyarrow.DataType) -> type:
-    """Return the Python type of the values of an Arrow type; ``object`` if it is not a plain type."""
+    """Return the Python type for values of an Arrow type; ``object`` if it is not a plain type."""
     import pyarrow as pa
 
     if pa.types.is_uint64(arrow_type):
@@ -149,14 +150,14 @@ def python_type(arrow_type: pyarrow.DataType) -> type:
 
 
 def _as_json(value: Any) -> str:
-    """Return any value as JSON text, even a date or an image."""
+    """Return any value, even a date or an image, as JSON text."""
     from rewardkit.record.cells import as_json  # most data has none
 
     return as_json(value)
 
 
 def utf8(text: str) -> str:
-    """Return the text with lone surrogates, which UTF-8 cannot encode, spelled out."""
+    """Return the text with lone surrogates, which UTF-8 cannot encode, as escape sequences."""
     return text if encodes(text) else text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -183,7 +184,7 @@ def arrow(work: str) -> Any:
 
 
 def plain_type(kinds: set[type]) -> str | None:
-    """Return the name of the Arrow type for values of these types; None if they are mixed or structured."""
+    """Return the name of the Arrow type for values of these types, or None if they are mixed or structured."""
     kind = float if kinds == {int, float} else next(iter(kinds)) if len(kinds) == 1 else object
     return _PLAIN.get(kind)
 
@@ -204,13 +205,13 @@ Struct = dict[int, tuple[int, Any]]
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _VARINTS = (4, 5, 6)
 _ROWS, _GROUPS = 3, 4
-"""Fields of the footer."""
+"""Fields in the footer."""
 _COLUMNS, _GROUP_ROWS, _GROUP_OFFSET, _ORDINAL = 1, 3, 5, 7
-"""Fields of a row group."""
+"""Fields in a row group."""
 _CHUNK_OFFSET, _METADATA, _INDEXES = 2, 3, (4, 6)
-"""Fields of a column in a row group."""
+"""Fields in a row group's column."""
 _PAGES = (9, 10, 11, 14)
-"""Fields of a column's metadata: offsets of the pages with data, indexes, dictionary and Bloom filter."""
+"""Fields in a column's metadata: the offsets of the data pages, the indexes, the dictionary, and the Bloom filter."""
 
 
 def pages_of(file: memoryview) -> memoryview:
@@ -226,7 +227,7 @@ def groups_of(file: memoryview) -> list[Struct]:
 
 
 def moved(groups: list[Struct], by: int) -> tuple[bytes, int, int]:
-    """Return row groups, encoded for a footer, after their pages moved `by` bytes; with their number and rows."""
+    """Return row groups whose pages moved `by` bytes, encoded for a footer, with their number and rows."""
     for group in groups:
         group.pop(_ORDINAL, None)
         _move(group, _GROUP_OFFSET, by)
@@ -240,7 +241,7 @@ def moved(groups: list[Struct], by: int) -> tuple[bytes, int, int]:
 
 
 def footer(empty: memoryview, groups: bytes, count: int, rows: int) -> bytes:
-    """Return the end of a Parquet file: the footer of an `empty` file with the same columns, plus these row groups."""
+    """Return the end of a Parquet file: the footer of an `empty` file with the same columns plus these row groups."""
     footer_fields = _footer(empty)
     fields = {number: _value(kind, value) for number, (kind, value) in footer_fields.items()}
     fields[_ROWS] = _varint(_zigzag(rows))
@@ -381,22 +382,22 @@ class Writer(ABC):
 
     @abstractmethod
     def encoded(self, scored: Scored) -> tuple[Any, Any]:
-        """Return consecutive rows as bytes, and the information about them that `note` needs."""
+        """Return consecutive rows as bytes, and the information that `note` needs about them."""
 
     def note(self, about: Any, offset: int) -> bytes:
-        """Return the entries for the end of the file that describe the rows whose bytes are at `offset`."""
+        """Return the entries at the end of the file that describe the rows whose bytes are at `offset`."""
         return b""
 
     def closing(self, notes: Sequence[bytes]) -> bytes:
-        """Return the end of the file, with the notes about all rows in order."""
+        """Return the end of the file, including the notes about all rows in order."""
         return b""
 
 
 def kind_of(path: Path) -> str:
-    """Return ``".jsonl"``, ``".csv"`` or ``".parquet"``.
+    """Return ``".jsonl"``, ``".csv"``, or ``".parquet"``.
 
     Raises:
-        DataError: the path has another suffix.
+        DataError: the path has a different suffix.
     """
     if path.suffix.lower() not in (".jsonl", ".csv", ".parquet"):
         raise DataError(f"{path}: cannot write this file type. Use .jsonl, .csv or .parquet")
@@ -407,9 +408,9 @@ def writer_of(path: Path, saved: Saved, components: Sequence[str]) -> Writer:
     """Return the writer for a file.
 
     Args:
-        path: the suffix determines the file type.
-        saved: the data that is scored; a column with a conflicting name becomes ``input/<name>``.
-        components: the components of the reward.
+        path: the file's path; its suffix determines the file type.
+        saved: the data to score. A column with a conflicting name becomes ``input/<name>``.
+        components: the reward's components.
 
     Raises:
         DataError: the path has an unknown suffix.
@@ -428,11 +429,11 @@ def writer_of(path: Path, saved: Saved, components: Sequence[str]) -> Writer:
 @final
 @dataclass(frozen=True)
 class Lines(Writer):
-    """JSON Lines: each input row unchanged, plus our columns.
+    """The JSON Lines format: each unchanged input row plus our columns.
 
     Attributes:
         names: column of the data -> its name here.
-        numbers: our columns of numbers.
+        numbers: our number columns.
     """
 
     names: Mapping[str, str]
@@ -456,7 +457,7 @@ class Lines(Writer):
         return b"".join(pieces), None
 
     def _row_endings(self, scores: Scores) -> list[bytes]:
-        """Return our columns for each row, as the end of a JSON object."""
+        """Return our columns for each row as the end of a JSON object."""
         outcomes, notes, errors = outcomes_of(scores), notes_of(scores), scores.errors
         columns = [_numbers(values) for values in (scores.total, *scores.components.values())]
         template = ", ".join(f"{_ENCODER.encode(name).replace('%', '%%')}: %s" for name in self.numbers)
@@ -473,7 +474,7 @@ class Lines(Writer):
 @final
 @dataclass(frozen=True)
 class Cells(Writer):
-    """Comma-separated values. Numbers and text are written unchanged, everything else as JSON.
+    """The CSV format. Numbers and text are written unchanged; everything else is written as JSON.
 
     Attributes:
         names: column of the data -> its name here.
@@ -511,7 +512,7 @@ class Tables(Writer):
     """The Parquet format, with one row group for each part.
 
     Attributes:
-        theirs: the columns of the data.
+        theirs: the data's columns.
         schema: all columns.
     """
 
@@ -528,7 +529,7 @@ class Tables(Writer):
         return cls(data_schema, pa.schema([*fields, *results_schema(components)]))
 
     def table(self, chunk: Chunk, scores: Scores) -> pyarrow.Table:
-        """Return the rows of a chunk with their scores."""
+        """Return a chunk's rows with their scores."""
         import pyarrow as pa
 
         return pa.Table.from_arrays([*arrays(chunk, self.theirs), *results(scores)], schema=self.schema)

@@ -1,1 +1,1 @@
-"""The reward server: one reward over HTTP, in the dialects of several trainers."""
+"""The reward server, which provides one reward over HTTP in several trainers' dialects."""

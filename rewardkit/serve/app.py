@@ -1,4 +1,4 @@
-"""The web application around a dispatcher: paths, request limits, tokens, errors, logs.
+"""The web application around a dispatcher: paths, request limits, tokens, errors, and logs.
 
 ``application(Options("reward.py:reward"))`` is an ASGI application; `serve` runs it.
 """
@@ -45,10 +45,11 @@ except ImportError as missing:
 
 
 MOST_ROWS = 4_096
-"""The maximum number of rows per request. Arbitrary: clients send batches, and large requests hold up others."""
+"""The maximum number of rows per request. The limit is arbitrary: clients send batches, and large requests delay
+others."""
 
 MOST_STEPS = 1 << 53
-"""The highest step: a float cannot represent every larger integer exactly."""
+"""The highest step, because a float cannot represent every larger integer exactly."""
 
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -88,7 +89,7 @@ class ScoreRequest(BaseModel):
 
 
 class RowOut(BaseModel):
-    """The scores of one row; all terms and components are always present."""
+    """The scores for one row; all terms and components are always present."""
 
     total: float | None = Field(description="null if the row has no score")
     terms: dict[str, float | None] = Field(description="the shares that add up to the total")
@@ -130,12 +131,12 @@ class ScoreAPI:
 
 
 def score_fields(score: RowScore) -> dict[str, Any]:
-    """Return the scores of a row as the JSON object for the reply."""
+    """Return a row's scores as the JSON object for the reply."""
     return {name: getattr(score, name) for name in RowOut.model_fields}
 
 
 def problems_text(error: ValidationError) -> str:
-    """Return the first five problems of a request as one text, each with its location."""
+    """Return a request's first five problems as one string, each with its location."""
     errors: Sequence[Any] = error.errors(include_url=False, include_input=False)
     lines = [f"{'.'.join(map(str, detail['loc'])) or 'the body'}: {detail['msg']}" for detail in errors[:5]]
     more = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
@@ -146,13 +147,14 @@ def problems_text(error: ValidationError) -> str:
 
 
 _CLOSE_SECONDS = 30
-"""Seconds for which a stopping server still answers accepted requests: as long as Kubernetes waits by default before it
-kills a container."""
+"""The seconds during which a stopping server still answers accepted requests: the default time that Kubernetes waits
+before it kills a container."""
 _KEEP_ALIVE_SECONDS = 75
-"""Longer than load balancers usually keep a connection, so that they never use one that the server is closing."""
+"""The seconds that idle connections are kept open: longer than load balancers usually keep them, so that load balancers
+never use a connection that the server is closing."""
 _BACKLOG = 4_096
-"""The length of the queue for new connections. Arbitrary: a trainer may open thousands at once. Linux caps it at
-net.core.somaxconn."""
+"""The length of the queue for new connections. The number is arbitrary: a trainer may open thousands of connections at
+once. On Linux, the maximum is net.core.somaxconn."""
 
 
 def serve(
@@ -163,11 +165,11 @@ def serve(
     access_log: bool = True,
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Run the server until a signal stops it (SIGTERM, Ctrl-C); it answers all accepted requests first.
+    """Run the server until a signal (SIGTERM, Ctrl-C) stops it, after it has answered all accepted requests.
 
     Args:
-        port: the port; 0 picks a free one.
-        announce: called with the server's address once it is ready for requests.
+        port: the port; 0 selects a free port.
+        announce: a function that is called with the server's address when the server is ready for requests.
 
     Raises:
         RewardDefinitionError: the reward cannot be loaded or served.
@@ -210,7 +212,7 @@ def serve(
 
 
 def _log_to_stderr(access_log: bool) -> None:
-    """Write the server's log to stderr: one JSON object per request, plain text for the rest."""
+    """Write the server's log to stderr: one JSON object per request, and plain text for everything else."""
     plain = logging.StreamHandler(sys.stderr)
     plain.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     lines = logging.StreamHandler(sys.stderr)
@@ -227,9 +229,9 @@ def _log_to_stderr(access_log: bool) -> None:
 _ACCESS = logging.getLogger("rewardkit.access")
 _JSON = "application/json"
 OPEN = ("/healthz", "/readyz")
-"""Paths that need no token."""
+"""Paths that do not require a token."""
 _HUNG_UP = 499
-"""The status for a client that hung up, as nginx logs it."""
+"""The status that is logged if a client closes the connection, as in nginx."""
 # Seconds. Arbitrary: short for a judge that failed by accident, long for one that is down.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 
@@ -240,14 +242,14 @@ class Options:
     """The settings of a server.
 
     Attributes:
-        setup: the reward, and how completions are read.
+        setup: the reward, and the settings for reading completions.
         workers: the number of worker processes.
-        queue: the maximum number of rows that wait or are being scored; a request beyond that gets a 429.
-        deadline: seconds for one row.
-        max_body: the maximum size of a request in bytes; a larger one gets a 413.
-        body_seconds: seconds for a request to arrive; a slower one gets a 408.
-        token: the token that requests must send, ``Authorization: Bearer <token>``; None if they need none.
-        dialects: the trainers' request formats that the server accepts besides ``/score``.
+        queue: the maximum number of rows that are waiting or being scored. A request that exceeds it gets status 429.
+        deadline: the time limit for one row, in seconds.
+        max_body: the maximum request size in bytes. A larger request gets status 413.
+        body_seconds: the time limit for receiving a request, in seconds. A slower request gets status 408.
+        token: the token that requests must send (``Authorization: Bearer <token>``); None if a token is not required.
+        dialects: the trainers' request formats that the server accepts in addition to ``/score``.
     """
 
     setup: Setup
@@ -274,7 +276,7 @@ class Refused(Exception):
 
 
 def application(options: Options) -> FastAPI:
-    """Return the web application; the workers start with its lifespan."""
+    """Return the web application. The workers start with the application's lifespan."""
     meters = Metrics()
     dispatcher = Dispatcher(options.setup, options.workers, options.queue, options.deadline, meters)
     native = ScoreAPI()
@@ -312,7 +314,7 @@ def application(options: Options) -> FastAPI:
 
     @app.get("/reward")
     async def reward() -> Response:
-        """Return the description of the served reward: its fingerprint, terms, components and bounds."""
+        """Return the description of the served reward: its fingerprint, terms, components, and bounds."""
         assert dispatcher.described is not None
         description = asdict(dispatcher.described)
         description["bounds"] = [bound if math.isfinite(bound) else None for bound in description["bounds"]]
@@ -320,17 +322,17 @@ def application(options: Options) -> FastAPI:
 
     @app.get("/healthz")
     async def healthz() -> Response:
-        """Answer 200 while the server runs."""
+        """Return status 200 while the server is running."""
         return _json(Answer({"status": "ok"}))
 
     @app.get("/readyz")
     async def readyz() -> Response:
-        """Answer 200 while a worker can score, else 503."""
+        """Return status 200 while a worker can score rows; otherwise, 503."""
         return _json(Answer({"ready": dispatcher.ready}, 200 if dispatcher.ready else 503))
 
     @app.get("/metrics")
     async def metrics() -> Response:
-        """Return the server's metrics in Prometheus' text format."""
+        """Return the server's metrics in Prometheus's text format."""
         return Response(meters.page(), media_type=CONTENT_TYPE)
 
     for dialect in options.dialects:
@@ -388,7 +390,7 @@ class _RequestHandler:
     meters: Metrics
 
     async def answered(self, request: Request, handler: Handler) -> Response:
-        """Return the handler's answer; an error becomes an HTTP status and one sentence."""
+        """Return the handler's answer. An error becomes an HTTP status and one sentence."""
         try:
             payload = None if request.method == "GET" else _parsed(await self._body(request))
             return _json(await handler(payload, self.score))
@@ -411,7 +413,7 @@ class _RequestHandler:
         deadline: float | None = None,
         patience: float = 0.0,
     ) -> list[RowScore]:
-        """Return the scores of `rows`; see `rewardkit.serve.dialects.Score`."""
+        """Return the scores for `rows`; see `rewardkit.serve.dialects.Score`."""
         described = self.dispatcher.described
         assert described is not None
         if described.together == "group" and generations is None:
@@ -502,7 +504,7 @@ def _plain(value: Any) -> Any:
 
 @final
 class AccessMiddleware:
-    """The outermost middleware: it checks the token, counts requests, and writes the access log."""
+    """The outermost middleware, which checks the token, counts requests, and writes the access log."""
 
     def __init__(self, app: Any, *, token: str | None, meters: Metrics) -> None:
         self._app = app

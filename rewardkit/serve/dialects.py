@@ -1,6 +1,6 @@
-"""Dialects: the request and reply formats of trainers.
+"""Dialects: the trainers' request and reply formats.
 
-A dialect maps paths to functions that read a request, ask for scores, and write the answer::
+A dialect maps paths to functions that read a request, get scores, and return the answer::
 
     async def verify(payload, score):
         scores = await score([Row(payload["text"])])
@@ -40,7 +40,7 @@ class Answer:
 
 
 class Score(Protocol):
-    """A function that asks the workers for scores."""
+    """A function that gets scores from the workers."""
 
     async def __call__(
         self,
@@ -51,31 +51,31 @@ class Score(Protocol):
         deadline: float | None = None,
         patience: float = 0.0,
     ) -> list[RowScore]:
-        """Return the scores of `rows`.
+        """Return the scores for `rows`.
 
         Args:
             progress: the training progress, for schedules.
-            generations: the number of completions per group, if the rows are whole groups.
-            deadline: seconds for one try.
-            patience: seconds during which failed rows are scored again.
+            generations: the number of completions per group if the rows are whole groups.
+            deadline: the time limit for one attempt, in seconds.
+            patience: the seconds during which failed rows are retried.
 
         Raises:
-            BadRequest: the reward compares completions, and the rows are not in groups.
+            BadRequest: the reward compares completions, but the rows are not in groups.
             Busy: too many rows are waiting.
         """
 
 
 Handler = Callable[[Any, Score], Awaitable[Answer]]
 Dialect = Mapping[str, Handler]
-"""Path -> the function that answers it. The method is POST, unless another one precedes the path: ``GET /mode``, which
-has no payload."""
+"""Path -> the function that answers requests to the path. The method is POST unless another method precedes the path,
+as in ``GET /mode``, which does not have a payload."""
 
 
 def text_at(payload: Any, name: str) -> str:
     """Return the text under `name` in a request.
 
     Raises:
-        BadRequest: the text is missing, or the value is not a text.
+        BadRequest: the value is missing or is not a string.
     """
     value = payload.get(name) if isinstance(payload, Mapping) else None
     if not isinstance(value, str):
@@ -87,7 +87,7 @@ def list_at(payload: Any, name: str) -> list[Any]:
     """Return the list under `name` in a request.
 
     Raises:
-        BadRequest: the list is missing, or the value is not a list.
+        BadRequest: the value is missing or is not a list.
     """
     value = payload.get(name) if isinstance(payload, Mapping) else None
     if not isinstance(value, list):

@@ -1,6 +1,6 @@
-"""The dispatcher: rows of all requests wait in one queue, and workers score them in batches.
+"""The dispatcher: the rows in all requests wait in one queue, and workers score them in batches.
 
-If a row kills its worker, the other rows still get their scores: after a death, the batch is scored row by row.
+If a row kills its worker, the other rows still get their scores, because the batch is then scored row by row.
 """
 
 from __future__ import annotations
@@ -35,17 +35,19 @@ from rewardkit.workers.worker import command
 
 _LOG = logging.getLogger("rewardkit.serve")
 _START_SECONDS = 600.0
-"""Seconds for a worker to load its reward. Arbitrary: reward models of tens of gigabytes take minutes to load."""
+"""The seconds that a worker may take to load its reward. The limit is arbitrary: reward models with tens of gigabytes
+take minutes to load."""
 _MOST_STARTS = 3
-"""The number of failed starts in a row that means that the reward cannot be loaded. Arbitrary: once may be an accident,
-three times is the reward."""
+"""The number of consecutive failed starts after which the reward is considered unloadable. The number is arbitrary: a
+single failure may be an accident, but three failures are probably caused by the reward."""
 _PAUSES = (0.0, 0.5, 2.0, 10.0)
-"""Seconds before the restart of a worker that died while loading its reward, by the number of such deaths in a row.
-Arbitrary: at once after an accident, rarely if the reward cannot be loaded."""
+"""The seconds before a worker that died while loading its reward is restarted, by the number of consecutive deaths. The
+values are arbitrary: immediately after an accident, but rarely if the reward cannot be loaded."""
 _LAST_WORDS_SECONDS = 0.2
-"""Seconds to read the output that a process wrote before it died. Arbitrary: a pipe is read in microseconds."""
+"""The seconds for reading the output that a process wrote before it died. The limit is arbitrary: a pipe is read in
+microseconds."""
 _LENGTH_BYTES = 8
-"""The size of the length prefix of a message, as in `workers.frames`."""
+"""The size of a message's length prefix, as in `workers.frames`."""
 
 Answered = Callable[["Sent", "list[RowScore] | str | None"], None]
 
@@ -59,8 +61,8 @@ class Sent:
         job: the dispatcher's jobs in the batch.
         until: the time at which to kill the worker (`time.monotonic`).
         turn: the earlier time at which to kill the worker if other rows are waiting.
-        end: why the worker was killed: ``"late"`` if this batch took too long, ``"innocent"`` if another batch did;
-            empty if the worker died by itself.
+        end: the reason why the worker was killed: ``"late"`` if this batch took too long, or ``"innocent"`` if another
+            batch took too long. Empty if the worker died without being killed.
         shared: whether the worker had other batches when it died.
         began: the time at which the batch was sent.
     """
@@ -85,12 +87,12 @@ class Worker:
 
     Args:
         setup: the settings for loading the reward.
-        answered: called with each batch and its scores, or the reason why it has none, or None if the process died
-            first.
-        changed: called when the worker becomes ready, and when it has died.
-        expected: the description that the loaded reward must have; None accepts any.
-        described: the description of the loaded reward; None while the worker cannot score.
-        refusal: why the worker cannot load its reward; empty if it can, or if that is not known yet.
+        answered: a function that is called with each batch and one of: its scores, the reason why it does not have
+            scores, or None if the process died first.
+        changed: a function that is called when the worker becomes ready and when it dies.
+        expected: the description that the loaded reward must have; None to accept any reward.
+        described: the loaded reward's description, or None while the worker cannot score rows.
+        refusal: the reason why the worker cannot load its reward; empty if it can or if this is not yet known.
     """
 
     setup: Setup
@@ -110,13 +112,13 @@ class Worker:
 
     @property
     def slots(self) -> int:
-        """The number of further batches that the worker accepts."""
+        """The number of additional batches that the worker accepts."""
         if self.described is None or self._writer is None or self.closing:
             return 0
         return (WAITING if self.described.waits else COMPUTING) - len(self.sent)
 
     async def live(self) -> None:
-        """Run the process, and restart it whenever it dies, until `close`."""
+        """Run the process until `close`, and restart it whenever it dies."""
         while not self.closing:
             pause = _PAUSES[min(self._in_a_row, len(_PAUSES) - 1)]
             with contextlib.suppress(asyncio.TimeoutError):
@@ -139,7 +141,7 @@ class Worker:
             self.changed()
 
     def _explain(self, error: Exception) -> None:
-        """Log why the process ended, and remember the reason if the next process will end the same way."""
+        """Log the reason why the process ended; store it if the next process will end the same way."""
         if isinstance(error, RewardDefinitionError):
             self.refusal = str(error)
         elif self.described is None and self._in_a_row + 1 >= _MOST_STARTS:
@@ -175,7 +177,7 @@ class Worker:
             watching.cancel()
 
     async def _watch(self, process: asyncio.subprocess.Process, writer: asyncio.StreamWriter) -> None:
-        """Close the connection once the process has died: its children may still hold its end of the socket."""
+        """Close the connection after the process has died, because its children may keep its end of the socket open."""
         await process.wait()
         await asyncio.sleep(_LAST_WORDS_SECONDS)
         writer.transport.abort()
@@ -204,7 +206,7 @@ class Worker:
                 self.answered(sent, scores)
 
     def send(self, sent: Sent, rows: Sequence[Row], progress: Progress | None, generations: int | None) -> None:
-        """Send a batch. Its answer comes later; this does not wait for a process that is too busy to read.
+        """Send a batch without waiting for a process that is too busy to read; the answer arrives later.
 
         Raises:
             RecursionError: the rows are nested too deeply to be sent.
@@ -221,7 +223,7 @@ class Worker:
                 os.killpg(self.process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Let the process save its record and end."""
+        """Let the process save its record and exit."""
         self.closing = True
         self._closed.set()
         if self._writer is not None:
@@ -250,30 +252,31 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
 
 
 LARGEST, LARGEST_WAITING = 256, 16
-"""The maximum number of rows in a batch, for a reward that only computes and for one that waits. Arbitrary: the slowest
-row holds up the others."""
+"""The maximum number of rows in a batch, for a reward that only computes and for a reward that waits. The limits are
+arbitrary: the slowest row delays the other rows."""
 _BATCH_SECONDS = 0.01
-"""The time that a batch should take: requests that arrive meanwhile wait for it, and its rows are answered together.
-Arbitrary: clients hardly notice it, and it is far longer than handing out a batch."""
+"""The target duration of a batch in seconds. Requests that arrive in the meantime must wait for the batch, and its rows
+are answered together. The value is arbitrary: clients barely notice the delay, and it is much longer than the time
+needed to distribute a batch."""
 _SMALLEST = 4
-"""The lower limit of `_largest`. Arbitrary: even a slow reward gets a few rows per call, since it may score a batch
-better than single rows."""
+"""The lower limit for `_largest`. The limit is arbitrary: even a slow reward gets a few rows per call, because it may
+be faster on a batch than on single rows."""
 _PATIENCE, _PATIENCE_WAITING = 0.25, 0.75
-"""The share of the deadline after which the rows of a slow batch are scored one by one, so that one slow row does not
-cost the others their scores. Asking judges again is expensive, so a reward that waits gets more time."""
+"""The share of the deadline after which the rows in a slow batch are scored one by one, so that the other rows do not
+lose their scores because of one slow row. Calling judges again is expensive, so a reward that waits gets more time."""
 _TURN = 1 / 16
-"""The share of the deadline after which a row that is scored alone makes room for waiting rows. It doubles each time.
-Without it, a few rows that hang would block all workers until the other rows are late."""
+"""The share of the deadline after which a row that is scored separately makes room for waiting rows. The share doubles
+each time. Without it, a few hanging rows would block all workers until the other rows are late."""
 _GRACE = 0.5
-"""Seconds that a late worker still gets to answer before it is killed. Arbitrary: an answer that is on its way saves
-the start of another process."""
+"""The additional seconds that a late worker gets to answer before it is killed. The value is arbitrary: if an answer is
+about to arrive, another process does not need to be started."""
 _MOST_TRIES = 3
-"""The number of workers that a row may kill before it fails; the last ones score nothing else meanwhile. Arbitrary: the
-first deaths may be the fault of other rows."""
+"""The number of workers that a row may kill before it fails. The last of these workers score only this row. The number
+is arbitrary: other rows may have caused the first deaths."""
 
 
 class Busy(Exception):
-    """The queue is full, or the server is shutting down: try again later."""
+    """The queue is full or the server is shutting down, so the request must be retried later."""
 
 
 @final
@@ -282,11 +285,11 @@ class Job:
     """Rows that are scored together: one row or one group.
 
     Attributes:
-        generations: completions per prompt; None if the row is independent.
-        waiters: the number of requests that wait for the job.
+        generations: the number of completions per prompt, or None if the row is independent.
+        waiters: the number of requests that are waiting for the job.
         deaths: the number of workers that died while this was the only job in their batch.
         alone: whether to send the job in a separate batch.
-        turns: the number of times that the job has made room for others.
+        turns: the number of times that the job has made room for other jobs.
     """
 
     rows: Sequence[Row]
@@ -309,8 +312,8 @@ class Dispatcher:
     Args:
         setup: the settings with which the workers load the reward.
         workers: the number of workers.
-        queue: the maximum number of rows that wait or are being scored.
-        deadline: seconds after which a row has failed and a worker that is still scoring it is killed.
+        queue: the maximum number of rows that are waiting or being scored.
+        deadline: the seconds after which a row fails and a worker that is still scoring it is killed.
         meters: the metrics to update.
     """
 
@@ -333,7 +336,7 @@ class Dispatcher:
     _in_flight: dict[bytes, Job] = field(default_factory=dict)
 
     async def start(self) -> Described:
-        """Start the workers, and return the description of the reward once the first worker has loaded it.
+        """Start the workers; when the first worker has loaded the reward, return the reward's description.
 
         Raises:
             RewardDefinitionError: the reward cannot be loaded or served.
@@ -354,7 +357,7 @@ class Dispatcher:
         return self.described
 
     async def close(self) -> None:
-        """Let the workers save their records and end."""
+        """Let the workers save their records and exit."""
         self.closing = True
         for worker in self._pool:
             worker.close()
@@ -365,12 +368,12 @@ class Dispatcher:
 
     @property
     def ready(self) -> bool:
-        """Whether at least one worker can score."""
+        """Whether at least one worker can score rows."""
         return not self.closing and self.ready_workers > 0
 
     @property
     def ready_workers(self) -> int:
-        """The number of workers that can score."""
+        """The number of workers that can score rows."""
         return sum(worker.described is not None for worker in self._pool)
 
     def _refusal(self) -> str:
@@ -384,12 +387,12 @@ class Dispatcher:
         generations: int | None = None,
         deadline: float | None = None,
     ) -> list[RowScore]:
-        """Return the scores of `rows`; rows without a score at the deadline have failed.
+        """Return the scores for `rows`. Rows without a score at the deadline fail.
 
         Args:
-            generations: the number of completions per group, if the rows are whole groups; None if they are
+            generations: the number of completions per group if the rows are whole groups, or None if the rows are
                 independent.
-            deadline: seconds; at most the server's deadline, which is also the default.
+            deadline: the time limit in seconds, at most the server's deadline, which is also the default.
 
         Raises:
             Busy: too many rows are waiting.
@@ -420,12 +423,12 @@ class Dispatcher:
                 self._leave(job)
 
     def none(self, reason: str) -> RowScore:
-        """Return the scores of a row that could not be scored."""
+        """Return the scores for a row that could not be scored."""
         assert self.described is not None
         return unscored(self.described.terms, self.described.components, reason)
 
     def _job(self, rows: Sequence[Row], progress: Progress | None, generations: int | None, until: float) -> Job:
-        """Return a new job, or the job in flight for an equal row."""
+        """Return a new job, or the pending job for an equal row."""
         assert self.described is not None
         key = _key(rows[0], progress) if generations is None and self.described.deterministic else None
         job = None if key is None else self._in_flight.get(key)
@@ -446,7 +449,7 @@ class Dispatcher:
         return [self.none(f"no score within the deadline of {seconds:g} s")] * len(job.rows)
 
     def _leave(self, job: Job) -> None:
-        """Record that a request no longer waits for `job`; if it was the last one, cancel the job."""
+        """Record that a request no longer waits for `job`; if it was the last such request, cancel the job."""
         job.waiters -= 1
         if job.waiters == 0:
             job.done.cancel()
@@ -476,9 +479,9 @@ class Dispatcher:
                     self._send(max(free, key=lambda candidate: candidate.slots), jobs)
 
     def _isolate(self) -> None:
-        """Score the next suspect on an idle worker: if that worker dies, the suspect is the cause.
+        """Score the next suspected row on an idle worker. If the worker dies, the row is the cause.
 
-        Suspects are scored one at a time, with a batch of other rows between two of them.
+        Suspected rows are scored one at a time, with a batch of other rows between them.
         """
         while self._suspects and self._suspects[0].done.done():
             self._suspects.popleft()
@@ -495,7 +498,7 @@ class Dispatcher:
             self._send(self._reserved, [self._isolated])
 
     def _batch(self, free: int) -> list[Job]:
-        """Take jobs for one batch from the queue, so that each free worker gets an even share of the waiting rows."""
+        """Take jobs for one batch from the queue, so that each free worker gets an equal share of the waiting rows."""
         assert self.described is not None
         largest = LARGEST_WAITING if self.described.waits else self._largest()
         most = -(-len(self._waiting) // free)
@@ -512,7 +515,7 @@ class Dispatcher:
         return jobs
 
     def _largest(self) -> int:
-        """Return the number of rows that take about `_BATCH_SECONDS`, at least `_SMALLEST` and at most `LARGEST`."""
+        """Return the number of rows that takes about `_BATCH_SECONDS`, at least `_SMALLEST` and at most `LARGEST`."""
         return LARGEST if self._pace == 0.0 else max(_SMALLEST, min(LARGEST, int(_BATCH_SECONDS / self._pace)))
 
     def _send(self, worker: Worker, jobs: list[Job]) -> None:
@@ -531,7 +534,10 @@ class Dispatcher:
             self._answered(sent, f"it cannot be sent to a worker process: {type(error).__name__}: {error}")
 
     def _kill_late(self) -> float | None:
-        """Kill workers with late batches. Return the seconds until the next batch is late; None if none is running."""
+        """Kill workers with late batches.
+
+        Return the seconds until the next batch is late, or None if no batch is running.
+        """
         now, has_waiting = time.monotonic(), any(not job.done.done() for job in self._waiting)
         for worker in self._pool:
             if any(sent.end_at(has_waiting) <= now for sent in worker.sent.values()):
@@ -566,7 +572,7 @@ class Dispatcher:
         self._wake()
 
     def _lost(self, sent: Sent) -> None:
-        """Queue the rows of a batch whose worker died: one by one, until the row that killed it is known."""
+        """Queue the rows in a batch whose worker died, one by one, until the row that killed the worker is known."""
         jobs: list[Job] = sent.job
         if sent.end == "late" and jobs[0].alone:
             jobs[0].turns += 1
@@ -587,7 +593,7 @@ class Dispatcher:
 
 
 def _fit(job: Job, other: Job) -> bool:
-    """Return whether two jobs may be in one batch."""
+    """Return whether two jobs can be in the same batch."""
     alone = job.alone or other.alone
     return not alone and job.generations == other.generations and job.progress == other.progress
 
@@ -598,7 +604,7 @@ def _resolve_job(job: Job, scores: list[RowScore]) -> None:
 
 
 def _key(row: Row, progress: Progress | None) -> bytes | None:
-    """Return a digest that is the same for equal rows; None if `row` cannot be compared. 1, 1.0 and true differ."""
+    """Return a digest that is the same for equal rows, or None if `row` cannot be compared. 1, 1.0, and true differ."""
     progress_key = None if progress is None else (progress.step, progress.max_steps)
     parts: Any = (
         row.completion,

@@ -30,7 +30,7 @@ def _named(
 
 
 class Metrics:
-    """The metrics of one server."""
+    """A server's metrics."""
 
     def __init__(self) -> None:
         self.registry = prometheus.CollectorRegistry()
@@ -55,12 +55,12 @@ class Metrics:
         self.workers = metric(prometheus.Gauge, "workers_ready", "Worker processes that have loaded the reward")
 
     def watch(self, waiting: Callable[[], float], workers: Callable[[], float]) -> None:
-        """Read the two gauges from these functions at every ``GET /metrics``."""
+        """Read the two gauges from these functions for every ``GET /metrics``."""
         self.waiting.set_function(waiting)
         self.workers.set_function(workers)
 
     def answered(self, scores: Sequence[RowScore]) -> None:
-        """Count the outcomes of rows and of components."""
+        """Count the outcomes of rows and components."""
         rows = Counter(
             "scored" if row.scored else "failed" if row.failed else "unparsable" if row.unparsable else "abstained"
             for row in scores
@@ -74,5 +74,5 @@ class Metrics:
             self.components.labels(*pair).inc(count)
 
     def page(self) -> bytes:
-        """Return all metrics in Prometheus' text format."""
+        """Return all metrics in Prometheus's text format."""
         return prometheus.generate_latest(self.registry)

@@ -1,4 +1,4 @@
-"""rk.remote: a reward that a reward server computes, with the terms of the served reward."""
+"""``rk.remote``: a reward that a reward server computes, with the served reward's terms."""
 
 from __future__ import annotations
 
@@ -45,11 +45,13 @@ if TYPE_CHECKING:
 
 
 TOKEN = "REWARDKIT_TOKEN"
-"""The environment variable that holds the token."""
+"""The environment variable that contains the token."""
 LARGEST = 64
-"""The maximum number of rows per request. Arbitrary: small enough that the server's workers share a batch."""
+"""The maximum number of rows per request. The limit is arbitrary, but small enough that the server's workers share a
+batch."""
 _AT_ONCE = 16
-"""The maximum number of concurrent requests per event loop. Arbitrary: more would wait at the server instead."""
+"""The maximum number of concurrent requests per event loop. The limit is arbitrary: more requests would only wait on
+the server."""
 # Seconds. Arbitrary: a busy server answers soon, and a restart takes seconds.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 # Statuses to retry: a timeout, too early, too many requests, or a server or proxy that is restarting.
@@ -57,22 +59,22 @@ _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 # Statuses that every later request would also get: no token, forbidden, or a wrong address.
 _STOPS = (401, 403, 404, 405)
 _SHARE = 0.9
-"""The share of the remaining time that the server gets. The rest is for its reply, which reports the rows that have a
-score."""
+"""The share of the remaining time that the server gets. The rest is for the server's reply, which contains the rows
+that have a score."""
 
 
 class Refused(Exception):
-    """The server refused this request but may accept part of it: a row is bad, or there are too many."""
+    """The server refused this request because of an invalid row or too many rows, but may accept part of it."""
 
 
 @final
 @dataclass(frozen=True)
 class Server:
-    """The address of a reward server, and the time limit for its answers.
+    """A reward server's address, and the time limit for the server's answers.
 
     Attributes:
         url: the address without a path, such as ``http://host:8000``.
-        deadline: seconds per row, for all attempts together.
+        deadline: the time limit per row for all attempts combined, in seconds.
     """
 
     url: str
@@ -80,10 +82,10 @@ class Server:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of a request. The token is read for each request, so that it is never pickled.
+        """The request headers. The token is read for each request, so that it is never pickled.
 
         Raises:
-            RunStopped: the token has characters that are not allowed in a header.
+            RunStopped: the token contains characters that are not allowed in a header.
         """
         token = os.environ.get(TOKEN, "").strip()
         if not (token.isascii() and token.isprintable()):
@@ -91,22 +93,23 @@ class Server:
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def describe(self) -> str:
-        """Return the key that identifies the reward. It does not depend on the address."""
+        """Return the key that identifies the reward, which does not depend on the address."""
         return "Server"
 
 
 async def rows_scored(
     server: Server, reward: str, rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any], size: int = 1
 ) -> list[dict[str, Any] | RewardFailure]:
-    """Return the scores of each row, or the reason why it has none.
+    """Return each row's scores, or the reason why the row does not have scores.
 
     Args:
         reward: the fingerprint that the served reward must have.
-        more: the other entries of each request: progress, num_generations.
-        size: the size of the groups that must stay together.
+        more: the other entries in each request: progress and num_generations.
+        size: the size of groups that must stay together.
 
     Raises:
-        RunStopped: the server refuses every request (a wrong token, another service), or it serves another reward.
+        RunStopped: the server refuses every request (an invalid token, a different service), or it serves a different
+            reward.
     """
     until = time.monotonic() + server.deadline
     step = max(1, LARGEST // size) * size
@@ -155,7 +158,7 @@ async def answer(server: Server, method: str, path: str, content: Mapping[str, A
     Raises:
         RunStopped: the server refuses every request.
         Refused: the server refuses this request.
-        RewardFailure: no request was answered in time, or the answer is not JSON.
+        RewardFailure: there was no answer in time, or the answer is not JSON.
     """
     import httpx
 
@@ -213,7 +216,7 @@ def _seconds(header: str) -> float:
 
 
 _clients: weakref.WeakKeyDictionary[Any, tuple[int, httpx.AsyncClient, asyncio.Semaphore]] = weakref.WeakKeyDictionary()
-"""Event loop -> process id, HTTP client and request slots. A fork needs new loops and connections."""
+"""Event loop -> process id, HTTP client, and request slots. A forked process needs new loops and connections."""
 
 
 def _client(httpx: Any) -> tuple[httpx.AsyncClient, asyncio.Semaphore]:
@@ -236,15 +239,15 @@ def check_installed() -> None:
 
 
 _RAW = "raw"
-"""The part of a term that holds the component's raw value."""
+"""The part of a term that contains the component's raw value."""
 _ERRORED, _FAILED = "errored/", "failed/"
-"""Prefixes of the parts of the total that mark, for each term, the rows on which its component has a bug or failed."""
+"""Prefixes for parts of the total that mark, for each term, the rows in which its component has a bug or failed."""
 
 
 @final
 @dataclass(frozen=True)
 class Ask:
-    """A function that sends rows of a batch to `server`, which must serve the reward with the fingerprint `reward`."""
+    """A function that sends a batch's rows to `server`, which must serve the reward with the fingerprint `reward`."""
 
     server: Server
     reward: str
@@ -268,7 +271,7 @@ class Ask:
 
 
 def _row(batch: Batch, row: int) -> dict[str, Any]:
-    """Return one row of a batch as JSON values."""
+    """Return a row in a batch as JSON values."""
     sent: dict[str, Any] = {"completion": _plain(batch.completions[row])}
     if batch.prompts is not None:
         sent["prompt"] = _plain(batch.prompts[row])
@@ -284,7 +287,10 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return `value` as JSON values: NaN and infinities, which the server reads, unchanged; other objects as text."""
+    """Return `value` as JSON values.
+
+    NaN and infinities, which the server accepts, are unchanged; other objects become text.
+    """
     if isinstance(value, Mapping):
         return {str(name): _plain(cell) for name, cell in value.items()}
     if isinstance(value, (list, tuple)):
@@ -303,7 +309,7 @@ class Remote(Reward):
 
     Attributes:
         terms: the names of the served reward's terms.
-        identity: the fingerprint of the served reward.
+        identity: the served reward's fingerprint.
     """
 
     server: Server
@@ -353,7 +359,7 @@ class Remote(Reward):
         return column
 
     def _fill(self, column: Column, row: int, score: Any, evaluation: Evaluation) -> list[Fault]:
-        """Write the scores of one row into `column`, and return the row's faults."""
+        """Write a row's scores to `column`, and return the row's faults."""
         if isinstance(score, RewardFailure):
             column.codes[row] = FAILED
             column.notes[row] = json.dumps({"": str(score)})
@@ -400,7 +406,7 @@ class Remote(Reward):
 @final
 @dataclass(frozen=True)
 class RemoteTerm(Reward):
-    """One term of a served reward."""
+    """A term of a served reward."""
 
     remote: Remote
     term: str
@@ -456,18 +462,18 @@ class RemoteTerm(Reward):
 # Arbitrary defaults: twice the server's own deadline for a row, and enough time for a server that starts together
 # with the trainer.
 def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
-    """Return the reward that `rewardkit serve` serves at a URL: ``rk.to_trl(rk.remote("http://host:8000"))``.
+    """Return the reward that `rewardkit serve` provides at a URL: ``rk.to_trl(rk.remote("http://host:8000"))``.
 
-    The remote reward has the served reward's terms, with the same names and values, so totals are the same as if the
-    served reward ran locally. The raw value of a component is the part ``raw`` of its term. Components that are only
-    monitored stay on the server. Rows are sent in requests of up to 64, several at a time. After a lost connection, a
-    restart, or a full queue, a request is retried until the deadline. After that, its rows fail and provide no learning
-    signal. The token is read from the environment variable REWARDKIT_TOKEN.
+    The remote reward has the same terms as the served reward, with the same names and values, so totals are the same as
+    if the served reward ran locally. A component's raw value is the part ``raw`` of its term. Components that are only
+    monitored stay on the server. Rows are sent in requests of up to 64 rows, with several requests at a time. After a
+    lost connection, a server restart, or a full queue, a request is retried until the deadline. After the deadline, its
+    rows fail and do not provide a learning signal. The token is read from the environment variable REWARDKIT_TOKEN.
 
     Args:
-        url: the address, without a path.
-        deadline: seconds per row, for all attempts together.
-        wait: seconds to wait for the server during this call, which requests the terms from it.
+        url: the address without a path.
+        deadline: the time limit per row for all attempts combined, in seconds.
+        wait: the seconds to wait for the server during this call, which requests the terms from the server.
 
     Raises:
         RewardDefinitionError: no reward server responds at `url`.

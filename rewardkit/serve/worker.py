@@ -1,9 +1,10 @@
-"""A worker process: it loads the reward and scores the batches that the server sends.
+"""A worker process, which loads the reward and scores the batches that the server sends.
 
-A reward that only computes scores one batch after another; one that waits scores many at a time. `main` talks to the
-server through a socket. Messages are pickled tuples: the server sends (number, rows, progress, num_generations), and
-the worker answers (number, scores), or (number, text) with the reason why there are none. In that case, the server
-sends the rows of a larger batch again, one by one. The worker ends when the server is gone.
+A reward that only computes scores one batch after another; a reward that waits scores many batches at a time. `main`
+communicates with the server through a socket. Messages are pickled tuples: the server sends (number, rows, progress,
+num_generations), and the worker answers with (number, scores), or with (number, text) if there are no scores and the
+text is the reason. In that case, if the batch has several rows, the server sends them again, one by one. The worker
+exits when the server is gone.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from rewardkit.tree.reward import bindings
 from rewardkit.workers.frames import receive, send
 
 COMPUTING, WAITING = 1, 32
-"""The number of batches that one worker scores at a time, for a reward that only computes and for one that waits for
-something. Arbitrary: Python computes one batch at a time, and waiting batches take only memory."""
+"""The number of batches that a worker scores at a time, for a reward that only computes and for a reward that waits for
+something. The numbers are arbitrary: Python computes one batch at a time, and waiting batches use only memory."""
 OFFERS = TrainerInputs(
     "the reward server",
     step=True,
@@ -52,11 +53,11 @@ OFFERS = TrainerInputs(
 @final
 @dataclass(frozen=True)
 class Described:
-    """The description of a reward that a worker sends once it has loaded it.
+    """The description of a reward that a worker sends after it has loaded the reward.
 
     Attributes:
         together: the unit of rows that must be scored together: ``"sample"`` or ``"group"``.
-        waits: whether the reward waits for something while it scores.
+        waits: whether the reward waits for something during scoring.
         deterministic: whether equal rows get equal scores.
         bounds: the lowest and the highest total.
     """
@@ -84,7 +85,7 @@ class Setup:
 
 
 def scorer_of(setup: Setup) -> RowScorer:
-    """Return the scorer of a worker. Failures never stop it, since trainers have their own limits."""
+    """Return a worker's scorer. Failures never stop the scorer, because trainers have their own limits."""
     return RowScorer(
         one_reward(setup.target),
         OFFERS,
@@ -111,7 +112,7 @@ def describe_reward(scorer: RowScorer) -> Described:
 
 
 def main(worker_socket: socket.socket) -> None:
-    """Run the worker: score batches until the server closes the socket, then end this process."""
+    """Run the worker: score batches until the server closes the socket, and then end this process."""
     with worker_socket:
         _serve(worker_socket)
     sys.stdout.flush()

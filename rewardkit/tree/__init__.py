@@ -1,1 +1,1 @@
-"""Reward trees: nodes, the operators that combine them, leaves, and argument binding."""
+"""Reward trees: their nodes, the operators that combine them, the leaves, and argument binding."""

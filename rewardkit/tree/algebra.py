@@ -1,7 +1,7 @@
 """The algebra of rewards: the nodes behind ``0.7 * a + 0.3 * b``, ``a.named("x")`` and ``a.clip(0, 1)``.
 
-Also functions that rebuild a tree with other numbers (`changed`) or other columns (`with_columns`). Unchanged parts
-stay the same objects.
+The module also has functions that rebuild a tree with different numbers (`changed`) or different columns
+(`with_columns`). Unchanged nodes are reused, not copied.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Items = Sequence[tuple[Weight, Reward]]
 
 
 def summands(reward: Reward) -> tuple[tuple[Weight, Reward], ...]:
-    """Return the (weight, reward) pairs of a plain sum; for any other reward, the reward itself with weight 1."""
+    """Return the (weight, reward) pairs of a plain sum; any other reward is returned with weight 1."""
     return reward.items if isinstance(reward, WeightedSum) else ((1.0, reward),)
 
 
 def is_sum(reward: Reward) -> bool:
-    """Return whether `reward` is a plain sum without a name, as built by ``+`` and ``*``."""
+    """Return whether `reward` is a plain, unnamed sum, as built by ``+`` and ``*``."""
     return isinstance(reward, WeightedSum)
 
 
@@ -44,7 +44,7 @@ def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
 @final
 @dataclass(frozen=True)
 class WeightedSum(Reward):
-    """A weighted sum such as ``0.7 * a + 0.3 * b``; children that abstain drop out."""
+    """A weighted sum such as ``0.7 * a + 0.3 * b``, in which children that abstain are skipped."""
 
     items: tuple[tuple[Weight, Reward], ...]
 
@@ -89,7 +89,7 @@ def _scaled_repr(weight: Weight, reward: Reward) -> str:
 @final
 @dataclass(frozen=True)
 class Named(Reward):
-    """A renamed reward: one component and one term under the new name."""
+    """A renamed reward, which is one component and one term under the new name."""
 
     reward: Reward
     label: str
@@ -119,7 +119,7 @@ class Named(Reward):
 @final
 @dataclass(frozen=True)
 class Clipped(Reward):
-    """A reward with its values limited to an interval: ``a.clip(0, 1)``."""
+    """A reward whose values are limited to an interval: ``a.clip(0, 1)``."""
 
     reward: Reward
     low: float
@@ -164,7 +164,7 @@ def schedules_of(weights: Iterable[Weight]) -> tuple[Schedule, ...]:
 
 
 def scheduled(weight: Weight, progress: Progress | None, reward: Reward) -> float:
-    """Return the current value of `weight`, a weight or threshold of `reward`, checked to be finite."""
+    """Return the current value of `weight`, a weight or threshold of `reward`; raise an error if it is not finite."""
     if isinstance(weight, float):
         return weight
     value = weight_now(weight, progress)
@@ -191,7 +191,7 @@ def is_expensive(reward: Reward) -> bool:
 def weighted(
     items: Items, evaluation: Evaluation, rows: Rows
 ) -> Generator[Sequence[Request], list[Column], list[tuple[float, Column]]]:
-    """Return the current weight and column of each item; items that are not `wanted` get an empty column."""
+    """Return each item's current weight and column; items that need no evaluation get an empty column."""
     progress = evaluation.batch.progress
     nowhere = np.zeros_like(rows)
     weights: list[float] = []
@@ -208,7 +208,7 @@ def weighted(
 
 
 def additive(items: Items, evaluation: Evaluation, rows: Rows) -> Steps:
-    """Evaluate a weighted sum; children that abstain drop out."""
+    """Evaluate a weighted sum, skipping children that abstain."""
     columns: list[tuple[float, Column]] = yield from weighted(items, evaluation, rows)
     result = Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
     result.shares = tuple(Share(now) for now, _ in columns)
@@ -216,7 +216,7 @@ def additive(items: Items, evaluation: Evaluation, rows: Rows) -> Steps:
 
 
 def addend_weights(reward: Reward, progress: Progress | None) -> list[float]:
-    """Return the current weight of each addend of `reward`, assuming that nothing abstains and all gates are open."""
+    """Return the current weight of each addend in `reward`, assuming that nothing abstains and all gates are open."""
     facts = reward.facts
     if facts.weights is None:
         return [1.0] * len(facts.addends or ())
@@ -231,12 +231,12 @@ def _same_number(node: Reward, index: int, tunable: Tunable) -> Any:
 def changed(
     value: Any, rewrite: Callable[[Reward], Reward], number: Callable[[Reward, int, Tunable], Any] = _same_number
 ) -> Any:
-    """Return a copy of a tree with nodes and numbers replaced, also in schedules that follow a replaced reward.
+    """Return a copy of a tree with replaced nodes and numbers, including those in schedules that follow a reward.
 
     Args:
         value: a reward, or a schedule or tuple that contains rewards.
-        rewrite: returns the replacement for a node; it is called from the leaves up.
-        number: returns the new number for a tunable, given the node, the tunable's index, and the tunable.
+        rewrite: returns the replacement for a node; it is called for the leaves first.
+        number: returns the new number, given the node, the tunable's index, and the tunable.
     """
     if isinstance(value, Reward):
         facts = value.facts
@@ -258,10 +258,10 @@ def changed(
 
 
 def with_columns(reward: Reward, columns: Mapping[str, str]) -> Reward:
-    """Return `reward` reading other columns: with ``{"answer": "solution"}``, it reads "solution" instead of "answer".
+    """Return `reward` with different columns: with ``{"answer": "solution"}``, it reads "solution" instead of "answer".
 
     Raises:
-        RewardDefinitionError: the reward reads no such column, or a node's columns cannot be changed.
+        RewardDefinitionError: the reward does not read a column with this name, or a node's columns cannot be changed.
     """
     read: dict[str, None] = {}
     takes_all = False

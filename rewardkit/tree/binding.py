@@ -1,4 +1,4 @@
-"""Bindings: a function with its parameters and the way to call it, and the arguments for every row of a batch."""
+"""Bindings: a function with its parameters and calling options, and the arguments for each row in a batch."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ from rewardkit.tree.results import Abstention, Raised, Unparsable
 
 
 _PRESENT = {str, int, bool, list, dict, tuple, type(None)}
-"""Types whose values never mark a missing cell. None is among them because missing cells become None."""
+"""Types whose values never represent a missing cell. NoneType is included because missing cells become None."""
 
 _REPEATABLE = {type(None), str, int, float}
 _UNCHANGEABLE = {str, int, float, bool, Decimal, Fraction}
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 4_096, 500
-"""The most cells cached per type, and the most characters of a cached cell: at most 2 MB of ASCII. Arbitrary limits:
-gold answers repeat with every generation, and long cells are read fast enough."""
+"""The maximum number of cached cells per type, and the maximum number of characters in a cached cell: at most 2 MB of
+ASCII. The limits are arbitrary. Gold answers repeat with every generation, and long cells are parsed fast enough
+without a cache."""
 
 
 def coerce_column(
@@ -49,22 +50,23 @@ def coerce_column(
     remembers: bool = False,
     raises: bool = True,
 ) -> list[Any]:
-    """Return `values` (n,), the cells of `column`, converted to the type of `coercer`.
+    """Return `values` (n,), the cells in `column`, converted to the type of `coercer`.
 
     None stays None for every type, so that its row can abstain. Missing values (NaN, NaT, pandas' NA) become None.
-    Equal strings and numbers are converted once and share the result. If no cell needs a conversion, the list is
-    returned without a copy.
+    Equal strings and numbers are converted only once and share the result. If no cell needs conversion, the original
+    list is returned, not a copy.
 
     Args:
-        rows: (n,) the row numbers, for messages.
-        remedy: advice for fixing the data, for messages.
-        remembers: cache immutable results of short texts for later calls: the same gold answers come back in every
-            epoch, and in every part of a file.
-        raises: if False, do not raise; return an `Unparsable` for each cell that does not fit, or a `Raised` if an
-            outage is the cause.
+        rows: (n,) the row numbers, for error messages.
+        remedy: advice on fixing the data, for error messages.
+        remembers: cache the immutable results for short strings for later calls, because the same gold answers return
+            in every epoch and in every part of a file.
+        raises: if False, do not raise an error. Return an `Unparsable` for each cell that does not fit the type, or a
+            `Raised` if an outage is the cause.
 
     Raises:
-        CoercionError: a cell does not fit; the message has the column, row, value and type of the first one.
+        CoercionError: a cell does not fit the type; the message shows the column, row, value, and type for the first
+            such cell.
     """
     kinds = set(map(type, values))
     if not kinds <= _PRESENT and any(map(is_missing, values)):
@@ -123,35 +125,36 @@ def _remembered(coercer: Coercer, value: object) -> Any:
 _REMEDY = "Fix the data"
 _GOLD_REMEDY = "Fix the data, or pass gold= with an extractor that finds the answer in the cell"
 _AS_THEY_ARE = ("completion", "trajectory", "progress", "trainer_state", "log_metric", "log_extra", ENVIRONMENT)
-"""Arguments that are not copied for each call."""
+"""Arguments that are passed without copying."""
 _ATOMS = {str, int, float, bool, bytes, type(None)}
 _UNREAD = {Unparsable, Raised}
-"""The types that `coerce_column` returns for cells that it cannot read."""
+"""The types that `coerce_column` returns for unreadable cells."""
 _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 
 
 @final
 @dataclass(frozen=True)
 class Binding:
-    """A function with its parameters and the way to call it.
+    """A function with its parameters and calling options.
 
     Attributes:
-        function: called with one value per parameter (``scope="sample"``), or with lists of values. The function may
-            have these attributes. ``waits``, if True: it may return a ``concurrent.futures.Future``, and other rewards
-            run in the meantime. ``measured``, of an async function: runs all calls of a batch and returns the results
-            and the measurements. ``check(batch, name)``: raises a BindingError if the batch lacks an argument.
-            ``many(arguments)``, of a primitive: takes the argument tuples of several calls and returns the same results
-            as single calls, only faster. ``pool``: the name of the resource that the function keeps busy, such as
-            ``"sandboxes"``; on a cluster, it runs where that resource is. ``opened_by_prompt``: the marks of the tag
-            with whose opening the prompt ends.
+        function: called with one value per parameter (``scope="sample"``), or with lists of values. The function can
+            have the following attributes. ``waits``: if True, the function may return a ``concurrent.futures.Future``,
+            and other rewards run in the meantime. ``measured``, for an async function: makes all calls for a batch and
+            returns the results and the measurements. ``check(batch, name)``: raises a BindingError if the batch lacks
+            an argument. ``many(arguments)``, for a ready reward: accepts the argument tuples for several calls and
+            returns the same results as separate calls, but faster. ``pool``: the name of the resource that the function
+            uses, such as ``"sandboxes"``; on a cluster, the function runs where that resource is. ``opened_by_prompt``:
+            the delimiters of the tag that the prompt opens at its end.
         parameters: the function's parameters.
-        scope: whether a call takes one completion, all completions of a prompt, or the whole batch.
-        deterministic: whether equal arguments give equal scores. If so, duplicates are scored only once.
-        expensive: the function is not called while its weight is zero.
-        timeout: seconds for one call; None for no limit.
-        trusted: the function does not change its arguments (primitives), so they are not copied.
-        foreign: the function was written for another framework and takes that framework's arguments.
-        plain: the user passed the function itself, without ``@rk.reward``.
+        scope: whether a call scores one completion, all completions for a prompt, or the whole batch.
+        deterministic: whether the same arguments always get the same score. If so, duplicates are scored only once.
+        expensive: whether to skip the function while its weight is zero.
+        timeout: seconds for one call, or None for no limit.
+        trusted: whether the arguments can be passed without copying, because the function (a ready reward) does not
+            change them.
+        foreign: whether the function was written for another framework and accepts that framework's arguments.
+        plain: whether the user passed the function itself, without ``@rk.reward``.
     """
 
     function: Callable[..., Any]
@@ -171,12 +174,12 @@ class Binding:
 
     @cached_property
     def waits(self) -> bool:
-        """Whether the function waits for something. It then starts first, and other rewards run in the meantime."""
+        """Whether the function waits for something. If so, it starts first, and other rewards run in the meantime."""
         return self.asynchronous or self.timeout is not None or getattr(self.function, "waits", False)
 
     @property
     def measures(self) -> bool:
-        """Whether the function also reports measurements: calls, tokens, money."""
+        """Whether the function also reports measurements: calls, tokens, or money."""
         return hasattr(self.function, "measured")
 
     @property
@@ -190,12 +193,12 @@ class Binding:
         return tuple(parameter for parameter in self.parameters if parameter.is_column)
 
     def reads(self, *sources: str) -> bool:
-        """Return whether a parameter gets its value from one of these `sources`."""
+        """Return whether any parameter gets its value from one of these `sources`."""
         return any(parameter.source in sources for parameter in self.parameters)
 
     @cached_property
     def logs(self) -> bool:
-        """Whether the function takes ``log_metric`` or ``log_extra``, so that it must be called for every row."""
+        """Whether the function accepts ``log_metric`` or ``log_extra`` and therefore must be called for every row."""
         return self.reads("log_metric", "log_extra")
 
     @property
@@ -204,19 +207,19 @@ class Binding:
         return self.reads("progress", "trainer_state") or self.passes("trainer_state")
 
     def passes(self, argument: str) -> bool:
-        """Return whether a function that was written for another framework names this argument."""
+        """Return whether a function written for another framework has a parameter with this name."""
         return self.foreign and argument in _names(self.original)
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Return whether calling `function` returns a coroutine; it may be a partial or have an async ``__call__``."""
+    """Return whether calling `function`, which may be a partial or have an async ``__call__``, returns a coroutine."""
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return the name of `function`, determined in the same way as in TRL."""
+    """Return the name of `function`, determined the same way as in TRL."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", type(function).__name__))
@@ -230,7 +233,7 @@ def _names(function: Callable[..., Any]) -> Container[str]:
 
 
 def available_parameters(parameters: Sequence[Parameter], batch: Batch) -> list[Parameter]:
-    """Return the parameters that the batch has values for; the others keep their defaults."""
+    """Return the parameters for which the batch has values; the others keep their defaults."""
     absent = {"completion_ids"} if batch.completion_ids is None else set()
     if batch.prompts is None:
         absent.add("prompt")
@@ -245,7 +248,8 @@ def available_parameters(parameters: Sequence[Parameter], batch: Batch) -> list[
 class Arguments:
     """The arguments for some rows: one list per parameter.
 
-    ``set_aside`` maps a position to its result if the function is not called for that row: an abstention or a fault.
+    If the function is not called for a row, ``set_aside`` maps the row's position to its result: an abstention or a
+    fault.
     """
 
     rows: list[int]
@@ -271,15 +275,16 @@ def gather(
 ) -> Arguments:
     """Return the values of `parameters` for `rows`.
 
-    Only the cells of these rows are coerced. If `trusted` is False (a user's function), mutable values are copied, so
-    that no function can change the arguments of the next one.
+    Only the cells in these rows are coerced. If `trusted` is False (for a user's function), mutable values are copied,
+    so that one function cannot change another function's arguments.
 
     Args:
         on_unparsable_gold: ``"fail"`` sets aside the rows whose cells a ready reward (`trusted`) cannot read. For a
-            user's function, an unreadable cell always raises: the annotation may be wrong, and then every cell fails.
+            user's function, an unreadable cell always raises an error, because the annotation may be wrong, in which
+            case every cell fails.
 
     Raises:
-        CoercionError: a value does not fit its annotation; the message names component, column and row.
+        CoercionError: a value does not fit its annotation; the message names the component, the column, and the row.
     """
     arguments = Arguments(rows)
     unread: dict[int, Unparsable | Raised] = {}
@@ -360,14 +365,14 @@ def _values(
 
 
 def renamed(columns: Mapping[str, Any], names: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return `columns` with other names: ``renamed({"b": 42}, [("a", "b")])`` is ``{"a": 42}``."""
+    """Return `columns` under different names: ``renamed({"b": 42}, [("a", "b")])`` is ``{"a": 42}``."""
     sources = {column for _, column in names}
     remaining = {name: value for name, value in columns.items() if name not in sources}
     return remaining | {name: columns[column] for name, column in names if column in columns}
 
 
 def detached(value: Any) -> Any:
-    """Return a copy of plain data that is safe to change; return other objects (images, environments) unchanged."""
+    """Return a copy of plain data that is safe to modify; return other objects (images, environments) uncopied."""
     try:
         return _copied(value)
     except RecursionError:  # a model can write tool calls nested a thousand levels deep

@@ -1,10 +1,10 @@
-"""Convert a cell of a dataset column to the type in a reward's annotation.
+"""Conversion of dataset cells to the types in a reward's annotations.
 
 ``coerce("1e3", float)`` is ``1000.0``, ``coerce("[1, 2]", set[int])`` is ``{1, 2}``, and ``coerce("maybe", bool)``
-raises. Values of the right type, by pydantic's strict mode, pass untouched. Each type has an explicit grammar for text,
-because Python's parsers are too lenient (``bool("False")`` is True, ``int("1_000")`` is 1000): JSON first, then Python
-literals, both with limits on size and depth, because the data may hold anything. A class that pydantic does not know,
-such as ``PIL.Image.Image``, takes its instances.
+raises. Values that already have the correct type according to pydantic's strict mode are returned unchanged. Each type
+has an explicit grammar for text, because Python's parsers are too lenient (``bool("False")`` is True, ``int("1_000")``
+is 1000). Text is parsed as JSON first, then as a Python literal. Both parsers limit size and depth, because the data
+may contain anything. A class that pydantic does not recognize, such as ``PIL.Image.Image``, accepts its instances.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _DICTS = (dict, collections.abc.Mapping)
 
 
 def items_converter(base: Any, converter: Callable[[Any], Convert]) -> Convert | None:
-    """Return a function that converts the items of a container of type `base`; None if `base` is not a container.
+    """Return a function that converts the items of a container of type `base`, or None if `base` is not a container.
 
     Args:
-        converter: returns, for an item type, the function that converts an item to that type.
+        converter: accepts an item type, and returns the function that converts an item to that type.
     """
     origin, arguments = get_origin(base), get_args(base)
     if origin in _LISTS and len(arguments) == 1:
@@ -146,7 +146,7 @@ BYTES_LITERAL = re.compile(r"""\s*(?:[bB][rR]?|[rR][bB])['"].*['"]\s*\Z""", re.D
 
 
 def is_missing(value: object) -> bool:
-    """Return whether `value` marks a missing table cell: NaN, NaT, or pandas' NA."""
+    """Return whether `value` represents a missing table cell: NaN, NaT, or pandas' NA."""
     if type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, Decimal):
@@ -163,7 +163,7 @@ def without_numpy(value: object) -> object:
 
 
 def scalar(value: object, base: type) -> object:
-    """Prepare `value` for strict validation as `base`, which rejects values that do not fit."""
+    """Prepare `value` for strict validation as `base`; values that do not fit are rejected there."""
     if base is str:
         if not isinstance(value, str):
             kind = type(value).__name__
@@ -207,7 +207,7 @@ GAPS = (
 
 
 def without_none(value: Any) -> Any:
-    """Return `value` without the keys of dicts that are None, at any depth."""
+    """Return `value` without the dict keys whose values are None, at any depth."""
     if isinstance(value, dict):
         return {name: without_none(item) for name, item in value.items() if item is not None}
     return type(value)(map(without_none, value)) if type(value) in (list, tuple) else value
@@ -253,7 +253,7 @@ class Coercer:
             return _compiled(annotation)
 
     def __call__(self, value: object) -> Any:
-        """Return `value` as the annotation's type; raise CoercionError, and nothing else, if it does not fit."""
+        """Return `value` as the annotation's type; if it does not fit, raise CoercionError and no other exception."""
         if self.optional if value is None else self.passes or type(value) in self.untouched:
             return value
         try:
@@ -269,7 +269,7 @@ class Coercer:
             raise CoercionError(message) from cause
 
     def fits_without_gaps(self, value: object) -> bool:
-        """Return whether a value that does not fit has dicts with keys that are None, and fits without these keys."""
+        """Return whether a value that does not fit would fit without its dict keys whose values are None."""
         with suppress(Exception):
             if (shorter := without_none(value)) != value:
                 self.convert(shorter)
@@ -313,7 +313,7 @@ _cached = lru_cache(maxsize=1024)(_compiled)
 
 
 def _unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return the type under Annotated, NewType and ``type X = ...``, and their metadata, innermost first."""
+    """Return the type inside Annotated, NewType, and ``type X = ...``, and their metadata, innermost first."""
     metadata: tuple[Any, ...] = ()
     while True:
         if get_origin(annotation) is Annotated:
@@ -346,7 +346,7 @@ def _takes_none(base: Any) -> bool:
 
 
 def _alternatives(base: Any) -> list[Any]:
-    """Return the members of a union besides None; an empty list for any other type."""
+    """Return the members of a union except None. For any other type, return an empty list."""
     members = get_args(base) if get_origin(base) in _UNIONS else ()
     return [member for member in members if member is not type(None)]
 
@@ -402,7 +402,7 @@ def _adapter(annotation: Any) -> TypeAdapter[Any]:
 
 
 def _is_unknown(base: Any) -> bool:
-    """Return whether `base` is a class whose values pydantic can only check with isinstance."""
+    """Return whether `base` is a class whose values pydantic can check only with isinstance."""
     if not isinstance(base, type) or is_array(base):
         return False
     try:
@@ -515,7 +515,7 @@ def _by_items(value: object, adapter: TypeAdapter[Any], items: _Items, error: Va
 
 
 def _from_value(value: object, adapter: TypeAdapter[Any], items: _Items) -> Any:
-    """Validate a parsed value as is, or if that fails, as JSON, because Arrow stores a ``set[str]`` as a list."""
+    """Validate a parsed value as it is. If that fails, validate it as JSON, because Arrow stores sets as lists."""
     try:
         return adapter.validate_python(value, strict=True)
     except ValidationError:
@@ -579,7 +579,7 @@ _SIMILAR = ". Did you mean"
 
 
 def _similar_option(item: Mapping[str, Any]) -> str:
-    """Return a suggestion if a text resembles an option of a Literal or Enum: 'Yes' for Literal["yes", "no"]."""
+    """Return a suggestion if a string resembles an option in a Literal or Enum: 'Yes' for Literal["yes", "no"]."""
     if item["type"] not in ("literal_error", "enum") or not isinstance(item["input"], str):
         return ""
     options = re.findall(r"'([^']+)'", item["msg"])

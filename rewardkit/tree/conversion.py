@@ -1,7 +1,6 @@
 """Conversion: turn the rewards and plain functions that users pass into Reward objects.
 
-``reward_of(f, "gate: when")`` takes a reward or a plain function; ``tree_of([f, g], "to_trl")`` also takes lists of
-them.
+``reward_of(f, "gate: when")`` accepts a reward or a plain function; ``tree_of([f, g], "to_trl")`` also accepts a list.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from rewardkit.tree.algebra import weighted_sum_of
 from rewardkit.tree.reward import Reward, as_reward
 
 RewardLike = Reward | Callable[..., Any]
-"""The argument of every function that takes a reward: a Reward, or a plain function that scores completions."""
+"""The argument type for all functions that accept a reward: a Reward, or a plain function that scores completions."""
 
 
 def is_plain(value: object) -> bool:

@@ -61,30 +61,30 @@ def reward(
         def polite(completion: str) -> float:
             return 1.0 if "please" in completion else -1.0
 
-    Each argument is ``completion`` (the completion's text), ``messages`` (the chat messages), ``prompt`` (text),
-    ``completion_ids``, ``progress``, ``example`` (all columns as a mapping; as texts if annotated ``dict[str, str]``),
-    a TRL argument (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column, value)``), or a dataset column,
-    converted to its annotation. The function can be async. It returns a number or an ``rk.Score``. If it is annotated
-    ``-> float | None``, it can return None to abstain. If the score cannot be computed for a reason other than the
-    completion, the function should raise ``rk.RewardFailure``.
+    Each argument is ``completion`` (the completion's text), ``messages`` (the chat messages), ``prompt`` (the prompt's
+    text), ``completion_ids``, ``progress``, ``example`` (a mapping of all columns; its values are strings if it is
+    annotated ``dict[str, str]``), a TRL argument (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column,
+    value)``), or a dataset column, converted to the annotated type. The function can be async. It returns a number or
+    an ``rk.Score``. If the return annotation is ``float | None``, the function can return None to abstain. If the score
+    cannot be computed for a reason other than the completion, the function should raise ``rk.RewardFailure``.
 
     Args:
-        name: the component's name, by default the function's name.
-        scope: ``"sample"`` calls the function once per completion. ``"group"`` passes lists with all generations for
-            one prompt, and ``"batch"`` passes lists with the whole batch; in both cases, the function returns a list of
-            scores.
+        name: the component's name. The default is the function's name.
+        scope: ``"sample"`` calls the function once per completion. ``"group"`` calls it once per prompt, with lists of
+            all generations for the prompt. ``"batch"`` calls it once per batch, with lists of all rows. In both cases,
+            the function returns a list of scores.
         bounds: the lowest and the highest score. A score outside these bounds is an error; scores are never clipped.
         on_failure: the behavior if a score cannot be computed: ``"unscorable"`` (no learning signal), ``"raise"``, or a
             number to use as the score.
-        on_error: the behavior if the function has a bug: None (raise an exception in the first batch, and later score
-            the lowest bound), ``"raise"``, or a number to use as the score.
-        deterministic: whether equal arguments give equal scores. If so, duplicates are scored only once.
+        on_error: the behavior if the function has a bug: ``"raise"``, a number to use as the score, or None, which
+            raises an exception in the first batch and uses the lowest bound as the score in later batches.
+        deterministic: whether the same arguments always get the same score. If so, duplicates are scored only once.
         expensive: whether to skip the function while its scheduled weight is zero.
-        timeout: seconds for one call; a sample that takes longer fails. An async function is canceled at the limit, so
-            it must await and not block. Any other function runs in a separate process, which is killed at the limit.
-            That process imports your script again, so put the code that starts training under
-            ``if __name__ == "__main__":``. In a notebook, the function is sent to the process with everything that it
-            refers to.
+        timeout: the time limit for one call, in seconds; a sample that takes longer fails. An async function is
+            canceled at the limit, so it must await and not block. Any other function runs in a separate process, which
+            is killed at the limit. That process imports your script again, so put the code that starts training under
+            ``if __name__ == "__main__":``. In a notebook, the function is sent to the process together with everything
+            that it refers to.
 
     Raises:
         RewardDefinitionError: an option, the signature, or an annotation is invalid.
@@ -120,7 +120,7 @@ def reward(
 
 
 def check_logs(binding: Binding, name: str) -> None:
-    """Raise a RewardDefinitionError if the function runs in another process but needs the trainer's objects."""
+    """Raise a RewardDefinitionError if the function needs the trainer's objects but runs in another process."""
     if binding.timeout is None or binding.asynchronous:
         return
     if binding.logs:

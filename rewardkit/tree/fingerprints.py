@@ -1,6 +1,6 @@
-"""Fingerprints: short hashes of a reward's structure and of the source of the user's functions.
+"""Fingerprints: short hashes of a reward's structure and of the source code of the user's functions.
 
-They are the same in every process, so they must not depend on memory addresses or on the order of sets.
+Fingerprints must be the same in every process, so they must not depend on memory addresses or set order.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from weakref import WeakKeyDictionary
 
 _PLAIN = (str, bytes, int, float, complex, tuple, frozenset, type(None))
 NO_SOURCE = (OSError, TypeError, SyntaxError, tokenize.TokenError)
-"""Errors of ``inspect.getsource``. The last two occur if the file is not Python, or was edited after the import."""
+"""Errors that ``inspect.getsource`` raises. The last two occur if the file is not Python or was edited after the
+import."""
 
 
 def fingerprint(value: object) -> str:
-    """Return 16 hexadecimal digits that identify `value`."""
+    """Return the fingerprint of `value`: 16 hexadecimal digits."""
     return hashlib.sha256(described(value).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
@@ -34,7 +35,7 @@ def described(value: object) -> str:
 
 
 def _described(value: object, around: frozenset[int]) -> str:
-    """Describe a value nested in the objects with the ids `around`; a value nested in itself is described once."""
+    """Describe a value inside the objects with the ids `around`. A value nested inside itself is described once."""
     if id(value) in around:
         return f"{type(value).__qualname__} again"
     within = around | {id(value)}
@@ -77,7 +78,7 @@ _SOURCES: WeakKeyDictionary[Callable[..., Any], str] = WeakKeyDictionary()
 
 
 def source(function: Callable[..., Any]) -> str:
-    """Return the source or bytecode of `function`; cached, because the file may change while training runs."""
+    """Return the source or bytecode of `function`. It is cached, because the file may change during training."""
     try:
         text = _SOURCES.get(function)
         if text is None:

@@ -1,8 +1,9 @@
-"""Gold answers: read an answer and its gold answer the same way, then compare them.
+"""Gold answers: functions that read an answer and its gold answer the same way and compare them.
 
 ``normal("New  York ")`` is ``"New York"``, and ``ItemsText()("red, blue")`` is ``("red", "blue")``. A reader converts
-text to the value that is compared and raises ValueError if it cannot. An answer then scores 0.0. A gold cell is then an
-error in the data: a CoercionError, or in training, a row without a score.
+text to the value that is compared. If it cannot read the text, it raises ValueError. An unreadable answer scores 0.0.
+An unreadable gold cell is an error in the data: it raises a CoercionError or, in training, leaves the row without a
+score.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ G = TypeVar("G")
 S = TypeVar("S", bound=Sized)
 
 LONGEST = 20_000
-"""The most characters (or words) for a comparison whose cost grows with the product of both lengths. Arbitrary limit:
-longer answers are documents, and these comparisons are not meant for documents."""
+"""The maximum number of characters (or words) for comparisons whose cost grows with the product of both lengths. The
+limit is arbitrary: longer answers are documents, for which these comparisons are not intended."""
 
 MOST_ITEMS = 10_000
-"""The most items in a list. Arbitrary limit: a cell with more is a mistake."""
+"""The maximum number of items in a list. The limit is arbitrary: a cell with more items is probably a mistake."""
 
 MOST_COMPARED = 2_000_000
-"""The most characters (or words) of an answer, multiplied by the number of acceptable answers: about a second for chrF,
-the slowest comparison."""
+"""The maximum number of characters (or words) in an answer, multiplied by the number of acceptable answers. At this
+limit, chrF, the slowest comparison, takes about a second."""
 
 # "- red", "2) red", "(b) red", "[3] red"; not "-5", which has no space, nor "3.5".
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s+")
@@ -61,8 +62,8 @@ _LEAD = re.compile(
     r"[*_]{0,3}\s+(?=\S)",
     re.IGNORECASE,
 )
-"""Words that may introduce a list: "The answers are", "**Answer:**", a heading. They begin a line or a sentence,
-because "the wrong answers are" in the middle of one introduces something else."""
+"""Words that may introduce a list: "The answers are", "**Answer:**", a heading. They must begin a line or a sentence,
+because "the wrong answers are" in the middle of a sentence introduces something else."""
 # "3 and 5" is a list; "salt and pepper" may be one item.
 _NUMBER_AND_NUMBER = re.compile(
     r"([+\-$\\(]{0,3}\d[^\s,;]{0,40})\s(?:and|\\text\{ ?and ?\})\s([+\-$\\(]{0,3}\d[^\s,;]{0,40})"
@@ -81,14 +82,14 @@ _LAST_OF_ALL = re.compile(r"(?:\A|(?<=[\s,;\uff0c\uff1b\u3001]))(?:and|or)\s", r
 # Including the Chinese and Japanese marks; Japanese separates list items with "、".
 _SEMICOLON, _COMMA = re.compile(r"[;\uff1b]"), re.compile(r"[,\uff0c\u3001]")
 _SPACED_COMMA = re.compile(r"(?<!\d),|,(?!\d{3}(?!\d))|[\uff0c\u3001]")
-"""A separator in a list with spaces after its commas: the comma in 1,000 is not one."""
+"""A separator in a list that has spaces after its commas; the comma in 1,000 is not a separator."""
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t"
 # Chinese and Japanese have no spaces between words, so each character counts as a word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 def normal(text: str, *, ignore_case: bool = False) -> str:
-    """Return `text` in Unicode form NFC, with single spaces, and optionally with case folded."""
+    """Return `text` in Unicode form NFC with single spaces and, if `ignore_case`, case-folded."""
     text = " ".join(text.split())
     if not text.isascii() and not stacked(text):
         text = unicodedata.normalize("NFC", text)
@@ -96,13 +97,13 @@ def normal(text: str, *, ignore_case: bool = False) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return `text` with spaces around every Chinese or Japanese character, so that each is a word."""
+    """Return `text` with spaces around each Chinese or Japanese character, so that each character is a word."""
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
 @dataclass(frozen=True)
 class PlainText:
-    """A reader that returns the whole text in normal form (see `normal`)."""
+    """A reader that returns the whole text, normalized by `normal`."""
 
     ignore_case: bool
     most: int = LONGEST
@@ -118,14 +119,14 @@ class PlainText:
 
 @dataclass(frozen=True)
 class ItemsText:
-    """A reader of lists: JSON or a Python list in brackets, else one item per line, else items between commas.
+    """A reader of lists, which may be JSON or Python lists in brackets, one item per line, or items between commas.
 
     A list on one line may also use ``;`` or Chinese commas, have "and" or "or" before the last item, and be in
-    brackets; "3 and 4" are two numbers. Commas inside quotation marks or brackets do not separate items, and neither
-    does the one in 1,000 if other commas have spaces after them. Bullets and numbers before an item are removed, as are
-    surrounding marks, final punctuation, a code fence, and an introduction ("The answers are"; the last one counts).
-    Lists from the data are read the same way. ``commas=False`` reads only lists in brackets, or lines with bullets. A
-    `separator` replaces all of these rules.
+    brackets; "3 and 4" are two numbers. Commas inside quotation marks or brackets do not separate items. The comma in
+    1,000 does not separate items if other commas are followed by spaces. The reader removes bullets and numbers before
+    an item, surrounding marks, final punctuation, a code fence, and everything up to the last introduction ("The
+    answers are"). Lists in the dataset are read the same way. With ``commas=False``, it reads only lists in brackets
+    and lines with bullets. A `separator` replaces all of these rules.
     """
 
     separator: str | None = None
@@ -140,7 +141,7 @@ class ItemsText:
         return self.items(self._split(text.strip()))
 
     def items(self, values: Sequence[object]) -> tuple[str, ...]:
-        """Return `values` as items: text in normal form (dropped if empty), other values as JSON (``3``, ``true``)."""
+        """Return `values` as items: normalized text (omitted if empty), or JSON for other values (``3``, ``true``)."""
         if len(values) > MOST_ITEMS:
             raise ValueError(f"more than {MOST_ITEMS:,} items")
         texts = (value if isinstance(value, str) else _as_json(value) for value in values)
@@ -177,7 +178,7 @@ def _closes(text: str) -> bool:
 def _introduced(text: str) -> str:
     """Return the part of `text` after the last introduction, or the list in brackets on the last line.
 
-    A code fence around it is removed.
+    A surrounding code fence is removed.
     """
     lead = 0
     for match in _LEAD.finditer(_hidden(text)):
@@ -191,7 +192,7 @@ def _introduced(text: str) -> str:
 
 
 def _values(text: str) -> list[object] | None:
-    """Return the values of a JSON array, or of a Python list, tuple or set with quoted strings; None for other text."""
+    """Return the values in a JSON array, or a Python list, tuple, or set with quoted strings; None for other text."""
     if text[:1] == "[" and not (parsed := parse_json(text)).error:
         values: list[object] = parsed.value
         return values
@@ -205,7 +206,7 @@ def _values(text: str) -> list[object] | None:
 
 
 def _plain(text: str) -> str:
-    """Return `text` without surrounding marks, final punctuation and ``\\text{}``."""
+    """Return `text` without surrounding marks, final punctuation, and ``\\text{}``."""
     text = bare(text)
     words = _WORDS.fullmatch(text)
     return bare(words[1].strip()) if words else text
@@ -221,7 +222,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _between_commas(text: str) -> list[str]:
-    """Split `text` at semicolons if it has any, else at commas; never inside quotation marks or brackets."""
+    """Split `text` at semicolons (or, if there are none, at commas) outside quotation marks and brackets."""
     hidden = _hidden(text)
     semicolons = _SEMICOLON.search(hidden) is not None
     divider = _SEMICOLON if semicolons else _SPACED_COMMA if ", " in hidden else _COMMA
@@ -254,7 +255,7 @@ def _hide(text: str, passages: list[tuple[int, int]]) -> str:
 
 
 def _quoted(text: str) -> list[tuple[int, int]]:
-    """Return the start and end of each quoted item of `text`."""
+    """Return the start and end of each quoted item in `text`."""
     closing: dict[str, list[int]] = {}
     for match in _CLOSES.finditer(text):
         closing.setdefault(match[0], []).append(match.end())
@@ -269,7 +270,7 @@ def _quoted(text: str) -> list[tuple[int, int]]:
 
 
 def _outermost(text: str) -> list[tuple[int, int]]:
-    """Return the start and end of each outermost pair of brackets in `text`; the two kinds may differ: ``[0, 1)``."""
+    """Return the start and end of each outermost pair of brackets in `text`. The brackets may differ: ``[0, 1)``."""
     passages, depth, start = [], 0, 0
     for match in _BRACKET.finditer(_hide(text, _quoted(text))):
         if match[0] in "[({":
@@ -291,7 +292,7 @@ def _as_json(value: object) -> str:
 
 @dataclass(frozen=True)
 class GoldText:
-    """A reader of gold cells (text or an int) as text; `extract` finds the answer in the cell."""
+    """A reader that returns gold cells (strings or ints) as text; `extract` finds the answer in the cell."""
 
     extract: Extractor | None
 
@@ -308,10 +309,11 @@ class GoldText:
 
 @dataclass(frozen=True)
 class AcceptedGolds(Generic[G]):
-    """A reader of gold cells with one answer or a list of accepted answers, as a tuple; `read` reads each answer.
+    """A reader that returns the accepted answers in a gold cell as a tuple; `read` reads each answer.
 
-    A list may arrive as text (``'["Paris", "City of Light"]'``), as in CSV files. Text counts as a list only if its
-    items are quoted: ``[1, 2]`` may be the answer itself. If there is an extractor, it searches the whole text instead.
+    A list may be stored as text (``'["Paris", "City of Light"]'``), as in CSV files. Text is treated as a list only if
+    its items are quoted, because ``[1, 2]`` may be the answer itself. If there is an extractor, it searches the whole
+    text instead.
     """
 
     read: Callable[[object], G]
@@ -333,7 +335,7 @@ class AcceptedGolds(Generic[G]):
 
 
 def _quoted_list(text: str) -> list[str] | None:
-    """Return the items of a list of strings, in JSON or Python syntax; None for other text."""
+    """Return the items in a list of strings in JSON or Python syntax, or None for other text."""
     stripped = text.strip()
     if stripped[:1] != "[" or stripped[-1:] != "]" or stripped[1:].lstrip()[:1] not in ("'", '"'):
         return None
@@ -347,7 +349,7 @@ def _quoted_list(text: str) -> list[str] | None:
 
 @dataclass(frozen=True)
 class GoldTexts(Generic[T]):
-    """A reader of gold cells with one text or a list of accepted texts, as a tuple."""
+    """A reader that returns the accepted strings in a gold cell (one string or a list) as a tuple."""
 
     read: Callable[[str], T]
     extract: Extractor | None
@@ -363,7 +365,7 @@ class GoldTexts(Generic[T]):
 
 @dataclass(frozen=True)
 class GoldItems:
-    """A reader of gold cells that hold a list, or the text of a list, as items."""
+    """A reader that returns the items in a gold cell, which contains a list or the text of a list."""
 
     read: ItemsText
     extract: Extractor | None
@@ -378,7 +380,7 @@ class GoldItems:
 
 @dataclass(frozen=True)
 class Affordable(Generic[S]):
-    """A comparison of an answer with all acceptable answers, skipped if it would take seconds."""
+    """A comparison of an answer with all acceptable answers, which is skipped if it would take seconds."""
 
     measure: Callable[[S, tuple[S, ...]], Score]
 
@@ -392,7 +394,7 @@ class Affordable(Generic[S]):
 
 @dataclass(frozen=True)
 class Reading(Generic[T, G]):
-    """A scoring function that reads the answer the same way as the gold answer, then compares the two."""
+    """A scoring function that reads the answer the same way as the gold answer and compares the two."""
 
     read: Callable[[str], T]
     measure: Callable[[T, G], Score]
@@ -409,7 +411,7 @@ class Reading(Generic[T, G]):
 
 @dataclass(frozen=True)
 class BestOf(Generic[T, G]):
-    """A scoring function that returns the best score among the accepted gold answers."""
+    """A scoring function that returns the highest score over the accepted gold answers."""
 
     measure: Callable[[T, G], Score]
 
@@ -419,7 +421,10 @@ class BestOf(Generic[T, G]):
 
 
 def best(measure: Callable[[T, G], float | Score], answer: T, golds: tuple[G, ...]) -> float | Score:
-    """Return the best score of an answer among the accepted gold answers. With several, the note names the best."""
+    """Return an answer's highest score over the accepted gold answers.
+
+    If there are several, the note names the best.
+    """
     if len(golds) == 1:
         return measure(answer, golds[0])
     highest, nearest = Score(-math.inf), golds[0]
@@ -448,7 +453,7 @@ def above(floor: float, value: float) -> float:
 
 
 def _where(extract: Extractor | Any, default: TextExtractor | None) -> Extractor:
-    """Return the extractor; ``rk.extract.answer()`` means the primitive's `default`, with its own `thinking`."""
+    """Return the extractor; for ``rk.extract.answer()``, return `default` with its `thinking`."""
     where = as_extractor(extract, default or Answer())
     if default is None:
         return where
@@ -481,11 +486,12 @@ def against_gold(
     """Return the reward `name` that calls `function` with the answer and the gold answer.
 
     Args:
-        column: the column with the gold answer.
-        gold_type: the type of gold answer that `function` takes.
-        gold_reader: returns the reader of gold cells, given their extractor (or None).
-        extract, gold: the user's options; `default` finds the answer if `extract` is None.
-        on_unparsable_gold: the user's option; None raises an error, except in training, where the row fails.
+        column: the gold-answer column.
+        gold_type: the gold-answer type that `function` accepts.
+        gold_reader: accepts the extractor for gold cells (or None) and returns their reader.
+        extract, gold: the user's options. If `extract` is None, `default` finds the answer.
+        on_unparsable_gold: the user's option. With None, an unreadable gold cell raises an error, but in training, only
+            its row fails.
         options: other options for the repr, as (value, default).
     """
     if not isinstance(column, str) or not column.strip():

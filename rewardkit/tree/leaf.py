@@ -1,7 +1,7 @@
 """Leaf: a reward that calls a function. It binds arguments, scores duplicates once, and checks the results.
 
-``@rk.reward`` turns a function into a leaf. Primitives are leaves around small frozen objects; their arguments may be
-views of the completion (its answer, its JSON), which all rewards of a batch share.
+``@rk.reward`` turns a function into a leaf. Ready rewards are leaves that wrap small frozen objects. Their arguments
+may be views of the completion (its answer, its JSON), which all rewards share within a batch.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _MOST_CALLS = 8
 
 
 class UntypedGoldWarning:
-    """A one-time warning that a function compares text with a number, based on its first batches.
+    """A one-time warning that a function compares text with a number, based on the first batches.
 
     Attributes:
-        left: the number of batches to look at.
+        left: the number of batches that are still to be checked.
     """
 
     def __init__(self, binding: Binding) -> None:
@@ -72,7 +72,7 @@ class UntypedGoldWarning:
         lowest: float,
         name: str,
     ) -> None:
-        """Check the results `raw` of one batch, and warn if a number would score higher than the text."""
+        """Check the `raw` results for one batch, and warn if a number would score higher than the text."""
         if not raw:
             return
         self.left -= 1
@@ -119,12 +119,12 @@ def _number(text: object) -> int | float | None:
 @final
 @dataclass(frozen=True)
 class Leaf(Reward):
-    """A reward that calls a function, made by ``@rk.reward`` and by the primitives.
+    """A reward that calls a function, created by ``@rk.reward`` and by the ready rewards.
 
     Attributes:
         binding: the function, its arguments, and how to call it.
-        contract: the values that the function may return, and the behavior if it returns something else.
-        expression: the ``repr`` of the reward; the component's name by default.
+        contract: the allowed return values, and the behavior if the function returns something else.
+        expression: the reward's ``repr``. The default is the component's name.
     """
 
     binding: Binding
@@ -197,7 +197,7 @@ class Leaf(Reward):
         called: Sequence[int],
         raw: list[Any],
     ) -> Results:
-        """Return the checked results of all rows of `arguments`, given the `raw` results of the `called` rows."""
+        """Return the checked results for all rows of `arguments`, given the `raw` results for the `called` rows."""
         batch, scope = evaluation.batch, self.binding.scope
         if self.binding.trusted:
             # A mismatch with the trajectory may be caused by the policy, which must not be able to avoid its score.
@@ -244,7 +244,7 @@ class Leaf(Reward):
     def _calls(
         self, batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
     ) -> tuple[Calls, list[int] | None]:
-        """Return the calls for the rows of `arguments` and, if calls take several rows, the number of rows in each."""
+        """Return the calls for the rows of `arguments`, and each call's number of rows if calls have several rows."""
         function, scope = self._positional(parameters), self.binding.scope
         quiet = self.binding.trusted and not self.binding.waits  # primitives print nothing
         if scope == "sample":
@@ -263,7 +263,7 @@ class Leaf(Reward):
         return Calls(self, function, lists, [None] * len(lists), self.binding, quiet), sizes
 
     def _positional(self, parameters: Sequence[Parameter]) -> Callable[..., Any]:
-        """Return the function, wrapped if necessary, so that it takes the bound parameters in order."""
+        """Return the function, wrapped if necessary so that it accepts the bound parameters in order."""
         binding = self.binding
         elsewhere = binding.timeout is not None and not binding.asynchronous
         if elsewhere:
@@ -282,7 +282,7 @@ class Leaf(Reward):
         return _Keywords(function, leading, tuple(parameter.name for parameter in parameters[leading:]))
 
     def describe(self) -> str:
-        """Return the name, options and source of the leaf, for its fingerprint."""
+        """Return the leaf's name, options, and source code for its fingerprint."""
         from rewardkit.tree.fingerprints import described
 
         binding, contract = self.binding, self.contract
@@ -340,7 +340,7 @@ def primitive(
     expensive: bool = False,
     may_abstain: bool = False,
 ) -> Reward:
-    """Return a leaf around a small frozen callable; without `parameters`, it takes the completion's text."""
+    """Return a leaf that wraps a small frozen callable. Without `parameters`, it gets the completion's text."""
     inputs = parameters or (Parameter("completion", "completion"),)
     return Leaf(
         Binding(function, inputs, expensive=expensive, trusted=True), ReturnPolicy(name, bounds, may_abstain), call_text
@@ -353,12 +353,12 @@ def rebound(reward: Reward, **changes: Any) -> Reward:
 
 
 def written_as(reward: Reward, call: str) -> Reward:
-    """Return the same leaf with `call`, the call that made it, as its `repr`."""
+    """Return the same leaf with `call`, the call that created it, as its `repr`."""
     return replace(reward, expression=call) if isinstance(reward, Leaf) else reward
 
 
 def expression(name: str, *arguments: object, **options: tuple[object, object]) -> str:
-    """Return the code of a primitive: ``number('answer', relative=0.1)``. Options are (value, default) pairs."""
+    """Return the code for a ready reward: ``number('answer', relative=0.1)``. Options are (value, default) pairs."""
     parts = [repr(argument) for argument in arguments]
     parts += [f"{option}={value!r}" for option, (value, default) in options.items() if value != default]
     return f"{name}({', '.join(parts)})"
@@ -412,7 +412,7 @@ def _resolve_leaf(module: str, name: str, columns: tuple[tuple[str, Any], ...] =
 
 
 def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:
-    """Return the argument of a call that takes several rows: a list, or the one value that all rows share."""
+    """Return the argument for a call with several rows: a list, or the one value that all rows share."""
     if parameter.source == "log_extra":
         return RowLog.joined(values)
     shared = parameter.source in SINGLE or parameter.source == ("prompt" if scope == "group" else WHOLE_BATCH)
@@ -420,10 +420,10 @@ def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:
 
 
 def _data_errors(raw: list[Any], rows: Sequence[int | None], name: str, *, raises: bool) -> list[Any]:
-    """Replace each CoercionError of a primitive (its columns do not fit each other) in `raw` by an `Unparsable`.
+    """Replace each CoercionError in `raw`, raised because a ready reward's columns do not match, with an `Unparsable`.
 
     Raises:
-        CoercionError: the first of these errors, with its row, if `raises`.
+        CoercionError: the first such error, with its row, if `raises` is True.
     """
     checked = list(raw)
     for position, (result, row) in enumerate(zip(raw, rows, strict=False)):
@@ -435,7 +435,7 @@ def _data_errors(raw: list[Any], rows: Sequence[int | None], name: str, *, raise
 
 
 def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
-    """Return the results of all rows: `raw`, with the results that were set aside inserted at their positions."""
+    """Return the results for all rows: `raw`, plus the results that were set aside, at their positions."""
     called = iter(raw)
     return [
         arguments.set_aside[position] if position in arguments.set_aside else next(called)
@@ -444,7 +444,7 @@ def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
 
 
 def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None, evaluation: Evaluation) -> Column:
-    """Return the column of a leaf, with the result of each distinct row copied to all equal rows."""
+    """Return a leaf's column, with the result for each distinct row copied to all equal rows."""
     values = checked.values if inverse is None else checked.values[inverse]
     codes = checked.codes if inverse is None else checked.codes[inverse]
     if len(where) == size:
@@ -473,7 +473,7 @@ def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None
 
 
 def _failed(column: Column, broken: Mapping[int, str], name: str) -> list[Fault]:
-    """Fail the rows whose environment broke, whatever the failure policy, because an outage must not get a score."""
+    """Mark rows with broken environments as failed under any failure policy, because an outage must not get a score."""
     for row, reason in broken.items():
         column.values[row], column.codes[row], column.notes[row] = math.nan, FAILED, reason
         column.turns.pop(row, None)

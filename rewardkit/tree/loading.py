@@ -1,7 +1,7 @@
-"""Reward names: load rewards by name, with the examples for their checks.
+"""Loading of rewards by name, with the examples for their checks.
 
-``load("rewards.py:closeness")`` imports the file and returns the reward of that name. ``load("my.rewards")`` returns
-all public rewards of a module. The module may also define constants with examples for checking its rewards::
+``load("rewards.py:closeness")`` imports the file and returns the reward with that name. ``load("my.rewards")`` returns
+all public rewards in a module. The module may also define constants that contain examples for checking its rewards::
 
     EXAMPLES = [{"prompt": "6*7?", "answer": "42"}]     # for every reward in this module
     GOOD = ["<answer>42</answer>"]
@@ -38,7 +38,7 @@ WHAT = (
     "A candidate is a Reward, a function with an argument `completions` (as for TRL) or `completion` (one at a time), "
     "or a list of these"
 )
-"""The definition of a candidate, for error messages."""
+"""The definition of a candidate, shown in error messages."""
 
 # Matched anywhere in the annotation: "float | None" returns a number.
 _NUMBERS = re.compile(r"\b(?:float|int|bool|Score|Any|object|number|Number|Real|Decimal|ndarray|Tensor)\b")
@@ -48,13 +48,13 @@ _CONTAINERS = re.compile(r"(?:typing\.)?(?:list|tuple|dict|set|frozenset|Mapping
 
 @dataclass(frozen=True)
 class Candidate:
-    """A variable of a module that is or may be a reward.
+    """A variable in a module that is or may be a reward.
 
     Attributes:
-        name: the name of the variable.
-        value: the reward, function or list.
+        name: the variable's name.
+        value: the reward, function, or list.
         kind: the kind of object.
-        left_out: the reason why the candidate is not checked; empty if it is checked.
+        left_out: the reason why the candidate is not checked, or an empty string if it is checked.
     """
 
     name: str
@@ -64,12 +64,12 @@ class Candidate:
 
     @property
     def certain(self) -> bool:
-        """Whether the candidate is certainly a reward: a function of one completion may be an undecorated helper."""
+        """Whether the candidate is certainly a reward; an undecorated function with one completion may be a helper."""
         return self.kind != "function of one completion"
 
 
 def candidates(module: ModuleType) -> list[Candidate]:
-    """Return the candidates of a module, in the order of their definition."""
+    """Return a module's candidates in the order of their definition."""
     listed = getattr(module, "__all__", None)
     names = list(vars(module)) if listed is None else [*listed, *(name for name in vars(module) if name not in listed)]
     module_candidates: list[Candidate] = []
@@ -85,7 +85,7 @@ def candidates(module: ModuleType) -> list[Candidate]:
 
 
 def kind_of(value: Any) -> Kind:
-    """Return the kind of reward that `value` is; an empty string if it is not a reward."""
+    """Return the reward kind of `value`, or an empty string if it is not a reward."""
     if isinstance(value, Reward):
         return "reward"
     if isinstance(value, (list, tuple)):
@@ -96,7 +96,7 @@ def kind_of(value: Any) -> Kind:
 
 
 def kind_of_function(function: Callable[..., Any]) -> Kind:
-    """Return the kind of reward that a function is, judging by the names of its arguments."""
+    """Return the reward kind of a function, determined from its argument names."""
     if str(getattr(function, "__module__", "")).partition(".")[0] == "rewardkit":
         return ""
     try:
@@ -111,7 +111,7 @@ def kind_of_function(function: Callable[..., Any]) -> Kind:
 
 
 def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str) -> str:
-    """Return the reason why a candidate is not checked; an empty string if it is checked."""
+    """Return the reason why a candidate is not checked, or an empty string if it is checked."""
     listed = getattr(module, "__all__", None)
     if listed is not None and name not in listed:
         return "not in __all__"
@@ -128,7 +128,7 @@ def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str)
 
 
 def _returns_text(value: Any, kind: Kind) -> str:
-    """Return the reason why a function's annotation rules out scores; an empty string if it does not."""
+    """Return the reason why a function's annotation rules out scores, or an empty string if it does not."""
     if "function" not in kind:
         return ""
     annotations = getattr(value, "__annotations__", {})
@@ -156,14 +156,15 @@ CONSTANTS = (
     "IS_CORRECT", "DISTRACTORS", "RANKINGS", "INVARIANT_TO", "MARGIN", "OTHER_REWARDS", "ENVIRONMENT", "TOOLS",
     "NOOP_EXAMPLES", "SECONDS_PER_COMPLETION",
 )  # fmt: skip
-"""Constants that a module may define: ``GOOD`` for all its rewards, ``CLOSENESS_GOOD`` for the reward `closeness`."""
+"""Constants that a module may define: ``GOOD`` for all its rewards, or ``CLOSENESS_GOOD`` for the reward
+`closeness`."""
 
 
 _LISTS = ("EXAMPLES", "GOOD", "BAD")
 
 
 def _is_constant(name: str) -> bool:
-    """Return whether a name is that of a check option, such as ``OTHER_REWARDS`` or ``CLOSENESS_IS_CORRECT``."""
+    """Return whether a name is a check option, such as ``OTHER_REWARDS`` or ``CLOSENESS_IS_CORRECT``."""
     return name.isupper() and (name in CONSTANTS or name.endswith(tuple(f"_{constant}" for constant in CONSTANTS)))
 
 
@@ -174,10 +175,10 @@ class Loaded:
     Attributes:
         name: the name of its variable.
         reward: a reward, a trainer's function, or a list of them.
-        constants: options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
+        constants: the options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
         kind: the kind of object; empty if the reward was requested by name.
-        left_out: the reason why it is not among the public rewards; empty if it is.
-        misnamed: variables that would be constants for a check if their names were in capitals: ``("examples",)``.
+        left_out: the reason why it is not a public reward, or an empty string if it is one.
+        misnamed: variables that would be check constants if their names were in capitals: ``("examples",)``.
     """
 
     name: str
@@ -189,23 +190,23 @@ class Loaded:
 
 
 def load(target: str) -> list[Loaded]:
-    """Load the reward ``module:reward`` or ``file.py:reward``; without a name, all public rewards of the module.
+    """Load the reward ``module:reward`` or ``file.py:reward``; without a name, all public rewards in the module.
 
-    Functions of one completion count only if the module has no other reward, since they may be helpers.
+    Undecorated functions with one completion count only if the module has no other reward, because they may be helpers.
 
     Raises:
-        RewardDefinitionError: there is no such module, file or reward, or it cannot be imported.
+        RewardDefinitionError: the module, file, or reward does not exist or cannot be imported.
     """
     loaded = [candidate for candidate in survey(target) if not candidate.left_out]
     return [candidate for candidate in loaded if candidate.kind != "function of one completion"] or loaded
 
 
 def survey(target: str) -> list[Loaded]:
-    """Load the reward that `target` names; without a name, all candidates of the module, including those left out.
+    """Load the reward that `target` names; without a name, all candidates in the module, including excluded ones.
 
     Raises:
-        RewardDefinitionError: there is no such module, file or reward, it cannot be imported, or all candidates are
-            left out.
+        RewardDefinitionError: the module, file, or reward does not exist or cannot be imported, or all candidates are
+            excluded.
     """
     source, name = split(target)
     module = load_module(source)
@@ -250,7 +251,7 @@ def load_module(source: str) -> ModuleType:
     """Import a module by its name or the path of its file.
 
     Raises:
-        RewardDefinitionError: the module does not exist, or its import raised an error; the message says where.
+        RewardDefinitionError: the module does not exist, or its import raised an error; the message shows where.
     """
     path = path_of(source)
     if is_file(source):
@@ -259,10 +260,10 @@ def load_module(source: str) -> ModuleType:
 
 
 def path_of(source: str) -> Path:
-    """Return the path of a module's code, without importing the module (its parent packages are imported).
+    """Return the path of a module's code without importing the module. Its parent packages are imported.
 
     Raises:
-        RewardDefinitionError: there is no such file or module.
+        RewardDefinitionError: the file or module does not exist.
     """
     if is_file(source):
         path = Path(source).resolve()
@@ -283,7 +284,7 @@ def path_of(source: str) -> Path:
 
 
 def is_installed(path: Path) -> bool:
-    """Return whether a file belongs to Python, to an installed package, or to rewardkit."""
+    """Return whether a file belongs to Python, an installed package, or rewardkit."""
     paths = sysconfig.get_paths()
     folders = [Path(paths[name]).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     package_folder = Path(sys.modules["rewardkit"].__file__ or "").resolve().parent
@@ -317,7 +318,7 @@ def place_of(path: Path) -> tuple[str, Path]:
 
 
 def _from_file(path: Path) -> ModuleType:
-    """Import a file under its name in its package, so that its functions can be pickled."""
+    """Import a file under its full module name, so that its functions can be pickled."""
     name, folder = place_of(path)
     loaded_module = sys.modules.get(name)
     if loaded_module is not None and _file_of(loaded_module) == path:
@@ -364,7 +365,7 @@ def _named(module: ModuleType, name: str, source: str) -> Any:
 
 
 def _misnamed(module: ModuleType) -> tuple[str, ...]:
-    """Return the lists of a module that are named as the constants EXAMPLES, GOOD and BAD, but not in capitals."""
+    """Return the names of a module's lists that match EXAMPLES, GOOD, or BAD except for capitalization."""
     return tuple(
         name
         for name, value in vars(module).items()

@@ -1,9 +1,9 @@
-"""Names: which nodes of a tree are components, terms and gates, and the name of each.
+"""Names: the components, terms, and gates in a tree, and the name of each.
 
-Equal nodes count as one. Names are unique: two different rewards with the same name get the key of their route as a
-prefix (``math.accuracy``). The second of two primitives of one kind is named after the argument that differs: after
-``number("answer")``, ``number("price")`` is ``number_price``. Generated names get a number (``product_2``), and any
-other clash is an error.
+Equal nodes count as one node. Names must be unique. Two different rewards with the same name get their route keys as
+prefixes (``math.accuracy``). If two ready rewards are of the same kind, the second is named after the argument that
+differs: after ``number("answer")``, ``number("price")`` is ``number_price``. Generated names get a number
+(``product_2``). Any other duplicate name is an error.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Path = tuple[str, ...]
 
 _WORD = re.compile(r"\w+")
 _LONGEST = 30
-"""The most characters of an argument that becomes part of a name. Arbitrary limit: names are headings of columns and
-curves."""
+"""The maximum number of characters of an argument that becomes part of a name. The limit is arbitrary: names are the
+headings of columns and curves."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names with their nodes, in the order of the tree."""
+    """Names with their nodes, in tree order."""
 
     components: Sequence[tuple[str, Reward]]
     terms: Sequence[tuple[str, Reward]]
@@ -36,7 +36,7 @@ class Names:
 
     @classmethod
     def of(cls, root: Reward) -> Names:
-        """Name the nodes of a tree; raise RewardDefinitionError if two different rewards have the same name."""
+        """Name the nodes in a tree; raise RewardDefinitionError if two different rewards have the same name."""
         terms = list(dict.fromkeys(terms_of(root)))
         is_term = set(terms)
         paths: dict[Reward, list[Path]] = {}
@@ -75,7 +75,7 @@ def terms_of(root: Reward) -> Iterator[Reward]:
 
 
 def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
-    """Return a name for each node, from its own name and the route keys above it."""
+    """Return a name for each node, based on its own name and the route keys above it."""
     named: dict[str, list[Reward]] = {}
     for node in paths:
         named.setdefault(node.name or "sum", []).append(node)
@@ -101,18 +101,18 @@ def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
 
 
 def _plain(node: Reward) -> str:
-    """Return code that turns a plain function, which has no ``.named``, into a reward; "" for any other reward."""
+    """Return the code that turns a plain function, which lacks ``.named``, into a reward; "" for any other reward."""
     binding = node.facts.binding
     return f"rk.{node!r}" if binding is not None and binding.plain else ""
 
 
 def _rank(node: Reward) -> int:
-    """Return the priority of a node's name: user-defined names first, then those of primitives, then generated ones."""
+    """Return the priority of a node's name: user-defined names, then names of ready rewards, then generated names."""
     return 2 if node.facts.generic else 1 if node.facts.call else 0
 
 
 def _derived(name: str, node: Reward, owners: dict[str, Reward]) -> str:
-    """Return `name`, followed by the arguments that distinguish the call of `node` from others with the same name."""
+    """Return `name`, followed by the arguments that distinguish `node` from other nodes with the same name."""
     while name in owners:
         label = difference(node.facts.call, owners[name].facts.call)
         if not label or name.endswith(f"_{label}"):
@@ -132,7 +132,7 @@ def difference(call: str, other: str) -> str:
 
 
 def _arguments(call: str) -> dict[int | str, str]:
-    """Return the arguments of a call by position or name; an empty dict if it is not valid Python."""
+    """Return a call's arguments by position or name, or an empty dict if the call is not valid Python."""
     try:
         parsed = ast.parse(call, mode="eval").body
     except (SyntaxError, ValueError):
@@ -144,5 +144,5 @@ def _arguments(call: str) -> dict[int | str, str]:
 
 
 def _free(name: str, used_names: Container[str]) -> str:
-    """Return `name`, with a number appended if it is taken."""
+    """Return `name`, with a number appended if it is already used."""
     return next(free for free in chain([name], (f"{name}_{number}" for number in count(2))) if free not in used_names)

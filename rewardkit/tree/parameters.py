@@ -1,7 +1,7 @@
-"""Parameters: the arguments in a reward function's signature, and where their values come from.
+"""Parameters: the arguments in a reward function's signature, and the sources of their values.
 
-``def closeness(completion: str, answer: float)`` asks for the text and for the column "answer" as a float. Arguments
-are bound by name and type; `Parameter.source` lists the possible names.
+``def closeness(completion: str, answer: float)`` requests the completion's text, and the column "answer" as a float.
+Arguments are bound by name and type; `Parameter.source` lists the possible names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rewardkit.tree.coercion import Coercer
 
 
 def cell_text(value: Any) -> str:
-    """Return text unchanged, a missing value as "", and anything else as JSON text."""
+    """Return a string unchanged, a missing value as "", and any other value as JSON text."""
     if isinstance(value, str):
         return value
     if hasattr(value, "tolist"):  # numpy and torch
@@ -42,7 +42,7 @@ def cell_text(value: Any) -> str:
 
 
 def texts_of(example: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cells of a row as texts."""
+    """Return the cells in a row as strings."""
     return {name: cell_text(value) for name, value in example.items()}
 
 
@@ -57,24 +57,24 @@ def _is_json(value: Any) -> bool:
 Scope = Literal["sample", "group", "batch"]
 
 OnUnparsableGold = Literal["raise", "fail"]
-"""The effect of an unreadable gold cell: it raises a CoercionError, or its row fails."""
+"""The effect of an unreadable gold cell: a CoercionError is raised, or the cell's row fails."""
 
 MISSING: Any = inspect.Parameter.empty
 
 WHOLE_BATCH = "<batch>"
-"""The source of a parameter that takes the Batch itself."""
+"""The source of a parameter that is the Batch itself."""
 
 ENVIRONMENT = "<environment>"
-"""The source of a parameter that takes the live environment of a row."""
+"""The source of a parameter that is a row's live environment."""
 
 SINGLE = ("progress", "trainer_state", "log_metric", "log_extra")
-"""Arguments that a call gets once, even if it takes several rows."""
+"""Arguments that are passed to a call once, even if the call has several rows."""
 
 _SEQUENCES = (list, tuple, collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
 _UNIONS = (typing.Union, types.UnionType)
 _NO_TEXTS = {*_SEQUENCES, dict, collections.abc.Mapping}
 _OF_THE_MODEL = ("completion", "messages", "trajectory", "completion_ids", "example", WHOLE_BATCH, ENVIRONMENT)
-"""Sources of arguments that contain what the model wrote or did."""
+"""The sources of arguments that contain the model's output or actions."""
 _TRL_HABITS = {
     "completions": "rewardkit calls a function once per completion. Name the argument `completion`",
     "prompts": "rewardkit calls a function once per completion. Name the argument `prompt`",
@@ -96,13 +96,12 @@ class Parameter:
         name: the argument's name.
         source: ``completion``, ``messages``, ``trajectory``, ``prompt``, ``completion_ids``, ``progress``, ``example``,
             ``trainer_state``, ``log_metric``, ``log_extra``, a column, `WHOLE_BATCH`, or `ENVIRONMENT`.
-        view: for ``completion`` and ``trajectory``: extracts something from it; for ``example``: reads its cells; for
-            ``prompt``: reads the prompt as it is, text or messages, instead of its text.
+        view: a function that, for ``completion`` and ``trajectory``, extracts something; for ``example``, reads the
+            cells; for ``prompt``, reads the original prompt (a string or messages) instead of its text.
         annotation: the target type of a column.
         default: used if the column does not exist.
-        renamed: for ``example``: (name, the data's name) of columns that have another name in the data.
-        on_unparsable_gold: the setting for a gold column of a ready reward; None for the setting passed to the
-            scorer.
+        renamed: for ``example``: (name, name in the data) pairs for columns that have a different name in the data.
+        on_unparsable_gold: the setting for a ready reward's gold column; None to use the scorer's setting.
     """
 
     name: str
@@ -149,11 +148,11 @@ def parameters_of(
     starred: bool = False,
     first: str = "",
 ) -> tuple[Parameter, ...]:
-    """Return the parameters of a user's function, after all checks that need no batch.
+    """Return the parameters of a user's function, after all checks that do not need a batch.
 
     Args:
-        texts: an `example` without an annotation holds texts.
-        starred: leave out ``**kwargs`` instead of raising an error.
+        texts: whether an `example` without an annotation contains strings.
+        starred: whether to ignore ``**kwargs`` instead of raising an error.
         first: the source of the first argument, whatever its name and annotation.
 
     Raises:
@@ -201,7 +200,7 @@ def parameters_of(
 
 
 def _check_kind(annotation: Any, argument: str, name: str) -> None:
-    """Raise a RewardDefinitionError if the annotation of a text asks for messages, or the other way around."""
+    """Raise a RewardDefinitionError if a text argument is annotated as messages, or the reverse."""
     members = typing.get_args(annotation) if typing.get_origin(annotation) in _UNIONS else (annotation,)
     kinds = {typing.get_origin(member) or member for member in members} - {type(None)}
     if argument == "trajectory" and kinds - {MISSING, Any, object, Trajectory}:
@@ -232,7 +231,7 @@ def _shown(annotation: Any) -> str:
 
 
 def _holds_texts(annotation: Any, by_default: bool) -> bool:
-    """Return whether an `example` with this annotation holds texts: ``dict[str, str]``."""
+    """Return whether an `example` with this annotation contains strings: ``dict[str, str]``."""
     if annotation is MISSING:
         return by_default
     is_mapping = typing.get_origin(annotation) in (dict, collections.abc.Mapping, collections.abc.MutableMapping)
@@ -262,7 +261,7 @@ def _hints(function: Callable[..., Any], name: str, locals_: Mapping[str, Any]) 
 
 
 def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
-    """Return the type of one row, for an argument that gets a list of rows."""
+    """Return the type for one row, for an argument that gets a list of rows."""
     if annotation is MISSING or annotation is Any or annotation in _SEQUENCES:
         return MISSING
     if typing.get_origin(annotation) in _SEQUENCES:
@@ -274,7 +273,7 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
 
 
 def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope = "sample") -> None:
-    """Raise a BindingError that suggests similar names if the batch lacks an argument that a reward asks for."""
+    """Raise a BindingError that suggests similar names if the batch lacks an argument that a reward needs."""
     shadowing = next((column for column in batch.columns if column in RESERVED), None)
     if shadowing == "prompt" and batch.prompts is None:
         raise BindingError("'prompt' is not a column. Pass prompts=[...], with one prompt for each completion")
@@ -308,11 +307,11 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
 
 
 def lacking(name: str, column: str, batch: Batch, hint: str, *, renamed: bool = True) -> BindingError:
-    """Return the error for the reward `name`, which asks for a missing `column`.
+    """Return the error for the reward `name`, which needs a missing `column`.
 
     Args:
         hint: the likely fix.
-        renamed: whether the data may have the column under another name.
+        renamed: whether the column may have a different name in the data.
     """
     may_map = renamed and bool(batch.columns)
     mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if may_map else ""
@@ -332,7 +331,7 @@ def shown_columns(columns: Mapping[str, str]) -> str:
 
 
 def caller_locals(depth: int) -> Mapping[str, Any]:
-    """Return the local variables of the caller, to resolve annotations that name types defined there."""
+    """Return the caller's local variables, to resolve annotations that refer to types defined there."""
     # One more than `depth`, to skip the frame of this function.
     frame = sys._getframe(depth + 1)
     return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)

@@ -1,8 +1,8 @@
-"""Results: check the value or error of a reward function, and turn it into scores.
+"""Results: checks that turn a reward function's return values and errors into scores.
 
 ``0.5``, ``True``, ``numpy.float32(0.5)`` and ``rk.Score(0.5, note="half")`` are scores. ``"0.5"``, ``[0.5]``, NaN, and
-2.0 from a reward with bounds (0, 1) are errors. ``None`` abstains if the annotation allows it. Scores are never
-clipped, and an exception never becomes a 0.
+2.0 from a reward with bounds (0, 1) are errors. ``None`` means that the reward abstains, if the annotation allows it.
+Scores are never clipped, and an exception never becomes a score of 0.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from rewardkit.progress.bounds import TOLERANCE, Bounds
 from rewardkit.workers.signals import from_operator
 
 Policy = Literal["unscorable", "raise"] | float
-"""The policy for a failed sample: it gets no learning signal, stops the run, or scores a number."""
+"""The policy for a failed sample: give it no learning signal, stop the run, or use a number as its score."""
 
 ON_ERROR_REMEDY = "Fix the function. To score such rows instead of stopping, pass on_error=<number>"
-"""The advice for a bug in a function whose wrapper has the argument ``on_error``."""
+"""Advice for a bug in a function whose wrapper has the argument ``on_error``."""
 
 LARGEST = float(np.finfo(np.float32).max)
-"""The largest float32. Trainers compute in float32, where a larger number is infinite."""
+"""The largest float32. Trainers compute in float32, in which larger numbers are infinite."""
 
 _TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # the same class from Python 3.11 on
 _OUTAGE = re.compile(
     r"(?i)connect|transporterror|networkerror|ratelimit|unavailable|overloaded|gaierror|urlerror|rpcerror|maxretry"
     r"|readtimeout|^timeout$"
 )
-"""The class names of errors that mean that a service did not answer. They only select an advice. Other timeouts are
-not among them: a completion may cause a ``subprocess.TimeoutExpired``."""
+"""The class names of errors that mean that a service did not respond. They are only used to choose the advice in a
+message. Other timeouts are not included, because a completion may cause a ``subprocess.TimeoutExpired``."""
 _STOPS = (RunStopped, MissingExtraError)
-"""Errors that every later sample would also have."""
+"""Errors that would also occur for every later sample."""
 _HERE = str(Path(__file__).resolve().parents[1])
 _NUMBERS = {float, int, bool}
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The result of a call that raised.
+    """The result of a call that raised an exception.
 
     Attributes:
         rows: the number of rows in the call.
@@ -71,15 +71,15 @@ class Abstention:
 
 @dataclass(frozen=True, slots=True)
 class Unparsable:
-    """The result for a row whose gold cell cannot be read, with the reason. It has no score, whatever the policies."""
+    """The result for a row whose gold cell cannot be read, with the reason. No policy gives it a score."""
 
     reason: str
 
 
 class InvalidReturn(Exception):
-    """A reward function returned something that is not a score, or cannot read its input.
+    """A reward function returned something that is not a score, or could not read its input.
 
-    The message names the problem.
+    The message describes the problem.
     """
 
     def __init__(self, message: str, remedy: str = "") -> None:
@@ -89,17 +89,18 @@ class InvalidReturn(Exception):
 
 @dataclass(frozen=True)
 class ReturnPolicy:
-    """The results that a reward function may return, and the handling of failures and bugs.
+    """The allowed results of a reward function, and the handling of failures and bugs.
 
     Attributes:
         name: the name of the component.
         bounds: the lowest and the highest score.
-        may_abstain: whether it may return None.
+        may_abstain: whether the function may return None.
         on_failure: the policy for scores that could not be computed.
-        on_error: the policy for bugs in the function. None: bugs raise while `strict`, and later score the lowest
-            bound.
-        remedy: advice for fixing a bug that raises.
-        outages: exceptions that mean that the score could not be computed, besides `RewardFailure` and timeouts.
+        on_error: the policy for bugs in the function. None: while `strict`, a bug raises an exception; later, its row
+            gets the lowest bound.
+        remedy: advice on fixing a bug, for its error message.
+        outages: exceptions, in addition to `RewardFailure` and timeouts, that mean that the score could not be
+            computed.
     """
 
     name: str
@@ -111,7 +112,7 @@ class ReturnPolicy:
     outages: tuple[type[BaseException], ...] = ()
 
     def stand_in(self, strict: bool) -> float | None:
-        """Return the score of a row in which the function had a bug; None if the error must be raised."""
+        """Return the score for a row in which the function had a bug, or None if the error must be raised."""
         if isinstance(self.on_error, (int, float)):
             return float(self.on_error)
         if self.on_error == "raise" or strict or not math.isfinite(self.bounds[0]):
@@ -123,7 +124,7 @@ class ReturnPolicy:
 class Results:
     """The checked results of m calls.
 
-    Values and codes have the shape (m,); notes, parts, turns and faults are keyed by position. ``complete`` is True if
+    Values and codes have the shape (m,). Notes, parts, turns, and faults are keyed by position. ``complete`` is True if
     all calls were scored.
     """
 
@@ -137,14 +138,14 @@ class Results:
 
 
 Context = Callable[[int, int], str]
-"""A function (position, rows in the call) -> a description of the row, its completion and arguments, for messages."""
+"""A function: (position, rows in the call) -> a description of the row, its completion, and its arguments."""
 
 Turns = Callable[[int], "int | None"]
-"""A function: position -> the number of turns in the completion; None if unknown."""
+"""A function: position -> the number of turns in the completion, or None if unknown."""
 
 
 def ordinary_results(raw: Sequence[Any], bounds: Bounds) -> Results | None:
-    """Return the results if all are plain numbers within bounds, or Scores with such numbers; else None."""
+    """Return the results if all are plain numbers (or Scores with plain numbers) within bounds; otherwise, None."""
     notes: dict[int, str] = {}
     kinds = set(map(type, raw))
     if Score in kinds:
@@ -169,18 +170,18 @@ def ordinary_results(raw: Sequence[Any], bounds: Bounds) -> Results | None:
 def check_results(
     raw: Sequence[Any], contract: ReturnPolicy, strict: bool, context: Context, turns: Turns = lambda position: None
 ) -> Results:
-    """Turn `raw` results into numbers with outcomes, as `contract` says.
+    """Turn `raw` results into numbers with outcomes, as defined by `contract`.
 
     Args:
-        raw: the results of m calls; `Raised` for those that raised.
-        contract: the return policy, with the name that the component has in its tree.
-        strict: raise if the function has a bug.
-        context: describes the row at a position, for messages.
-        turns: returns the number of turns at a position; None if unknown.
+        raw: the results of m calls; `Raised` for calls that raised an exception.
+        contract: the return policy, with the component's name in the tree.
+        strict: raise an exception if the function has a bug.
+        context: describes the row at a position, for error messages.
+        turns: returns the number of turns at a position, or None if unknown.
 
     Raises:
-        RewardBug: a bug while `strict`, or without a finite lower bound.
-        RewardFailure: a failure under policy "raise".
+        RewardBug: the function has a bug, and `strict` is True or the lower bound is not finite.
+        RewardFailure: a score cannot be computed, and the policy is "raise".
     """
     errors = [result.error for result in raw if isinstance(result, Raised)]
     stop = next((error for error in errors if isinstance(error, _STOPS)), None)
@@ -254,7 +255,7 @@ def _code(bound: float) -> str:
 
 
 def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
-    """Return a score's shares per turn; raise InvalidReturn unless there is one per turn and they sum to the value."""
+    """Return a score's shares per turn; raise InvalidReturn unless each turn has a share and they sum to the value."""
     if turns is not None and len(score.turns) != turns:
         raise InvalidReturn(f"returned {len(score.turns)} shares for {turns} turns. Return one share for each turn")
     shares = tuple(map(as_number, score.turns))
@@ -268,7 +269,7 @@ def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
 
 
 def as_number(value: Any) -> float:
-    """Return a Python, numpy or tensor scalar as a float; raise InvalidReturn for anything else."""
+    """Return a Python, numpy, or tensor scalar as a float; raise InvalidReturn for any other value."""
     if isinstance(value, (Real, Decimal, np.bool_)):
         try:
             return float(value)
@@ -325,7 +326,7 @@ def _err(
 
 
 def _outage_remedy(error: BaseException) -> str:
-    """Return advice if `error`, or the error that caused it, means that a service did not answer; else ""."""
+    """Return advice if `error` or its cause means that a service did not respond; otherwise, ""."""
     visited: set[int] = set()
     cause: BaseException | None = error
     while cause is not None and id(cause) not in visited:  # an error may be its own cause
@@ -353,7 +354,7 @@ def _remedy_of_outage(error: BaseException) -> str:
 
 
 def _status(error: BaseException) -> int:
-    """Return the HTTP status of an error of an HTTP library; 0 if it has none."""
+    """Return the HTTP status of an error from an HTTP library, or 0 if it has none."""
     for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "status"):
             status = getattr(holder, name, None)
@@ -363,7 +364,7 @@ def _status(error: BaseException) -> int:
 
 
 def _line(error: BaseException) -> str:
-    """Return the line of the user's code that raised, in parentheses."""
+    """Return the line in the user's code that raised the exception, in parentheses."""
     frames = traceback.extract_tb(error.__traceback__)
     user_frames = [frame for frame in frames if not frame.filename.startswith((_HERE, "<"))]
     return f" ({user_frames[-1].filename}, line {user_frames[-1].lineno})" if user_frames else ""
@@ -382,7 +383,7 @@ def _error_text(error: BaseException) -> str:
 
 
 def unpacked(returned: Any, size: int) -> list[Any]:
-    """Return the `size` results that a group or batch function returned; all `Raised` if it is not such a list."""
+    """Return the `size` results of a group or batch function; all are `Raised` if it did not return such a list."""
     if isinstance(returned, Raised):
         return [replace(returned, rows=size)] * size
     if hasattr(returned, "tolist"):

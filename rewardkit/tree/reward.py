@@ -1,7 +1,7 @@
-"""Reward: the base class of every node in a tree, its declarations, and its evaluation.
+"""Reward: the base class of all nodes in a tree, with their declarations and evaluation.
 
-This is the contract of the whole tree. A node declares its `NodeSpec` once. It is evaluated by a generator that yields
-its requests (columns of its children, calls of its function) and returns its `Column`. Users write functions
+This is the contract for all nodes. A node declares its `NodeSpec` once. It is evaluated by a generator that yields
+requests (for its children's columns or for calls of its function) and returns its `Column`. Users write functions
 (``@rk.reward``) and call factories; they never subclass `Reward`.
 """
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 Kind = Literal["weights", "thresholds", "schedules"]
 
 Request = tuple["Reward", Rows]
-"""A child, and the rows (n,) in which its value is needed."""
+"""A child, and the rows (n,) that need its value."""
 
 
 class Tunable(NamedTuple):
-    """A number of a node that can be changed while training runs.
+    """A number in a node that can be changed during training.
 
     Attributes:
         kind: a weight, a threshold, or the end of a stage (``"schedules"``).
-        value: a number or a schedule; the end of a stage may be a step (int).
-        child: for a weight: the child that it weights.
-        stage: the name of its stage, if it belongs to one.
+        value: a number or a schedule; a stage's end may be a step (int).
+        child: for a weight, the child that it applies to.
+        stage: the name of the stage that the number belongs to, if any.
     """
 
     kind: Kind
@@ -51,41 +51,44 @@ class Tunable(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class NodeSpec:
-    """The facts that a node declares about itself.
+    """A node's declarations about itself.
 
     Attributes:
-        name: the node's name in tables, logs and errors; empty for a plain sum.
+        name: the node's name in tables, logs, and errors; empty for a plain sum.
         bounds: the lowest and the highest possible value.
         children: the rewards that the node combines.
-        prefixes: for each child, the prefix of its name if names clash (the key of a route); empty for no prefixes.
-        generic: the name was generated, so a number may be added to it.
-        call: the code of the call that makes the node, if the node is named after the called function. A second node of
-            the same kind is named after the argument that differs.
-        logged: the node's raw value is a component.
+        prefixes: for each child, the prefix of its name if there are duplicate names (the route's key); empty for no
+            prefixes.
+        generic: whether the name was generated, so that a number may be appended to it.
+        call: the code of the call that created the node, if the node is named after the called function. A second node
+            of the same kind is named after the argument that differs.
+        logged: whether the node's raw value is a component.
         stands_for: the reward that the node renames.
-        addends: the children whose shares add up to the node's value; None if the node is one term by itself.
+        addends: the children whose shares add up to the node's value, or None if the node is a single term.
         weights: the weights of the addends, if they are the same in all rows.
-        average: the value is the weighted sum, divided by the sum of the weights of the children that did not abstain.
-        condition: for a gate: the reward that opens it.
-        threshold: for a gate that is not soft: the value of the condition that opens it.
-        sees: the rows that the node needs in order to score one row.
+        average: whether the weighted sum is divided by the sum of the weights of the children that did not abstain.
+        condition: for a gate, the reward that opens it.
+        threshold: for a gate that is not soft, the condition's value that opens it.
+        sees: the rows that the node needs to score one row.
         together: the rows that must be in the same batch, across processes, for the values to be correct.
         schedules: the schedules among the weights and the threshold.
         moments: other schedules that the node reads.
         gauges: numbers that change during training and are logged: ``{"threshold": schedule}``.
         stages: the name and the weight of each stage.
-        columns: the columns that the node itself reads.
-        choose: for a route: a function that chooses the child of each row, ``(batch, rows) -> (n,)``, -1 for none.
-        wants: the children that a good completion has to satisfy.
-        tunables: the numbers that can be changed while training runs.
-        traps: warnings about settings that will probably not work as intended, in full sentences.
-        traps_unless: more warnings, each given unless another reward of the tree limits the value named by its key.
-        limits: the values that the node keeps from growing or shrinking without limit: ``"answers"``, ``"calls"``.
-        renamed: returns the node under another name, for nodes that store their name.
-        with_columns: returns the node reading other columns, for nodes that read columns themselves.
-        measures: the node also reports measurements: calls, tokens, money.
-        pieces: the children score pieces of completions, so they are not components of the batch.
-        binding: for a leaf: the function that it calls.
+        columns: the columns that the node reads itself.
+        choose: for a route, a function that chooses each row's child: ``(batch, rows) -> (n,)``, where -1 means no
+            child.
+        wants: the children that a good completion must satisfy.
+        tunables: the numbers that can be changed during training.
+        traps: warnings about settings that probably do not work as intended, in full sentences.
+        traps_unless: more warnings. A warning is issued unless another reward in the tree limits the quantity that the
+            warning's key names.
+        limits: the quantities that the node keeps from growing or shrinking without limit: ``"answers"``, ``"calls"``.
+        renamed: for nodes that store their name, returns the node under a different name.
+        with_columns: for nodes that read columns themselves, returns the node with different columns.
+        measures: whether the node also reports measurements: calls, tokens, or money.
+        pieces: whether the children score pieces of completions; if so, they are not components of the batch.
+        binding: for a leaf, the function that it calls.
     """
 
     name: str
@@ -122,20 +125,20 @@ class NodeSpec:
 
     @cached_property
     def followers(self) -> tuple[PerformanceSchedule, ...]:
-        """The schedules read by this node that follow the mean of a component."""
+        """The schedules in this node that follow a component's mean."""
         return (*(follower for schedule in self.schedules for follower in following(schedule)), *self.moments)
 
 
 @dataclass(slots=True)
 class Calls:
-    """Calls of a leaf's function. The evaluation makes them and sends back the results (`Raised` for exceptions).
+    """Calls of a leaf's function. The evaluation makes the calls and sends back the results (`Raised` for exceptions).
 
     Attributes:
         reward: the leaf.
         function: called with each of `arguments`.
-        rows: the row of the batch for each call; None for a call with several rows.
-        binding: the way to call the function: asynchronously, in a worker process, or in this thread.
-        quiet: the function is built in and prints nothing.
+        rows: each call's row in the batch, or None for a call with several rows.
+        binding: how to call the function: asynchronously, in a worker process, or in this thread.
+        quiet: whether the function is built in and does not print anything.
         make: makes all calls at once in this thread, instead of one after another.
     """
 
@@ -150,54 +153,54 @@ class Calls:
 
 @dataclass(frozen=True)
 class SubBatch:
-    """A child to evaluate on pieces of completions, a separate `batch`. The reply is its column and faults."""
+    """A child to evaluate for pieces of completions, a separate `batch`. The reply is the child's column and faults."""
 
     reward: Reward
     batch: Batch
 
 
 Steps = Generator[Sequence[Request] | Calls | SubBatch, Any, Column]
-"""A running evaluation of a node: it yields requests, is sent columns or results, and returns its column."""
+"""A running evaluation of a node: it yields requests, receives columns or results, and returns its column."""
 
 
 class Evaluation(Protocol):
-    """The interface of an evaluation, of one tree over one batch, for the nodes of the tree."""
+    """The evaluation of one tree for one batch, as the nodes in the tree see it."""
 
     @property
     def batch(self) -> Batch: ...
 
     @property
     def strict(self) -> bool:
-        """Whether a bug in a reward raises (``rk.score``, checks, the first training batch)."""
+        """Whether a bug in a reward raises an exception (``rk.score``, checks, the first training batch)."""
 
     @property
     def on_unparsable_gold(self) -> OnUnparsableGold:
-        """The effect of a gold cell that a ready reward cannot read: an error, or (in training) a failed row."""
+        """The effect of a gold cell that a ready reward cannot read: an error or, in training, a failed row."""
 
     def label(self, reward: Reward) -> str:
         """Return the name of `reward` in this tree."""
 
     def column(self, reward: Reward) -> Column:
-        """Return the values of `reward` that are known so far."""
+        """Return the values of `reward` that have been computed so far."""
 
     def passed(self, gate: Reward, reached: Rows, passed: Rows) -> None:
         """Record which of the rows that reached `gate` passed it."""
 
     def unrouted(self, reward: Reward, rows: Rows) -> None:
-        """Record the rows where `reward` does not apply, so that it abstains there."""
+        """Record the rows to which `reward` does not apply, so that it abstains on them."""
 
     def faulted(self, faults: Sequence[Fault]) -> None:
         """Record rows that failed or errored."""
 
     def measured(self, reward: Reward, usage: Measured) -> None:
-        """Record other measurements of `reward` in this batch: calls, tokens, money."""
+        """Record other measurements of `reward` in this batch: calls, tokens, or money."""
 
 
 class Reward(ABC):
-    """A function, or a combination of rewards, that scores completions. Frozen, hashable, and picklable.
+    """A function or a combination of rewards that scores completions. It is frozen, hashable, and picklable.
 
-    ``0.7 * a + 0.3 * b`` weights and adds rewards, ``a.named("x")`` renames one, and ``a.clip(0, 1)`` limits its value.
-    Equal rewards are one component, evaluated once per batch.
+    ``0.7 * a + 0.3 * b`` weights and adds rewards, ``a.named("x")`` renames a reward, and ``a.clip(0, 1)`` limits a
+    reward's value. Equal rewards are the same component, which is evaluated once per batch.
     """
 
     @property
@@ -207,16 +210,16 @@ class Reward(ABC):
 
     @abstractmethod
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        """Compute the column of this node in `rows` (n,)."""
+        """Compute this node's column for `rows` (n,)."""
 
     @abstractmethod
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
-        """Return the same reward with other children and tunable numbers, both in the order of `facts`."""
+        """Return the same reward with different children and tunable numbers, both in the order of `facts`."""
 
     @final
     @property
     def name(self) -> str:
-        """The name in tables, logs, and errors, empty for a plain sum."""
+        """The name in tables, logs, and errors, or an empty string for a plain sum."""
         return self.facts.name
 
     @final
@@ -228,13 +231,13 @@ class Reward(ABC):
     @final
     @property
     def children(self) -> tuple[Reward, ...]:
-        """The rewards that this one combines."""
+        """The rewards that this reward combines."""
         return self.facts.children
 
     @final
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits that identify the structure and the source of the user's functions."""
+        """16 hexadecimal digits that identify the reward's structure and the source code of the user's functions."""
         from rewardkit.tree.fingerprints import fingerprint
 
         return fingerprint(self)
@@ -249,13 +252,13 @@ class Reward(ABC):
 
     @final
     def with_columns(self, **columns: str) -> Reward:
-        """Return this reward for data with other column names.
+        """Return this reward for data with different column names.
 
-        ``rk.number("answer").with_columns(answer="solution")`` reads "solution", as does a function with the argument
-        ``answer``.
+        ``rk.number("answer").with_columns(answer="solution")`` reads the column "solution". The same applies to a
+        function with the argument ``answer``.
 
         Raises:
-            RewardDefinitionError: the reward reads no such column.
+            RewardDefinitionError: the reward does not read a column with this name.
         """
         from rewardkit.tree.algebra import with_columns
 
@@ -263,7 +266,7 @@ class Reward(ABC):
 
     @final
     def clip(self, low: float = 0.0, high: float = 1.0) -> Reward:
-        """Return this reward with its value limited to [`low`, `high`]: one term, no longer additive."""
+        """Return this reward with its value limited to [`low`, `high`]. The result is one term, not a sum of terms."""
         from rewardkit.tree.algebra import Clipped
 
         return Clipped(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
@@ -272,19 +275,19 @@ class Reward(ABC):
     def weights_over_training(
         self, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None
     ) -> dict[str, Floats]:
-        """Return the weight of each term at the steps 0 to `max_steps`: name -> (max_steps + 1,).
+        """Return each term's weight at steps 0 to `max_steps`: name -> (max_steps + 1,).
 
         ::
 
             (form * rk.schedules.linear(1.0, 0.0) + right).weights_over_training(4)["tags"]  # 1, 0.75, 0.5, 0.25, 0
 
-        A weight is the factor of a term if no gate is closed and nothing abstains, as in the metric ``weights/<term>``.
+        A weight is the term's factor if no gate is closed and nothing abstains, as in the metric ``weights/<term>``.
 
         Args:
             max_steps: the number of optimizer steps, at least 1.
-            means: component -> the component's mean in each training batch (one batch per step), for example from an
-                earlier run. Needed for schedules by performance. NaN marks a batch in which the component was not
-                scored. After the last mean, the schedules stay constant.
+            means: component -> the component's mean in each training batch (one batch per step), for example, from an
+                earlier run. Performance-based schedules need the means. NaN means that the component was not scored in
+                that batch. After the last mean, the schedules stay constant.
 
         Raises:
             BindingError: a schedule follows a component that is not in `means`.
@@ -370,10 +373,10 @@ class Reward(ABC):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the decorated function directly; a ready reward returns a `Score`.
 
-        ``rk.tags("answer")("42").note`` says what is missing, and ``float(score)`` is the value.
+        For example, ``rk.tags("answer")("42").note`` describes the missing tags. ``float(score)`` is the value.
 
         Raises:
-            RewardTypeError: the reward does not wrap a single function of yours, or a trainer calls it.
+            RewardTypeError: the reward does not wrap a single user-defined function, or a trainer calls it.
         """
         binding = self.facts.binding
         called_by_trainer = {"completions", "prompts"} <= kwargs.keys()
@@ -392,7 +395,7 @@ class Reward(ABC):
 
 
 def as_reward(value: object, where: str) -> Reward:
-    """Return `value` if it is a Reward; otherwise raise an error that says how to make one.
+    """Return `value` if it is a Reward; otherwise, raise an error that explains how to create one.
 
     Raises:
         RewardTypeError: `value` is not a reward; `where` names its purpose.
@@ -420,7 +423,7 @@ def checked_name(name: str) -> str:
 
 
 def walk(root: Reward, *, pieces: bool = True) -> Iterator[tuple[Reward, tuple[str, ...], Reward | None]]:
-    """Yield all nodes from the root down, from left to right, each with the route keys above it and its parent.
+    """Yield all nodes from the root down and from left to right, each with the route keys above it and its parent.
 
     Args:
         pieces: also yield the nodes that score pieces of completions.
@@ -440,13 +443,13 @@ def walk(root: Reward, *, pieces: bool = True) -> Iterator[tuple[Reward, tuple[s
 
 
 def bindings(reward: Reward) -> list[tuple[Reward, Binding]]:
-    """Return the nodes that call functions, each once and with its binding, from left to right."""
+    """Return the distinct nodes that call functions, with their bindings, from left to right."""
     nodes = dict.fromkeys(node for node, _, _ in walk(reward))
     return [(node, node.facts.binding) for node in nodes if node.facts.binding is not None]
 
 
 def leaves(reward: Reward) -> Iterator[Reward]:
-    """Yield the rewards without children below `reward`, from left to right, with repetitions."""
+    """Yield the leaves of `reward` from left to right, with repetitions."""
     if not reward.children:
         yield reward
     for child in reward.children:
@@ -454,7 +457,7 @@ def leaves(reward: Reward) -> Iterator[Reward]:
 
 
 def child_rows(reward: Reward, batch: Batch, rows: Rows) -> list[Rows]:
-    """Return for each child of `reward` the rows (n,) where it applies: all of `rows`, unless `reward` is a route."""
+    """Return the rows (n,) to which each child of `reward` applies: all of `rows`, unless `reward` is a route."""
     if reward.facts.choose is None:
         return [rows] * len(reward.children)
     chosen = reward.facts.choose(batch, rows)

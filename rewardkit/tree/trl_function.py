@@ -1,9 +1,9 @@
-"""from_trl: turn a plain function into a Reward with the same scores.
+"""``from_trl``, which turns a plain function into a Reward with the same scores.
 
-``rk.from_trl(trl.rewards.think_format_reward)`` can be weighted, gated and logged like any other reward. A TRL function
-gets the whole batch as TRL passes it: raw completions and prompts, all columns, trainer_state, log_metric, log_extra.
-A function of one completion, ``f(completion, answer)`` or ``f(prompt, completion, example)``, is bound by name and type
-as if it were decorated with ``@rk.reward``.
+``rk.from_trl(trl.rewards.think_format_reward)`` can be weighted, gated, and logged like any other reward. A TRL
+function gets the whole batch in the same form as in TRL: raw completions and prompts, all columns, trainer_state,
+log_metric, and log_extra. The arguments of a function that scores one completion, such as ``f(completion, answer)`` or
+``f(prompt, completion, example)``, are bound by name and type, as with ``@rk.reward``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TRAINERS_WORDS = ("completions", "prompts", "completion_ids", "trainer_state", 
 """The arguments that TRL passes to every reward function."""
 
 _ROW = "**kwargs"
-"""The argument of `OneCompletion` that has all columns."""
+"""The argument of `OneCompletion` that contains all columns."""
 
 _NOT_CHAT = 'seems to read chat messages, as in completion[0]["content"], but the completions are text'
 _GIVE_CHAT = (
@@ -56,20 +56,20 @@ def from_trl(
     Args:
         function: a TRL reward function, which accepts ``completions`` and optionally ``prompts``, ``completion_ids``,
             columns, and ``**kwargs``, and returns a list of numbers, with None or NaN for rows to which it does not
-            apply. Alternatively, a function for one completion, which receives its arguments as with ``@rk.reward`` and
-            returns the score. In ``f(prompt, completion, example)``, `example` holds strings unless it is annotated
-            otherwise. The function can be async. If a service does not respond, the function should raise
-            ``rk.RewardFailure``, so that its rows provide no learning signal.
-        name: the component's name, by default the name that TRL uses.
-        on_error: the behavior if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
-            use as the score.
-        timeout: seconds for one call, as in ``@rk.reward``. A TRL reward function is called once per batch, so all rows
-            in the batch fail together. If it is not async, it runs in a separate process, in which it cannot log or
-            read ``environments``.
+            apply. Alternatively, a function that scores one completion, which receives its arguments as with
+            ``@rk.reward`` and returns the score. In ``f(prompt, completion, example)``, `example` contains strings
+            unless it is annotated otherwise. The function can be async. If a service does not respond, the function
+            should raise ``rk.RewardFailure``, so that its rows do not provide a learning signal.
+        name: the component's name. The default is the name that TRL uses.
+        on_error: the behavior if the function has a bug: None or ``"raise"`` (both stop the run, as in TRL), or a
+            number to use as the score.
+        timeout: the time limit for one call, in seconds, as in ``@rk.reward``. A TRL reward function is called once per
+            batch, so all rows in the batch fail together. If it is not async, it runs in a separate process, in which
+            it cannot log or read ``environments``.
 
     Raises:
         RewardTypeError: `function` is not a function. For a reward model, write ``rk.to_trl(reward) + [model]``.
-        RewardDefinitionError: an option is invalid, or an argument of a function for one completion is invalid.
+        RewardDefinitionError: an option is invalid, or an argument of a function that scores one completion is invalid.
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function) or is_model(function):
         raise RewardTypeError(
@@ -115,7 +115,7 @@ def _shown(function: Callable[..., Any]) -> str:
 
 
 def takes_one_completion(function: Callable[..., Any]) -> bool:
-    """Return whether `function` takes one completion: it has an argument for one, and none for those of a batch."""
+    """Return whether `function` scores one completion: it has an argument for one, but none for a whole batch."""
     parameters = _parameters(function)
     names = {parameter.name for parameter in parameters}
     starred = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
@@ -123,7 +123,7 @@ def takes_one_completion(function: Callable[..., Any]) -> bool:
 
 
 def _is_one(parameter: inspect.Parameter) -> bool:
-    """Return whether the name or annotation of an argument asks for one completion."""
+    """Return whether an argument's name or annotation requests one completion."""
     annotation = parameter.annotation
     annotation_text = annotation if isinstance(annotation, str) else ""
     of_trajectory = annotation is Trajectory or annotation_text.rpartition(".")[2] == "Trajectory"
@@ -131,7 +131,7 @@ def _is_one(parameter: inspect.Parameter) -> bool:
 
 
 class _Wrapping:
-    """A user's function, compared by identity: it may be an unhashable dataclass instance, or hold tensors."""
+    """A user's function. Compared by identity, because it may be unhashable or contain tensors."""
 
     __wrapped__: Callable[..., Any]
 
@@ -145,7 +145,7 @@ class _Wrapping:
 @final
 @dataclass(frozen=True, eq=False)
 class OneCompletion(_Wrapping):
-    """A callable for a function of one completion that is unhashable or takes other columns as ``**kwargs``."""
+    """A callable for a function that scores one completion and is unhashable or accepts columns as ``**kwargs``."""
 
     __wrapped__: Callable[..., Any]
 
@@ -156,7 +156,7 @@ class OneCompletion(_Wrapping):
 @final
 @dataclass(frozen=True, eq=False)
 class AsyncOneCompletion(_Wrapping):
-    """The same as `OneCompletion`, for an async function."""
+    """The async version of `OneCompletion`."""
 
     __wrapped__: Callable[..., Any]
 
@@ -165,14 +165,14 @@ class AsyncOneCompletion(_Wrapping):
 
 
 def _with_row(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
-    """Replace the whole row in `keywords` by the columns that the function does not name."""
+    """Replace the whole row in `keywords` with the columns that the function does not name."""
     row = keywords.pop(_ROW, {})
     named = {parameter.name for parameter in _parameters(function)}
     return keywords | {name: row[name] for name in row if name not in named}
 
 
 class _Called(_Wrapping):
-    """A TRL function and the arguments that it takes; the two subclasses call the function."""
+    """A TRL function and the arguments that it accepts; the two subclasses call the function."""
 
     def check(self, batch: Batch, name: str) -> None:
         """Raise a BindingError if the batch lacks an argument of the function."""
@@ -192,7 +192,7 @@ class _Called(_Wrapping):
             raise lacking(name, missing[0], batch, hint or arguments, renamed=bool(hint) or not arguments)
 
     def _hint(self) -> str:
-        """Return advice on argument names if no argument has a known name; else an empty string."""
+        """Return advice on argument names if no argument has a known name; otherwise, an empty string."""
         parameters = _parameters(self.__wrapped__)
         if any(
             parameter.kind is parameter.VAR_KEYWORD or parameter.name in _TRAINERS_WORDS for parameter in parameters
@@ -202,7 +202,7 @@ class _Called(_Wrapping):
 
     @property
     def columns(self) -> list[str]:
-        """The columns that its signature names."""
+        """The columns that the function's signature names."""
         return [
             parameter.name
             for parameter in _parameters(self.__wrapped__)
@@ -211,7 +211,7 @@ class _Called(_Wrapping):
         ]
 
     def accepted(self, keywords: dict[str, Any]) -> dict[str, Any]:
-        """Return the keywords that the function takes: all of them if it has ``**kwargs``."""
+        """Return the keywords that the function accepts: all of them if it has ``**kwargs``."""
         parameters = _parameters(self.__wrapped__)
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             return keywords
@@ -222,7 +222,7 @@ class _Called(_Wrapping):
 @final
 @dataclass(frozen=True, eq=False)
 class TrlFunction(_Called):
-    """A callable that passes a batch to a TRL function; None and NaN abstain, as in TRL."""
+    """A callable that passes a batch to a TRL function; as in TRL, None and NaN mean that the reward does not apply."""
 
     __wrapped__: Callable[..., Any]
 
@@ -244,7 +244,7 @@ class TrlFunction(_Called):
 @final
 @dataclass(frozen=True, eq=False)
 class AsyncTrlFunction(_Called):
-    """The same as `TrlFunction`, for an async function."""
+    """The async version of `TrlFunction`."""
 
     __wrapped__: Callable[..., Any]
 
@@ -266,7 +266,7 @@ class AsyncTrlFunction(_Called):
 @final
 @dataclass(frozen=True, eq=False)
 class OtherColumns:
-    """A function for data with other column names; `columns` has pairs (the function's name, the data's name)."""
+    """A function for data with different column names; `columns` has pairs (the function's name, the data's name)."""
 
     function: Callable[..., Any]
     columns: tuple[tuple[str, str], ...]
@@ -302,7 +302,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _keywords(batch: Batch) -> dict[str, Any]:
-    """Return the arguments that TRL would pass, as copies that the function may change."""
+    """Return copies of the arguments that TRL would pass; the function may change them."""
     keywords: dict[str, Any] = {name: detached(values) for name, values in batch.columns.items()}
     keywords |= {"log_extra": batch.logs.extra, "log_metric": batch.logs.metric, **batch.context}
     keywords["trainer_state"] = batch.trainer_state
@@ -314,7 +314,7 @@ def _keywords(batch: Batch) -> dict[str, Any]:
 
 
 def _portable(batch: Batch) -> Batch:
-    """Return `batch` for another process: without the functions and environments of the trainer, and without caches."""
+    """Return `batch` for another process: without the trainer's functions and environments, and without caches."""
     context = {"trainer_state": batch.trainer_state, "log_metric": _cannot_log, "log_extra": _cannot_log}
     return Batch(
         batch.completions,
@@ -336,10 +336,10 @@ def _cannot_log(name: str, *values: Any) -> None:
 
 
 def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:
-    """Return the rows whose environment did not break, and the arguments for them alone.
+    """Return the rows whose environment did not break, and the arguments for only these rows.
 
-    A TRL function does not expect outages: it may read attributes that a broken environment does not have, and raise.
-    The broken rows fail anyway, so it is called again without them.
+    A TRL function does not expect outages: it may raise an error because a broken environment lacks an attribute. The
+    broken rows fail anyway, so the function is called again without them.
     """
     rows = [row for row in range(batch.size) if row not in batch.rollouts.broken]
     keywords = _keywords(batch)
@@ -350,7 +350,7 @@ def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:
 
 
 def _at(rows: Sequence[int], scores: Any, size: int) -> Any:
-    """Return the scores of some rows as scores of all rows, with None for the others.
+    """Return the scores for some rows as scores for all rows, with None for the other rows.
 
     Anything that is not a list of scores is returned unchanged.
     """
@@ -362,7 +362,7 @@ def _at(rows: Sequence[int], scores: Any, size: int) -> Any:
 
 @contextmanager
 def _reading(completions: list[Any]) -> Iterator[None]:
-    """Explain the error if a function written for chat messages gets text."""
+    """Return an explanation for the error if a function written for chat messages gets text."""
     try:
         yield
     except TypeError as error:
@@ -374,7 +374,7 @@ def _reading(completions: list[Any]) -> Iterator[None]:
 
 
 def _scores(returned: Any) -> Any:
-    """Return scores as a list, with None for NaN; return anything that is not a list of scores unchanged."""
+    """Return scores as a list with None for NaN; return a value that is not a list of scores unchanged."""
     if hasattr(returned, "tolist"):
         returned = returned.tolist()
     if isinstance(returned, (str, bytes, Mapping, Set)) or not isinstance(returned, Iterable):

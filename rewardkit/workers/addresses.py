@@ -1,4 +1,4 @@
-"""Recognize loopback addresses, which only this machine can reach."""
+"""Detection of loopback addresses, which only this machine can reach."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ from rewardkit.errors import RewardFailure
 
 
 def in_background(coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
-    """Start `coroutine` in the background event loop of this process.
+    """Start `coroutine` in this process's background event loop.
 
     Raises:
-        RewardFailure: the caller runs in that loop, which would then wait for itself forever.
+        RewardFailure: the caller runs in the background event loop, which would wait for itself forever.
     """
     loop, thread = _background_loop(os.getpid())
     if threading.current_thread() is thread:
@@ -39,7 +39,10 @@ def _background_loop(process: int) -> tuple[asyncio.AbstractEventLoop, threading
 
 @cache
 def _started_loop(process: int) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
-    """Return the event loop of `process`, started on first use. A fork needs a new one: it does not copy threads."""
+    """Return the event loop of `process`, started on first use.
+
+    A fork does not copy threads, so it needs a new loop.
+    """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="rewardkit", daemon=True)
     thread.start()

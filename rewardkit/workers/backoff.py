@@ -1,7 +1,7 @@
-"""Pauses between tries: ``Backoff(first=0.1, longest=10.0, seconds=60.0).pause()`` is about 0.1, then about 0.2.
+"""Pauses between retries: ``Backoff(first=0.1, longest=10.0, seconds=60.0).pause()`` is about 0.1, then about 0.2.
 
-Code that must work with the base installation alone retries with this class. Judge endpoints and the shared cache use
-tenacity.
+Code that must work with only the base installation uses this class for retries. Judge endpoints and the shared cache
+use tenacity.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import final
 
 @final
 class Backoff:
-    """Exponential backoff with a time limit: each pause is about twice as long as the one before.
+    """Exponential backoff with a time limit. Each pause is about twice as long as the previous pause.
 
     Args:
         first, longest: the first and the longest pause, in seconds.
-        seconds: the time limit for all tries together. No pause extends past it.
+        seconds: the time limit for all attempts combined. Pauses do not extend past the limit.
     """
 
     def __init__(self, first: float, longest: float, seconds: float) -> None:
@@ -27,16 +27,16 @@ class Backoff:
 
     @property
     def left(self) -> float:
-        """The seconds left for further tries; 0.0 once the time is up."""
+        """The seconds left for retries; 0.0 after the time limit."""
         return max(0.0, self._end - time.monotonic())
 
     def pause(self, least: float = 0.0) -> float:
-        """Return the seconds to wait before the next try, randomized.
+        """Return the randomized number of seconds to wait before the next attempt.
 
         Without randomness, all callers that failed together would retry together.
 
         Args:
-            least: the pause that the other side asked for, in seconds; used if it is longer.
+            least: the pause in seconds that the other side requested. It is used if it is longer.
         """
         # Arbitrary: a factor between 0.5 and 1.5 is enough to spread out the callers.
         pause = max(least, self._pause) * random.uniform(0.5, 1.5)

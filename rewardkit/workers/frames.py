@@ -1,4 +1,4 @@
-"""Send and receive whole messages over a socket: after ``send(ours, b"call")``, ``receive(theirs)`` is ``b"call"``."""
+"""Whole messages over a socket: after ``send(ours, b"call")``, ``receive(theirs)`` returns ``b"call"``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Callable
 _LENGTH_BYTES = 8
 """The size of the length prefix. Four bytes would limit a message to 4 GiB."""
 _LONGEST_WAIT = 1e6
-"""Seconds to wait if there is no time limit: a socket timeout cannot be infinite."""
+"""The seconds to wait if there is no time limit, because a socket timeout cannot be infinite."""
 _POLL_SECONDS = 0.2
-"""Seconds between checks whether the other process has ended: its socket stays open while a fork of it still runs.
-Arbitrary: it only delays the report of the end."""
+"""The seconds between checks of whether the other process has ended, because its socket stays open while one of its
+forks is still running. The value is arbitrary and only delays the detection."""
 
 
 def send(to: socket.socket, message: bytes) -> None:
-    """Send `message`. Raise OSError if the other side has closed the connection."""
+    """Send `message`; raise OSError if the other side has closed the connection."""
     to.settimeout(None)
     to.sendall(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
 
@@ -28,12 +28,12 @@ def receive(
     """Return the next message.
 
     Args:
-        seconds: the time limit for the whole message; None waits forever.
-        exit_code: returns the exit code of the process on the other side; None while it runs.
+        seconds: the time limit for the whole message; None to wait forever.
+        exit_code: a function that returns the exit code of the process on the other side, or None while it is running.
 
     Raises:
         TimeoutError: the message did not arrive completely within `seconds`.
-        EOFError: the other side has closed the connection or ended.
+        EOFError: the other side closed the connection or ended.
     """
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     length = int.from_bytes(_exactly(source, _LENGTH_BYTES, deadline, exit_code), "big")

@@ -1,7 +1,7 @@
-"""Limits for this process: cap its memory, and end it when its parent ends.
+"""Limits for this process: its maximum memory, and its end when its parent ends.
 
-``limit_memory(256_000_000)`` allows 256 MB beyond the current use; ``limit_memory(None)`` removes the limit. Memory is
-limited only on Linux.
+``limit_memory(256_000_000)`` allows 256 MB in addition to the current use; ``limit_memory(None)`` removes the limit.
+Memory is limited only on Linux.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import Literal
 
 Memory = Literal["address space", "data"]
-"""The memory that counts: the whole address space, or only data that the process has written (which leaves out the
-mapped files of a model)."""
+"""The memory that counts: the whole address space, or only data that the process has written (which excludes a model's
+memory-mapped files)."""
 
 _KILL = 9
-"""The number of SIGKILL, which no program can catch."""
+"""The signal number of SIGKILL, which programs cannot catch."""
 _WATCH_SECONDS = 1.0
-"""Seconds between checks whether the parent still runs, on systems whose kernel does not report its end. Arbitrary: a
-check costs a microsecond, and a process that outlives its parent by a second does no harm."""
+"""The seconds between checks of whether the parent is still running, on systems whose kernel does not report its end.
+The value is arbitrary: a check takes a microsecond, and a process that outlives its parent by a second is harmless."""
 _PARENT_DEATH_SIGNAL = 1
-"""The number of PR_SET_PDEATHSIG on Linux."""
+"""The value of PR_SET_PDEATHSIG on Linux."""
 
 
 def limit_memory(more: int | None, of: Memory = "address space") -> None:
-    """Allow this process `more` bytes beyond its current use; None removes every limit except the system's."""
+    """Allow this process `more` bytes in addition to its current use; None removes every limit except the system's."""
     if sys.platform != "linux":
         return
     import resource
@@ -40,14 +40,14 @@ def limit_memory(more: int | None, of: Memory = "address space") -> None:
 
 
 def held_bytes(of: Memory = "address space") -> int:
-    """Return the memory that this process uses, in bytes; 0 if the system does not report it."""
+    """Return the memory that this process uses, in bytes, or 0 if the system does not report it."""
     with suppress(OSError):
         return _kilobytes("/proc/self/status", "VmSize" if of == "address space" else "VmData")
     return 0
 
 
 def free_bytes() -> int:
-    """Return the free memory of this machine or container, whichever is less, in bytes; 0 if neither is reported."""
+    """Return the free memory on this machine or in this container, whichever is less, in bytes, or 0 if unknown."""
     amounts = []
     with suppress(OSError, ValueError):
         amounts.append(_kilobytes("/proc/meminfo", "MemAvailable"))
@@ -58,11 +58,11 @@ def free_bytes() -> int:
 
 
 def end_with_parent(lifeline: int | None = None) -> None:
-    """Make this process end with its parent: a busy child would not notice a closed socket.
+    """Make this process end when its parent ends, because a busy child would not notice a closed socket.
 
     Args:
-        lifeline: the read end of a pipe whose write end only the parent holds. When the parent ends, Linux kills the
-            whole process group of this process, with everything that it started.
+        lifeline: the read end of a pipe whose write end is open only in the parent. When the parent ends, Linux kills
+            this process's whole group, including everything that the process started.
     """
     if sys.platform != "linux":
         threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
@@ -87,7 +87,7 @@ def _watch_parent(parent: int) -> None:
 
 
 def _kilobytes(file: str, name: str) -> int:
-    """Return the value of a line such as ``MemAvailable:  1024 kB``, in bytes; 0 if there is no such line."""
+    """Return the value in a line such as ``MemAvailable:  1024 kB`` in bytes, or 0 if the line does not exist."""
     for line in Path(file).read_text(encoding="ascii", errors="replace").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024

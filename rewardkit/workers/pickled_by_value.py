@@ -1,7 +1,7 @@
-"""Pickle the functions of your script or notebook by value, because a worker process cannot import them.
+"""Pickling by value for functions in your script or notebook, because a worker process cannot import them.
 
 ``PickledByValue.of(function)(1)`` is ``function(1)``, even in another process. Everything in ``__main__`` that the
-function refers to (other functions, classes, numbers) is sent along.
+function refers to (other functions, classes, numbers) is also sent.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def importable(function: Callable[..., Any]) -> bool:
 @final
 @dataclass(frozen=True)
 class PickledByValue:
-    """A function pickled by value; call it like the original."""
+    """A function pickled by value, which is called like the original."""
 
     packed: bytes
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> PickledByValue:
-        """Pickle `function`. Raise pickle's error if something that it refers to cannot be pickled."""
+        """Pickle `function`; raise pickle's error if something that the function refers to cannot be pickled."""
         return cls(packed(function))
 
     def __call__(self, *arguments: Any) -> Any:
@@ -45,7 +45,7 @@ def _unpacked(function: bytes) -> Callable[..., Any]:
 
 
 def packed(value: object) -> bytes:
-    """Return `value` pickled, together with the functions and classes of ``__main__`` that it refers to."""
+    """Return `value` pickled, together with the functions and classes in ``__main__`` that it refers to."""
     with suppress(Exception):
         by_name = pickle.dumps(value)
         if b"__main__" not in by_name:
@@ -53,7 +53,7 @@ def packed(value: object) -> bytes:
     import cloudpickle
 
     class ByValue(cloudpickle.Pickler):  # type: ignore[misc]
-        """A pickler that sends a reward of the script with its function; pickle would send only the function's name."""
+        """A pickler that sends a script's reward with its function; pickle would send only the function's name."""
 
         def reducer_override(self, instance: Any) -> Any:
             return with_function(instance, lambda function: not importable(function)) or super().reducer_override(
@@ -66,12 +66,12 @@ def packed(value: object) -> bytes:
 
 
 def with_function(instance: object, is_sent: Callable[[Callable[..., Any]], bool]) -> tuple[Any, ...] | None:
-    """Return the reduce value (class, arguments) that pickles a reward with its function; None for other objects.
+    """Return the reduce value (class, arguments) that pickles a reward with its function, or None for other objects.
 
-    Pickle by itself would send only the name of the function.
+    Without this value, pickle would send only the function's name.
 
     Args:
-        is_sent: returns whether to send a function by value.
+        is_sent: a function that returns whether to send a function by value.
     """
     function = getattr(getattr(instance, "binding", None), "function", None)
     if function is None or not is_sent(function) or not is_dataclass(instance):

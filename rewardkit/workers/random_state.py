@@ -1,4 +1,5 @@
-"""Restore this process's random generators after code that must not advance them: ``with preserved_rng(): ...``."""
+"""Protection of this process's random generators from code that must not advance them: ``with preserved_rng():
+...``."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ import numpy as np
 
 @contextmanager
 def preserved_rng(seed: int | None = None) -> Iterator[None]:
-    """Restore the random generators of Python, NumPy and torch after the ``with`` block.
+    """Restore the random generators of Python, NumPy, and torch after the ``with`` block.
 
     Args:
-        seed: the seed for all of them inside the block; by default they continue from their current state.
+        seed: the seed for all generators inside the block. By default, they continue from their current state.
     """
     torch = sys.modules.get("torch")
     python, array = random.getstate(), np.random.get_state()

@@ -1,4 +1,4 @@
-"""An SQLite file shared by all ranks on a machine: ``shared(path, table)`` opens it once per process."""
+"""An SQLite file that all ranks on a machine share: ``shared(path, table)`` opens it once per process."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Any, final
 from rewardkit.errors import MissingExtraError, RewardDefinitionError, RewardFailure, RunStopped, shorten
 
 PATIENCE = 5_000
-"""Milliseconds to wait while another process writes. Arbitrary: a write takes milliseconds."""
+"""The milliseconds to wait while another process writes. The value is arbitrary: a write takes milliseconds."""
 
 IN_MEMORY = ":memory:"
 
 _APPLICATION = 0x5265774B
-"""The SQLite application id that marks the files of rewardkit."""
+"""The SQLite application id that identifies rewardkit's files."""
 
 
 @final
 class SharedFile:
-    """This process's connection to one file. Thread-safe: threads take turns."""
+    """This process's thread-safe connection to one file. Threads take turns."""
 
     def __init__(self, path: str, table: str, *, replay: bool = False) -> None:
         import apsw
@@ -41,11 +41,11 @@ class SharedFile:
             raise RunStopped(f"{path} cannot be opened: {error}. {advice}") from error
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement and return its rows. Changes are written before this returns.
+        """Run one statement and return its rows. Changes are written before this method returns.
 
         Raises:
-            apsw.Error: the statement failed. If the file was locked for too long, later calls fail at once while it
-                stays locked.
+            apsw.Error: the statement failed. If the file was locked for too long, later calls fail immediately while it
+                remains locked.
         """
         import apsw
 
@@ -66,7 +66,7 @@ class SharedFile:
 
 
 def _to_write(path: str, table: str) -> Any:
-    """Open a file for writing; create it and its table if they are missing."""
+    """Open a file for writing; create the file and its table if they are missing."""
     import apsw
     from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
 
@@ -94,7 +94,7 @@ def _to_write(path: str, table: str) -> Any:
 
 
 def _to_read(path: str) -> Any:
-    """Open a file for reading; in a read-only folder, without creating files next to it."""
+    """Open a file for reading; if its folder is read-only, do not create files next to it."""
     import apsw
 
     # SQLite cannot create its lock file in a read-only folder, and does not need it there.
@@ -109,7 +109,7 @@ def _to_read(path: str) -> Any:
 
 
 def _application(connection: Any) -> int:
-    """Return the application id of the file, 0 for a new file; raise OSError if another program made it."""
+    """Return the file's application id, or 0 for a new file; raise OSError if another program created the file."""
     # Read the tables before the id: a process that is creating the file right now sets the id before the tables.
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     [(application,)] = connection.execute("PRAGMA application_id")
@@ -119,11 +119,11 @@ def _application(connection: Any) -> int:
 
 
 def checked_path(path: object, caller: str, option: str, extra: str) -> str:
-    """Return `path`, the `option` of `caller`, as an absolute path.
+    """Return `path`, the value of the caller's `option`, as an absolute path.
 
     Raises:
         MissingExtraError: the extra named `extra`, which includes apsw, is not installed.
-        RewardDefinitionError: `path` is not a path, or it is empty.
+        RewardDefinitionError: `path` is not a path or is empty.
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise RewardDefinitionError(f"{caller}: {option} must be the path of a file, got {path!r}")
@@ -145,9 +145,9 @@ def shared(path: str, table: str, *, replay: bool = False) -> SharedFile:
     """Return this process's connection to the file `path`.
 
     Args:
-        path: the path of the file, or `IN_MEMORY`.
-        table: the name and columns of the table, as in ``CREATE TABLE``.
-        replay: open the file read-only; it must exist.
+        path: the file's path, or `IN_MEMORY`.
+        table: the table's name and columns, as in ``CREATE TABLE``.
+        replay: whether to open the file read-only, in which case it must exist.
 
     Raises:
         RunStopped: the file cannot be opened.
@@ -166,7 +166,8 @@ def _opened(path: str, table: str, replay: bool, process: int) -> SharedFile:
 
 
 _AT_ONCE = 500
-"""The maximum number of keys or texts per statement. Older versions of SQLite limit a statement to 999 parameters."""
+"""The maximum number of keys or texts per statement, because older SQLite versions limit a statement to 999
+parameters."""
 
 _log = logging.getLogger("rewardkit.caches")
 
@@ -178,10 +179,10 @@ class SqliteCache:
 
     Attributes:
         path: an absolute path.
-        name: the name of the table. It contains the version of the keys and texts, so entries of other versions
-            are never read.
+        name: the table's name. It contains the version of the keys and texts, so entries with other versions are never
+            read.
         caller: the source of texts that are not in the cache, for messages: "the judge".
-        replay: open the file read-only; it must exist.
+        replay: whether to open the file read-only, in which case it must exist.
     """
 
     path: str
@@ -190,7 +191,7 @@ class SqliteCache:
     replay: bool = False
 
     def many(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the saved texts of `keys`, by key; missing keys are left out.
+        """Return the saved texts for `keys`, by key; missing keys are omitted.
 
         Raises:
             RunStopped: the file cannot be opened.
@@ -208,7 +209,7 @@ class SqliteCache:
         return texts
 
     def put(self, texts: Mapping[str, str]) -> None:
-        """Save each text under its key, unless another process has already saved one there.
+        """Save each text under its key, unless another process has already saved a text under the key.
 
         Raises:
             RunStopped: the file cannot be opened.

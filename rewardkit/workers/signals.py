@@ -1,7 +1,7 @@
-"""Exceptions that must pass through every ``except``: Ctrl-C, and a SystemExit raised by a signal handler.
+"""Exceptions that must pass through every ``except``: Ctrl-C, and a SystemExit that a signal handler raises.
 
-``sys.exit()`` inside a reward is a bug of that reward and affects only its row. The same SystemExit from a SIGTERM
-handler means that the cluster is reclaiming the machine.
+If a reward calls ``sys.exit()``, this is a bug in the reward and affects only its row. However, the same SystemExit
+from a SIGTERM handler means that the cluster is reclaiming the machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def from_operator(error: BaseException) -> bool:
-    """Return whether `error` must propagate: Ctrl-C, or a SystemExit from a signal handler (not from a reward)."""
+    """Return whether `error` must propagate: Ctrl-C, or a SystemExit from a signal handler but not from a reward."""
     if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
         return True
     if not isinstance(error, SystemExit) or threading.current_thread() is not threading.main_thread():
@@ -25,7 +25,7 @@ def from_operator(error: BaseException) -> bool:
 
 
 def _code(handler: object) -> CodeType | None:
-    """Return the code object of a function, a method, a partial, or an object with ``__call__``; None without one."""
+    """Return the code object of a function, a method, a partial, or an object with ``__call__``; None for others."""
     while isinstance(handler, functools.partial):
         handler = handler.func
     function: Any = getattr(handler, "__func__", handler)

@@ -1,9 +1,9 @@
 """Worker processes that can be killed, for functions that may hang: ``submit(abs, (-3,), timeout=2.0).result()`` is 3.
 
 The processes start on first use, all rewards share them, and a killed process is replaced. `alone` runs one call in a
-separate process, and you choose the number of processes of a `Pool`. This module does not use ``multiprocessing``, so
+separate process, and a `Pool` has a configurable number of processes. This module does not use ``multiprocessing``, so
 it works from any thread, from a daemonic process, and from a script without ``if __name__ == "__main__":``. Functions
-and classes of your script are pickled by value.
+and classes in your script are pickled by value.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ from rewardkit.workers.frames import receive, send
 from rewardkit.workers.pickled_by_value import packed
 
 MAX_PROCESSES = 4
-"""The default limit for the processes of a pool. Arbitrary: each process loads its own imports, such as sympy, and the
-trainer also needs cores."""
+"""The default limit for the number of processes in a pool. The limit is arbitrary: each process loads its own imports,
+such as sympy, and the trainer also needs cores."""
 START_SECONDS = 120.0
-"""Seconds to start the process and import the function's module; the timeout of the call starts after that. Arbitrary:
-importing sympy or torch takes seconds, and minutes from a busy network disk."""
+"""The seconds for starting the process and importing the function's module; the call's timeout starts after that. The
+limit is arbitrary: importing sympy or torch takes seconds, or minutes from a busy network disk."""
 
 _END_SECONDS = 1.0
-"""Seconds for a process to end after it has closed its socket, so that its exit code and last output are known."""
+"""The seconds to wait for a process to end after it has closed its socket, so that its exit code and last output are
+known."""
 _KEPT_BYTES = 4_000
-"""Bytes to keep from the end of a process's output: enough for the last line of a traceback."""
+"""The number of bytes to keep from the end of a process's output: enough for the last line of a traceback."""
 
 
 @final
@@ -50,11 +51,13 @@ class Launch:
     """Settings for starting a process.
 
     Attributes:
-        memory: bytes that one call may add to the memory of the process; beyond that, it gets a ``MemoryError``.
-        path: ``sys.path`` of the process; by default that of this process.
-        folder: the working directory; by default that of this process.
-        environment: changes to the environment variables of this process; None removes a variable.
-        quiet: hide the output. If the process dies, the error has the exit code and the last line of output.
+        memory: the number of bytes that one call may add to the process's memory. A call that needs more gets a
+            ``MemoryError``.
+        path: the new process's ``sys.path``. The default is this process's path.
+        folder: the working directory. The default is this process's working directory.
+        environment: changes to this process's environment variables; None removes a variable.
+        quiet: whether to hide the output. If the process dies, the error contains the exit code and the last line of
+            output.
     """
 
     memory: int | None = None
@@ -65,7 +68,7 @@ class Launch:
 
 
 def command(entry: str, descriptor: int, path: Sequence[str] | None = None) -> list[str]:
-    """Return the command line of a process that calls `entry` ("module:function") with the socket to this process."""
+    """Return the command line for a process that calls `entry` ("module:function") with the socket to this process."""
     module, _, function = entry.partition(":")
     code = (
         "import json, sys\nsys.path[:] = json.loads(sys.argv[2])\n"
@@ -76,7 +79,7 @@ def command(entry: str, descriptor: int, path: Sequence[str] | None = None) -> l
 
 
 class Call(Future[Any]):
-    """A future for a call in a worker process; `stop` works even while the call runs."""
+    """A future for a call in a worker process; `stop` works even while the call is running."""
 
     def __init__(self, stop: Callable[[], Any] | None = None) -> None:
         super().__init__()
@@ -85,7 +88,7 @@ class Call(Future[Any]):
         self.stopped = False
 
     def stop(self) -> None:
-        """Cancel the call if it is waiting; kill its process if it is running."""
+        """If the call is waiting, cancel it; if it is running, kill its process."""
         self.stopped = True
         if self._stop is not None:
             self._stop()
@@ -107,13 +110,13 @@ def submit(
 ) -> Call:
     """Run ``function(*arguments)`` in a worker that is killed after `timeout` seconds.
 
-    The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, and otherwise the exception of
-    the function.
+    The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, or the function's exception.
 
     Args:
         function: a function that the worker imports by module and name, as pickle does.
-        timeout: seconds, counted after the worker has imported the function.
-        memory: bytes that one call may add to the memory of its process; beyond that, it gets a ``MemoryError``.
+        timeout: the time limit in seconds, which starts after the worker has imported the function.
+        memory: the number of bytes that one call may add to its process's memory. A call that needs more gets a
+            ``MemoryError``.
 
     Raises:
         pickle.PicklingError, TypeError, AttributeError: the function or its arguments cannot be pickled.
@@ -124,15 +127,15 @@ def submit(
 def run_in_process(
     function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float | None = None, launch: Launch | None = None
 ) -> Call:
-    """Run ``function(*arguments)`` in a new process, which is then killed along with everything that it started.
+    """Run ``function(*arguments)`` in a new process, which is killed afterward along with everything that it started.
 
-    The future, the timeout and the errors are those of `submit`. Without a timeout, the call has no time limit.
+    The future, the timeout, and the errors are the same as for `submit`. Without a timeout, the call has no time limit.
     """
     return Pool(1, launch or Launch(), once=True).submit(function, arguments, timeout)
 
 
 def chain(call: Call, function: Callable[[Future[Any]], Any]) -> Call:
-    """Call ``function(call)`` once `call` is done, and return a second call that holds the result."""
+    """Call ``function(call)`` when `call` is done, and return a second call that contains the result."""
     following = Call(stop=call.stop)
 
     def finish(future: Future[Any]) -> None:
@@ -156,12 +159,13 @@ def _fulfill(future: Future[Any], function: Callable[[], Any]) -> None:
 
 @final
 class Pool:
-    """A pool of child processes, started on demand. Each has a thread that sends calls to it and kills it.
+    """A pool of child processes, which are started on demand. Each process has a thread that sends calls to it and
+    kills it.
 
     Args:
-        processes: the maximum number of processes; by default the number of cores, up to MAX_PROCESSES.
+        processes: the maximum number of processes. The default is the number of cores, up to MAX_PROCESSES.
         launch: the settings for starting a process.
-        once: the pool serves a single call, and its process ends before the result is available.
+        once: whether the pool runs only a single call, whose process ends before the result is available.
     """
 
     def __init__(self, processes: int | None = None, launch: Launch | None = None, *, once: bool = False) -> None:
@@ -175,7 +179,7 @@ class Pool:
         self._stopped = False
 
     def submit(self, function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float | None = None) -> Call:
-        """Run ``function(*arguments)`` in one of the processes, as `rewardkit.workers.worker.submit` does."""
+        """Run ``function(*arguments)`` in one of the processes, like `rewardkit.workers.worker.submit`."""
         job = _Job(Call(), packed((function, arguments)), timeout)
         with self._lock:
             self._waiting += 1
@@ -200,7 +204,7 @@ class Pool:
                 return
 
     def stop(self) -> None:
-        """End all processes; running calls fail."""
+        """End all processes. Running calls fail."""
         self._stopped = True
         for child in self._children:
             self._jobs.put(None)
@@ -208,7 +212,7 @@ class Pool:
 
 
 class _Child:
-    """One child process, started by its first call."""
+    """A child process, which is started by its first call."""
 
     def __init__(self, launch: Launch, *, once: bool) -> None:
         self._launch = launch
@@ -280,7 +284,7 @@ class _Child:
         return self._process, self._socket
 
     def _death(self) -> str:
-        """End a process that gave no answer. Return how it ended: its exit code and last line of output, if known."""
+        """End a process that did not answer, and return its exit code and last line of output, if known."""
         process, tail = self._process, self._tail
         if process is None or tail is None:
             self.end()
@@ -292,7 +296,7 @@ class _Child:
         return f"ended with exit code {process.returncode}{f': {line}' if line else ''}"
 
     def kill_while(self, call: Call | None) -> None:
-        """Kill the process, from any thread, if it still runs `call`; its waiting thread then gets an EOFError."""
+        """From any thread, kill the process if it is still running `call`; its waiting thread then gets an EOFError."""
         with self._lock:
             if self.running is call and self._process is not None and self._process.returncode is None:
                 _kill_all(self._process)
@@ -315,7 +319,7 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
 
 @final
 class _Tail:
-    """The end of a process's output. A thread reads the output, so that the process never blocks on a full pipe."""
+    """The end of a process's output, which a thread reads, so that the process never blocks on a full pipe."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._end = b""
@@ -328,14 +332,14 @@ class _Tail:
                 self._end = (self._end + data)[-_KEPT_BYTES:]
 
     def last_line(self) -> str:
-        """Return the last line of output, cut short; "" if there is none."""
+        """Return the last line of output, truncated, or "" if there is no output."""
         self._thread.join(_END_SECONDS)  # with a time limit: a process of another session may hold the pipe open
         lines = self._end.decode(errors="replace").strip().splitlines()
         return shorten(lines[-1]) if lines else ""
 
 
 def renew() -> None:
-    """End all worker processes; the next call starts new ones, which import modules again."""
+    """End all worker processes. The next call starts new processes, which import modules again."""
     with _lock:
         pools = [_pools.pop(key) for key in list(_pools) if key[0] == os.getpid()]
     for pool in pools:
@@ -344,7 +348,7 @@ def renew() -> None:
 
 _lock = threading.Lock()
 _pools: dict[tuple[int, int | None], Pool] = {}
-"""The shared pools by process id and memory limit: a fork cannot use the pools of its parent."""
+"""The shared pools by process id and memory limit, because a fork cannot use its parent's pools."""
 
 
 def _shared(process: int, memory: int | None) -> Pool:

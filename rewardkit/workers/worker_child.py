@@ -1,4 +1,4 @@
-"""The main loop of a worker process: read a call, report that it starts, run it, send the answer. See `worker`."""
+"""A worker process's main loop: read a call, report its start, run it, and send the answer. See `worker`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOKEN_BYTES = 16
 
 
 def connected() -> socket.socket:
-    """Return the socket connected to the parent (see `worker.command`), and exit when the parent does."""
+    """Return the socket connected to the parent (see `worker.command`), and exit when the parent exits."""
     connection = socket.socket(fileno=int(sys.argv[1]))
     connection.set_inheritable(False)
     sys.argv[1:] = []
@@ -27,7 +27,7 @@ def connected() -> socket.socket:
 
 
 def serve(connection: socket.socket) -> None:
-    """Answer calls until the parent is gone or this process uses too much memory."""
+    """Run calls until the parent is gone or this process uses too much memory."""
     with suppress(EOFError, OSError):  # the parent is gone, or has closed the socket
         _serve(connection, pickle.loads(receive(connection)))
 

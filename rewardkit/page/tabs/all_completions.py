@@ -1,4 +1,4 @@
-"""The table of all completions of a prompt, with whole texts, components, a filter, and buttons to compare two."""
+"""The table of all completions for a prompt, with whole texts, components, a filter, and buttons for comparing two."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ from rewardkit.record.queries import completions, excerpts, searchable_texts
 from rewardkit.record.schema import Key
 
 _EXCERPT = 240
-"""The maximum length of the text in a row, in characters: about two lines."""
+"""The maximum text length in a row in characters: about two lines."""
 
 
 class AllCompletions(PagedTable):
-    """The lower part of the *Completions* tab. Its buttons call `choose` with a side and the row to show there."""
+    """The lower part of the *Completions* tab.
+
+    Its buttons call `choose` with a side and the row to show on that side.
+    """
 
     size = 16
     names = ("rows", "order", "rising")
@@ -58,7 +61,7 @@ class AllCompletions(PagedTable):
             self.build_pager()
 
     async def set(self, choice: PromptCompletions | None, sides: dict[str, str]) -> None:
-        """Show the completions of a prompt; `sides` holds the keys of the two completions being compared."""
+        """Show the completions for a prompt; `sides` contains the keys of the two compared completions."""
         prompt = self.page.address.get("prompt")
         if prompt != self.prompt:
             self.at = 0
@@ -68,7 +71,7 @@ class AllCompletions(PagedTable):
         await self.refresh()
 
     def mark(self, sides: dict[str, str]) -> None:
-        """Highlight the two completions being compared."""
+        """Highlight the two compared completions."""
         self.sides = sides
         self.table.select(sides)
 
@@ -180,7 +183,7 @@ class AllCompletions(PagedTable):
             await self.choose(button, row)
 
     async def _open(self, name: str) -> None:
-        """Expand or collapse the whole text of a completion below its row."""
+        """Expand or collapse a completion's whole text below its row."""
         key = read_key(name)
         if key is not None:
             self.open ^= {key}

@@ -1,4 +1,4 @@
-"""The *Compare* tab: two runs, or two windows of one run, prompt by prompt."""
+"""The *Compare* tab, which compares two runs or two windows of one run, prompt by prompt."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from rewardkit.record.queries import LONGEST, completions, prompt_messages
 
 
 _CHIPS = 16
-"""The maximum number of chips. Arbitrary: more do not fit on a line above the completion."""
+"""The maximum number of chips. The limit is arbitrary: more chips do not fit on the line above the completion."""
 
 
 class Pair(NamedTuple):
@@ -85,7 +85,7 @@ class ComparedTexts:
         self.scores = ui.box("card scores")
 
     async def show(self, pair: Pair) -> None:
-        """Show a prompt and one completion on each side: the one in the address, or else the middle one by score."""
+        """Show a prompt and one completion per side: the one in the address or, by default, the middle one by score."""
         self._pair = pair
         if pair.prompts is None:
             for part in (self.prompt.card, self.panes, self.scores):
@@ -109,7 +109,7 @@ class ComparedTexts:
             build_scores(*shown_sides.values())
 
     async def update(self, pair: Pair) -> None:
-        """Update the view: show another completion, or only refresh the scores of the reward on trial."""
+        """Update the view: show another completion, or only refresh the trial reward's scores."""
         before = self._pair
         same = before is not None and before[1:] == pair[1:] and pair.two.is_like(before.two)
         if not same or not self.shown:
@@ -119,7 +119,7 @@ class ComparedTexts:
             facts.update()
 
     async def step(self, side_name: str, by: int) -> None:
-        """Show the completion `by` positions further on one side."""
+        """On one side, show the completion `by` positions further."""
         if side_name in self.shown:
             rows, shown_side = self.rows[side_name], self.shown[side_name]
             at = min(max(rows.index(shown_side.row) + by, 0), len(rows) - 1)
@@ -128,7 +128,7 @@ class ComparedTexts:
     def _read(
         self, pair: Pair, prompts: tuple[int, int]
     ) -> tuple[str | None, dict[str, list[int]], dict[str, Shown], Texts]:
-        """Read the prompt's messages, and for both sides their rows, the completion to show, and the texts."""
+        """Read the prompt's messages and, for both sides, the rows, the completion to show, and the texts."""
         rows, shown_sides = {}, {}
         for side_name, side, prompt in zip(PLACES, (pair.two.left, pair.two.right), prompts, strict=True):
             rows[side_name] = side.best_first(pair.name, prompt)
@@ -225,7 +225,7 @@ class ComparedPrompts(PagedTable):
         return self.compared[2]
 
     def chosen(self) -> tuple[int, int] | None:
-        """Return the numbers of the selected prompt on both sides; by default, of the first prompt in the list."""
+        """Return the selected prompt's numbers on both sides. The default is the first prompt in the list."""
         index = self._selected()
         if index is None:
             return None
@@ -295,7 +295,7 @@ class ComparedPrompts(PagedTable):
         return (*super()._query(), self.compared)
 
     def _selected(self) -> int | None:
-        """Return the selected prompt's position in `TwoRuns.seen`; by default, that of the first prompt in the list."""
+        """Return the selected prompt's position in `TwoRuns.seen`. The default is the first prompt in the list."""
         code = self.two.left.scores.code_of.get(self.page.address.get("prompt"), -1)
         indices = np.flatnonzero(self.two.pairing.left[self.two.seen] == code).tolist()
         return next(iter([*indices, *self.order[:1].tolist()]), None)
@@ -334,7 +334,7 @@ def _examples(cells: Sequence[str]) -> dict[str, Column]:
 
 
 def _cell(value: float | None, tone: str | None = None) -> Any:
-    """Return the table cell of a number; with a `tone`, the number is colored and has a sign."""
+    """Return a number's table cell. With a `tone`, the number is colored and has a sign."""
     if value is None or np.isnan(value):
         return None
     text = format_number(float(value), sign=tone is not None)
@@ -420,7 +420,7 @@ class Compare(Tab):
 
     @property
     def _name(self) -> str:
-        """The component being compared, or the total."""
+        """The compared component, or the total."""
         name = self.page.address.get("of", TOTAL)
         return name if self.two is not None and name in self.two.names else TOTAL
 
@@ -455,7 +455,7 @@ class Compare(Tab):
             field.style("width: 96px")
 
     async def _compare(self, *, again: bool = False) -> None:
-        """Compare the two sides and show everything; with `again`, only what has changed since the last call."""
+        """Compare the two sides and show everything; with `again`, show only the changes since the last call."""
         assert self.other is not None
         address = self.page.address
         left, right = (self.watched, Window.parse(address.get("a"))), (self.other, Window.parse(address.get("b")))
@@ -480,7 +480,7 @@ class Compare(Tab):
 
     @property
     def _names(self) -> tuple[str, str]:
-        """The names of both sides in messages."""
+        """The two sides' names in messages."""
         if self.other is None or self.other.name == self.watched.name:
             return SIDES
         return one_line(self.watched.name, 60), one_line(self.other.name, 60)
@@ -527,7 +527,7 @@ class Compare(Tab):
         return {"key": f"={name}", "cells": cells}
 
     async def _go(self, **changes: str | None) -> None:
-        """Change the choices in the address; the prompt stays selected, the two completions are reset."""
+        """Change the choices in the address. The prompt remains selected, but the two completions are reset."""
         await self.page.go(self.page.address.with_state(**{"left": None, "right": None, **changes}))
 
     async def _choose_run(self, name: str) -> None:

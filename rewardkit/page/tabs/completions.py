@@ -1,4 +1,4 @@
-"""Two completions of a prompt side by side, and a table of all completions of the prompt."""
+"""Two completions for a prompt side by side, and a table of all completions for the prompt."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Completions(Tab):
         self.page.shell.run_method("reveal", ".prompts tr.selected")
 
     def _build_selected(self) -> None:
-        """Show the selected steps, with a link to the *Explain* tab for these steps."""
+        """Show the selected steps with a link to the *Explain* tab."""
         address, selection = self.page.address, Selection.of(self.page.address)
         if selection is None:
             return
@@ -135,7 +135,7 @@ class Completions(Tab):
             ui.link(f"Explain the change of {one_line(name, 40)}", keep_selection(address, address.to("explain")).url)
 
     async def _labeled(self) -> None:
-        """Update all parts of the tab after a label has changed."""
+        """Update all parts of the tab after a label change."""
         self._show_labels()
         await self.prompts.refresh()
         await self.everything.refresh()
@@ -146,7 +146,7 @@ class Completions(Tab):
         self.prompts.labels.refresh()
 
     async def _find_prompt(self) -> None:
-        """Select the prompt of a completion in the address, or else the first prompt in the list."""
+        """Select the prompt for the completion in the address or, by default, the first prompt in the list."""
         address, scores = self.page.address, self.watched.scores
         rows = [scores.find(read_key(address.get(side))) for side in SIDES]
         named = [scores.prompt_ids[scores.prompt[row]] for row in rows if row is not None]
@@ -171,46 +171,46 @@ class Completions(Tab):
             await self._show_other(step=step, **{side: name})
 
     async def _show_other(self, *, step: bool = True, **sides: str | None) -> None:
-        """Show other completions of the same prompt."""
+        """Show other completions for the same prompt."""
         self.page.note(self.page.address.with_state(**sides), step=step)
         self._choose_rows()
         self.everything.mark(self._keys())
         await self._show_panes()
 
     async def _move(self, side: str, by: int) -> None:
-        """Show the completion `by` positions further in the same epoch on one side."""
+        """On one side, show the completion `by` positions further in the same epoch."""
         if self.choice is not None:
             await self._choose(side, self.choice.neighbor(self.rows[side], by), step=False)
 
     async def _slide(self, side: str, at: int) -> None:
-        """Show the best completion of another epoch on one side."""
+        """On one side, show the best completion in another epoch."""
         if self.choice is not None:
             visit = self.choice.visits[min(at, len(self.choice.visits) - 1)]
             await self._choose(side, self.choice.best(visit), step=False)
 
     async def _compare(self, side: str, key: str) -> None:
-        """Show the completion with this key, of the same group, on one side."""
+        """On one side, show the completion with this key in the same group."""
         row = self.watched.scores.find(read_key(key))
         if row is not None:
             await self._choose(side, row)
 
     async def _view(self, view: str) -> None:
-        """Show texts as they are, or rendered."""
+        """Show raw or rendered texts."""
         if view != self.page.address.get("view", "raw"):
             self.page.note(self.page.address.with_state(view=None if view == "raw" else view), step=True)
             await self._show_prompt()
 
     async def _line_up(self, name: str) -> None:
-        """Position the dots of the groups by another component."""
+        """Position the groups' dots by another component."""
         self.page.note(self.page.address.with_state(group=name))
         await self._show_advantages()
 
     def _unmark(self) -> None:
-        """Remove the phrase of an alert from the address."""
+        """Remove an alert's phrase from the address."""
         self.page.note(self.page.address.with_state(mark=None))
 
     def _keys(self) -> dict[str, str]:
-        """Return the keys of both completions; unlike rows, keys stay valid when new data arrives."""
+        """Return both completions' keys. Unlike rows, keys remain valid when new data arrives."""
         scores = self.watched.scores if self.choice is None else self.choice.scores
         return {side: key_text(scores.key(row)) for side, row in self.rows.items()}
 
@@ -263,7 +263,7 @@ class Completions(Tab):
         return self.page.address.get("prompt"), self.page.address.get("view"), *self._keys().values()
 
     def _read(self, rows: list[int], key_of: Callable[[int], Key]) -> tuple[list[Side], Texts]:
-        """Read both completions and prepare their texts."""
+        """Read both completions, and prepare their texts."""
         address, keys = self.page.address, list(map(key_of, rows))
         by_key = completions(self.watched.run, address.get("prompt"), list(set(keys)), self.longest)
         sides = [Side(self.watched, row, by_key.get(key, NO_COMPLETION)) for row, key in zip(rows, keys, strict=True)]
@@ -310,7 +310,7 @@ class Completions(Tab):
                 self._build_advantages(explanations, by)
 
     def _build_advantages(self, explanations: list[Explained], by: str) -> None:
-        """Show the steps to both advantages, and the groups as dots positioned by component `by` (empty: the total)."""
+        """Show the steps to both advantages, and the groups as dots positioned by component `by` ("" is the total)."""
         components = [name for name in self.watched.components if name in self.watched.scores.components]
         options = {"": "group by total", **{name: f"group by {one_line(name, 40)}" for name in components}}
         with ui.box("table-head"):

@@ -1,4 +1,4 @@
-"""The component scores of two completions, with bars and notes."""
+"""Component scores for two completions, with bars and notes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Bounds = dict[str, tuple[float, float]]
 
 
 def bounds_of(watched: Watched) -> Bounds:
-    """Return the range of each component's bars: the declared bounds, or else the observed range."""
+    """Return the range of each component's bars: the declared bounds, or the observed range if undeclared."""
     return watched.cached("bounds", lambda: _bounds(watched))
 
 
 def share_of(value: float, bounds: tuple[float, float]) -> tuple[float, float] | None:
-    """Return the start and end of a bar, from 0 to 1. Bars of negative scores extend to the left of zero."""
+    """Return a bar's start and end, from 0 to 1. Bars for negative scores extend to the left of zero."""
     low, high = min(bounds[0], 0.0), max(bounds[1], 0.0)
     if not (high > low) or not np.isfinite(value):
         return None
@@ -45,7 +45,7 @@ def format_number(value: float, *, sign: bool = False) -> str:
 
 
 def bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> dict[str, Any] | None:
-    """Return the table cell of a score: a number with a bar, or the outcome if there is no score."""
+    """Return a score's table cell: a number with a bar, or the outcome if there is no score."""
     if not np.isnan(value):
         tone = "bad" if outcome == "errored" else ""
         return {"text": format_number(value), "share": share_of(value, bounds), "tone": tone}
@@ -60,7 +60,7 @@ def observed(values: Floats) -> tuple[float, float]:
 
 
 def build_scores(*sides: tuple[Watched, int, Completion]) -> None:
-    """Show a row per component: the name, then the score on each side. The sides may be from different runs."""
+    """Show one row per component: the name and each side's score. The sides may be from different runs."""
     names = list(dict.fromkeys(name for watched, _, _ in sides for name in watched.components))
     for name in names:
         if not any(name in watched.scores.components for watched, _, _ in sides):
@@ -111,7 +111,7 @@ def _bounds(watched: Watched) -> Bounds:
 
 
 def tried_columns(watched: Watched) -> list[dict[str, Any]]:
-    """Return the additional columns for a table of completions; none without a reward on trial."""
+    """Return the additional columns for a table of completions; empty if there is no reward on trial."""
     if watched.trial is None:
         return []
     about_new, about_flip = "new: the total of the reward on trial", "flip: the sign of the advantage changes"
@@ -122,7 +122,7 @@ def tried_columns(watched: Watched) -> list[dict[str, Any]]:
 
 
 def tried_cells(watched: Watched, row: int) -> dict[str, Any]:
-    """Return a completion's cells for the columns of `tried_columns`."""
+    """Return a completion's cells for the columns from `tried_columns`."""
     trial, trial_columns = watched.trial, watched.scores.tried
     if trial is None or NEW not in trial_columns:
         return {}
@@ -138,7 +138,7 @@ def tried_cells(watched: Watched, row: int) -> dict[str, Any]:
 
 
 def flip_of(watched: Watched, row: int) -> dict[str, str] | None:
-    """Return a badge if the reward on trial flips the sign of the advantage, else None."""
+    """Return a badge if the reward on trial flips the advantage's sign; otherwise, None."""
     trial_columns = watched.scores.tried
     if FLIP not in trial_columns or trial_columns[FLIP][row] != 1.0:
         return None
@@ -156,7 +156,7 @@ class TriedFacts:
         self.update()
 
     def update(self) -> None:
-        """Show the scores that are available so far."""
+        """Show the scores that are currently available."""
         trial, trial_columns, row = self.watched.trial, self.watched.scores.tried, self.row
         is_shown = trial is not None and NEW in trial_columns
         self.frame.clear()

@@ -1,4 +1,4 @@
-"""The *Explain* tab: the completions that caused a jump in a graph, in a range of steps, over all prompts."""
+"""The *Explain* tab: the completions for all prompts that caused a jump in a graph in a range of steps."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Explanation(Tab):
                 ui.text(text, "soft")
 
     def _before(self, selection: Selection) -> str:
-        """Return the range of steps to compare with as text, cut to the steps of the run."""
+        """Return the step range to compare with as text, limited to the run's steps."""
         low, high = selection.before
         first = int(self.watched.scores.step[0])
         return spoken((max(low, first), high)) if high >= first else f"the steps before step {first:,}"
@@ -124,7 +124,7 @@ class Explanation(Tab):
             ui.choices(self.aim, _AIMS, self._aim, "The steps that dragging across the graph selects")
 
     def _say(self, selection: Selection, change: Change) -> None:
-        """Show the change in words, and the parts of it that the completions explain."""
+        """Describe the change in words, and show the parts that the completions explain."""
         self.said.clear()
         name = one_line(columns(self.watched.scores).get(selection.by, "Total"), 60)
         with self.said:
@@ -173,7 +173,7 @@ class Explanation(Tab):
                 ui.text(detail, "soft", "dd")
 
     async def _go(self, **state: str | None) -> None:
-        """Show another selection. The browser's back button returns to this one."""
+        """Show another selection. The browser's back button returns to the current selection."""
         if self.list is not None:
             self.list.at = 0
         self.page.note(self.page.address.with_state(**state, page=None), step=True)
@@ -206,12 +206,15 @@ class Explanation(Tab):
 
 
 def selection_of(page: Page, watched: Watched) -> Selection:
-    """Return the selection in the address, or else the newest steps."""
+    """Return the selection in the address or, by default, the newest steps."""
     return Selection.of(page.address) or Selection.latest(watched.scores, page.address.get("by", "total"))
 
 
 class Contributions(PagedTable):
-    """The table of the completions in the selected steps, with their contributions; rows are numbered within them."""
+    """The table of completions in the selected steps, with their contributions.
+
+    Rows are numbered within these steps.
+    """
 
     size = 20
     names = ("", "order", "turned")
@@ -298,7 +301,7 @@ def _panel(by: str, watched: Watched, steps: ByStep) -> Panel:
 
 
 def _digits(*values: float) -> int:
-    """Return the number of decimals that shows three digits of the largest value."""
+    """Return the number of decimal places that shows three digits of the largest value."""
     largest = max(map(abs, values))
     # At most twelve: further digits of a float are not meaningful.
     return min(max(2 - int(np.floor(np.log10(largest))), 0), 12) if largest > 1e-12 else 3
@@ -309,7 +312,7 @@ def _number(value: float) -> str | None:
 
 
 def _signed(value: float, largest: float) -> dict[str, Any] | None:
-    """Return a cell with a bar that starts in the middle; the largest contribution determines the decimals."""
+    """Return a cell with a bar that starts in the middle. The largest contribution determines the decimal places."""
     if np.isnan(value):
         return None
     half = 0.5 * value / largest if largest > 0 else 0.0

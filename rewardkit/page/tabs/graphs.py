@@ -1,4 +1,4 @@
-"""The *Graphs* tab: the graphs of a run, optionally overlaid with other runs. The address contains all choices."""
+"""The *Graphs* tab: a run's graphs, optionally with other runs overlaid. The address contains all choices."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rewardkit.page.watcher import Watched
 # Finer steps near 1, where a curve changes most.
 _SMOOTHINGS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _USUAL = 0.6
-"""The default smoothing, the same as in TensorBoard, whose curves users know."""
+"""The default smoothing, which is the same as in TensorBoard, because users are familiar with its curves."""
 _DRAGS = {"zoom": "zoom", "explain": "explain"}
 _CLICKED = 50
-"""A click selects this fraction (1/50) of the visible steps. Arbitrary: a click only marks a rough position."""
+"""A click selects 1/50 of the visible steps. The number is arbitrary: a click marks only an approximate position."""
 
 
 class Graphs(Tab):
@@ -94,7 +94,7 @@ class Graphs(Tab):
             ui.button(f"{one_line(name, 40)}  ×", lambda name=name: self._remove(name), "on", "Remove this run")
 
     async def _draw(self) -> None:
-        """Draw all graphs: create new ones, and update the data of existing ones."""
+        """Draw all graphs: create new graphs, and update the data in existing graphs."""
         request = self.smoothing, self.shown
         runs, problems = await asyncio.to_thread(self._runs)
         specs = await asyncio.to_thread(self._specs, runs)
@@ -195,7 +195,7 @@ class Graphs(Tab):
         await self._draw()
 
     async def _pick(self, event: dict[str, Any]) -> None:
-        """Zoom into the selected steps, or go to the *Explain* tab for them."""
+        """Zoom in on the selected steps, or open the *Explain* tab for these steps."""
         low, high, how = float(event["low"]), float(event["high"]), event["how"]
         if how == "z" or (how in ("drag", "other") and (how == "drag") == (self.drag == "zoom")):
             await self._zoom([low, high])
@@ -249,7 +249,7 @@ class _Graph:
         self.label(spec)
 
     def label(self, spec: dict[str, Any]) -> None:
-        """Fill the legend; for several runs, it explains the dashes and the colors."""
+        """Fill the legend. For several runs, the legend explains the dashes and colors."""
         entries = [(line["line"], line["color"], line["dash"]) for line in spec["lines"]]
         if any("run" in line for line in spec["lines"]):
             colors = {line["color"]: line["line"] for line in reversed(spec["lines"])}
@@ -273,11 +273,11 @@ class _Graph:
 
 
 def _is_idle(panel: Panel) -> bool:
-    """Return whether `panel` is a trainer metric that never changes."""
+    """Return whether `panel` shows a trainer metric that never changes."""
     return panel.section == "Trainer" and panel.still
 
 
 def _range(text: str) -> Range | None:
-    """Parse a range of at least two steps, such as ``"200-400"``; None for anything else."""
+    """Parse a range of at least two steps, such as ``"200-400"``; return None for anything else."""
     steps = parse_steps(text)
     return None if steps is None or steps[0] == steps[1] else (float(steps[0]), float(steps[1]))

@@ -1,4 +1,4 @@
-"""Labels on the page: a bar below each of the two completions, and a line below the list of prompts."""
+"""Labels on the page: a bar below each of the two completions and a line below the prompt list."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from rewardkit.page.labels import Labels, calibration_data_of, examples_of, regr
 from rewardkit.page.watcher import Watched
 
 KEYS = {"y": "good", "w": "bad", "x": "exploit"}
-"""The keyboard key of each label. With Shift, it labels the completion on the right."""
+"""The keyboard key for each label. With Shift, the key labels the completion on the right."""
 _READ_ONLY = "Read-only. To label completions: rewardkit view … --labels labels.jsonl"
 _KEY_OF = {label: key for key, label in KEYS.items()}
 
 
 def label_columns(watched: Watched) -> list[dict[str, Any]]:
-    """Return the column of labels for a table of completions; none if the run has no labels."""
+    """Return the label column for a table of completions; empty if the run does not have labels."""
     return [ui.column("label", "Label", "badge")] if watched.labels is not None and len(watched.labels) else []
 
 
 def label_cells(watched: Watched, row: int) -> dict[str, Any]:
-    """Return a completion's cell for the column of labels, with the note as the tooltip."""
+    """Return a completion's cell for the label column, with the note as a tooltip."""
     label = None if watched.labels is None else watched.labels.by_row.get(row)
     if label is None:
         return {"label": ""}
@@ -35,7 +35,7 @@ def label_cells(watched: Watched, row: int) -> dict[str, Any]:
 
 
 async def put_label(labels: Labels, row: int, label: Label | None) -> bool:
-    """Label a completion, or remove its label if `label` is None. Show any error, and return whether it worked."""
+    """Label a completion, or remove its label if `label` is None; show any error, and return whether this succeeded."""
     try:
         await asyncio.to_thread(labels.put, row, label)
     except RewardKitError as error:
@@ -45,7 +45,7 @@ async def put_label(labels: Labels, row: int, label: Label | None) -> bool:
 
 
 class LabelBar:
-    """The buttons for a completion's label, and a field for the note. Calls `changed` after a change."""
+    """Buttons for a completion's label, and a field for the note. Calls `changed` after a change."""
 
     def __init__(self, watched: Watched, side: str, row: int, changed: Callable[[], Awaitable[None]]) -> None:
         self.watched = watched
@@ -57,18 +57,18 @@ class LabelBar:
         self._fill()
 
     def refresh(self) -> None:
-        """Rebuild the bar only if the label has changed, so that the note otherwise keeps the focus."""
+        """Rebuild the bar only if the label has changed, so that the note does not lose the focus otherwise."""
         if self._label != self._shown:
             self._fill()
 
     async def toggle(self, name: str) -> None:
-        """Give the completion the label `name`, or remove that label if the completion already has it."""
+        """Give the completion the label `name`; if it already has this label, remove the label."""
         now = self._label
         removed = now is not None and now.label == name
         await self._put(None if removed else Label(name, "" if now is None else now.note))
 
     async def note(self, text: str) -> None:
-        """Change the note of the label."""
+        """Change the label's note."""
         now = self._label
         if now is not None and text != now.note:
             await self._put(Label(now.label, text))
@@ -99,7 +99,7 @@ class LabelBar:
 
 
 class LabelLine:
-    """A line with the number of labels, a link to them and downloads; or a note that the page is read-only."""
+    """A line with the number of labels, a link to the labels, and downloads; or a note that the page is read-only."""
 
     def __init__(self, watched: Watched, find: Callable[[str], Awaitable[None]]) -> None:
         self.watched = watched

@@ -1,4 +1,4 @@
-"""The frame of every page: header, tabs, keyboard, history. The address determines the tab."""
+"""The frame for all pages: header, tabs, keyboard, and history. The address determines the tab."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("rewardkit")
 STRONG = 0.8
-"""The minimum strength of an alert to show above every tab: healthy runs rarely have one this strong."""
+"""The minimum strength of an alert that is shown above every tab. In healthy runs, alerts are rarely this strong."""
 
 
 class Alarm:
-    """The warning line: searches the run for alerts while its page is open, and shows the strongest if it is strong."""
+    """The warning line, which searches a run for alerts while its page is open and shows the strongest (if strong)."""
 
     def __init__(self, watched: Watched) -> None:
         self.watched = watched
@@ -60,7 +60,7 @@ class Alarm:
 
 
 class TrialStrip:
-    """A line with the progress and problems of a trial; `run` is the name of the run, if it is not the page's run."""
+    """A line with a trial's progress and problems; `run` is the run's name if it is not the page's run."""
 
     def __init__(self, trial: Trial, run: str = "") -> None:
         self.trial = trial
@@ -89,7 +89,7 @@ class TrialStrip:
 
 
 _SECONDS = 1.0
-"""Seconds between two updates of the page. Arbitrary: training steps take longer."""
+"""The seconds between page updates. The value is arbitrary: training steps take longer."""
 _ABOUT = {
     "graphs": "Rewards, weights, lengths and the trainer's metrics by step",
     "completions": "Prompts, and their completions side by side",
@@ -99,7 +99,7 @@ _ABOUT = {
     "explain": "The completions that made a line rise or fall",
     "versions": "The versions of the reward, and the changes between them",
 }
-"""The tooltip of each tab."""
+"""Each tab's tooltip."""
 _KEYS = {
     "?": "show this help",
     "1 2 3 4 5 6 7": "go to graphs, completions, reward logs, suspicious, compare, explain, versions",
@@ -128,10 +128,10 @@ class Tab(ABC):
 
     @abstractmethod
     async def update(self) -> None:
-        """Show the run's new data."""
+        """Show new data from the run."""
 
     async def key(self, key: str, shift: bool) -> None:
-        """Handle a key that the frame does not handle."""
+        """Handle a key press that the frame does not handle."""
         return
 
 
@@ -173,23 +173,23 @@ class Page:
         ui.timer(_SECONDS, self._update, immediate=False)
 
     async def go(self, address: Address) -> None:
-        """Go to another view. The browser's back button returns to this one."""
+        """Open another view. The browser's back button returns to the current view."""
         self.shell.run_method("push", address.url)
         await self.show(address)
         self.shell.run_method("top")
 
     def note(self, address: Address, *, step: bool = False) -> None:
-        """Update the address of the current view. If `step`, the browser's back button undoes the change."""
+        """Update the current view's address. If `step`, the browser's back button undoes the change."""
         self.address = address
         self._left[address.run, address.tab] = address
         self.shell.run_method("push" if step else "replace", address.url)
 
     def to(self, tab: str) -> Address:
-        """Return the address of another tab of this run, as the user left it, with the currently selected steps."""
+        """Return the address of another tab for this run, as the user left it, with the currently selected steps."""
         return keep_selection(self.address, self._left.get((self.address.run, tab), self.address.to(tab)))
 
     async def show(self, address: Address, *, read: bool = False) -> None:
-        """Show the view at `address`, after a "reading" message if the run must first be read from disk."""
+        """Show the view at `address`; if the run must first be read from disk, show a "reading" message before."""
         self.address = self._left[address.run, address.tab] = address
         self._going += 1
         request_number, self._built = self._going, False
@@ -323,7 +323,7 @@ class Page:
 
 
 def empty_state(title: str, message: str, example: str = "", *, back: bool = False) -> None:
-    """Show a message with advice in place of missing content."""
+    """Show a message with advice instead of missing content."""
     with ui.box("empty"):
         ui.text(title, tag="h2")
         ui.text(message, tag="p")

@@ -1,4 +1,4 @@
-"""The *Reward logs* tab: call statistics by component, notes by kind, and the output and errors of rewards."""
+"""The *Reward logs* tab: call statistics by component, notes by kind, and the rewards' output and errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ COLUMNS = [
 
 
 def rates(watched: Watched) -> list[dict[str, Any]]:
-    """Return the rows of the table of calls, one per component."""
+    """Return the rows for the call table, one per component."""
     lines = watched.cached("log rates", lambda: log_rates(watched.run))
     latencies_by_name = watched.cached("latencies", lambda: latencies(watched.run))
     rows = []
@@ -81,7 +81,7 @@ def rates(watched: Watched) -> list[dict[str, Any]]:
 
 
 def count_asked(counts: Any) -> int:
-    """Return the number of completions that a component was asked to score, from its counts by outcome."""
+    """Return the number of completions that a component had to score, from its counts by outcome."""
     return int(counts[: len(OUTCOMES)].sum() - counts[OUTCOMES.index("skipped")])
 
 
@@ -132,11 +132,11 @@ def spoken_seconds(seconds: float) -> str:
 
 
 def share_over_time(kind: NoteKind, steps: Floats, completions_per_step: Floats, bins: int) -> list[Any]:
-    """Return the points of a sparkline, from 0 to 1: the share of completions with the note, in up to `bins` bins.
+    """Return a sparkline's points (0 to 1): the share of completions that have the note, in up to `bins` bins.
 
     Args:
-        steps: (s,) all steps of the training, in order.
-        completions_per_step: (s,) the number of completions that the component was asked to score in each step.
+        steps: (s,) all training steps, in order.
+        completions_per_step: (s,) the number of completions that the component had to score in each step.
     """
     counts = np.zeros(len(steps))
     indices = np.searchsorted(steps, kind.steps)
@@ -153,7 +153,7 @@ def share_over_time(kind: NoteKind, steps: Floats, completions_per_step: Floats,
 
 Rows = list[dict[str, Any]]
 _NOTES = 12
-"""The number of kinds of notes to show at first. Arbitrary: they fit on a screen."""
+"""The number of note kinds to show initially. The number is arbitrary: they fit on a screen."""
 # Arbitrary: the number of completions below a note, and of points of a sparkline, about one for two pixels.
 _NEWEST = 12
 _BINS = 40
@@ -308,7 +308,7 @@ _LINE_COLUMNS = [
 
 
 class Lines(PagedTable):
-    """The table of the log lines that match a query, newest first."""
+    """The table of log lines that match a query, newest first."""
 
     size = 60
     names = ("q", "", "")
@@ -346,7 +346,7 @@ class Lines(PagedTable):
         return [self._row(number, line) for number, line in zip(numbers, lines, strict=False)]
 
     async def filter(self, **filters: str) -> None:
-        """Show only the lines of a level or kind."""
+        """Show only the lines with a given level or kind."""
         self.filters |= filters
         self.at = 0
         self.open.clear()
@@ -358,7 +358,7 @@ class Lines(PagedTable):
         await super().search(words)
 
     async def toggle(self, key: str) -> None:
-        """Expand or collapse the whole text of a line."""
+        """Expand or collapse a line's whole text."""
         self.open ^= {key}
         await self.show()
 

@@ -1,4 +1,4 @@
-"""Elements shared by the *Completions* and *Compare* tabs: a prompt, and two completions of it side by side."""
+"""Elements that the *Completions* and *Compare* tabs share: a prompt and two of its completions side by side."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from rewardkit.record.queries import LONGEST, Completion, shares_of_turns
 
 SIDES = ("left", "right")
 WHOLE = 5_000_000
-"""The maximum number of characters of a completion for "Show all". Arbitrary: it keeps the browser from crashing."""
+"""The maximum number of a completion's characters for "Show all". The limit is arbitrary and keeps the browser from
+crashing."""
 NO_COMPLETION = Completion()
 VIEWS = {"raw": "Raw", "rendered": "Rendered"}
 MAX_ROLES = 100
-"""The maximum number of messages of a prompt to show. Arbitrary: it keeps the browser fast."""
+"""The maximum number of a prompt's messages to show. The limit is arbitrary and keeps the browser fast."""
 _COLUMNS = 30
-"""The maximum number of example columns to show. Arbitrary: a dataset may have hundreds of columns."""
+"""The maximum number of dataset columns to show. The limit is arbitrary: a dataset may have hundreds of columns."""
 
 Roles = Sequence[tuple[str, str]]
-"""The messages of a prompt: (role, text) each."""
+"""A prompt's messages: (role, text) each."""
 
 
 class Side(NamedTuple):
-    """One of the two completions: its run, its row in the scores, and its texts."""
+    """One of the two completions: its run, row in the scores, and texts."""
 
     watched: Watched
     row: int
@@ -42,11 +43,11 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of both sides in one of three forms: as conversations, rendered, or compared word by word.
+    """Both sides' texts in one of three forms: as conversations, rendered, or compared word by word.
 
     Attributes:
-        conversations: the conversations for the browser; empty for plain texts.
-        is_cut: whether a conversation is cut off.
+        conversations: the conversations for the browser; empty for plain text.
+        is_cut: whether a conversation is truncated.
         nodes: the rendered texts; empty for texts that are compared.
     """
 
@@ -57,7 +58,7 @@ class Texts:
 
 
 def read_texts(sides: Sequence[Side], longest: int, *, render: bool = False) -> Texts:
-    """Return the texts of both sides. This takes a moment, so call it in a thread."""
+    """Return both sides' texts. This takes a moment, so call it in a thread."""
     conversations = _conversations(sides, longest)
     if conversations:
         is_cut = any(conversation.is_cut for conversation in conversations)
@@ -67,7 +68,7 @@ def read_texts(sides: Sequence[Side], longest: int, *, render: bool = False) -> 
 
 
 def _conversations(sides: Sequence[Side], longest: int) -> list[Transcript]:
-    """Return both completions as conversations; empty if both are a single message with text."""
+    """Return both completions as conversations; empty if both are single messages with text."""
     shares = _shares(sides)
 
     def read(side: Side, number: int, always: bool) -> Transcript | None:
@@ -87,7 +88,7 @@ def _conversations(sides: Sequence[Side], longest: int) -> list[Transcript]:
 
 
 def _shares(sides: Sequence[Side]) -> list[dict[int, list[Share]]]:
-    """Return each side's shares by turn; all bars of a component have the same scale."""
+    """Return each side's shares by turn. All of a component's bars have the same scale."""
     recorded = [
         [row[1:] for row in shares_of_turns(side.watched.run, [side.watched.scores.key(side.row)])] for side in sides
     ]
@@ -107,7 +108,7 @@ def _shares(sides: Sequence[Side]) -> list[dict[int, list[Share]]]:
 
 
 def build_numbers(side: Side) -> None:
-    """Show the total, the advantage and the length of a completion."""
+    """Show a completion's total, advantage, and length."""
     scores, row = side.watched.scores, side.row
     length = scores.length[row]
     ui.text(format_number(float(scores.total[row])), tag="b", title="Total reward")
@@ -120,7 +121,7 @@ def build_numbers(side: Side) -> None:
 
 
 def build_text(side_name: str, side: Side, texts: Texts, show_all: Callable[[], Awaitable[None]]) -> TriedFacts:
-    """Show the text of the ``left`` or ``right`` side, below its scores under the reward on trial."""
+    """Show the text on the ``left`` or ``right`` side, below its scores from the reward on trial."""
     facts = TriedFacts(side.watched, side.row)
     if texts.conversations:
         return facts
@@ -140,7 +141,7 @@ def build_text(side_name: str, side: Side, texts: Texts, show_all: Callable[[], 
 
 
 def build_conversations(texts: Texts, show_all: Callable[[], Awaitable[None]]) -> None:
-    """Show both conversations, if `texts` holds conversations."""
+    """Show both conversations if `texts` contains conversations."""
     if texts.conversations:
         with ui.box("card conversation"):
             ui.Transcripts(*texts.conversations)
@@ -155,7 +156,10 @@ def _build_cut(text: str, show_all: Callable[[], Awaitable[None]]) -> None:
 
 
 class PromptCard:
-    """A card with a prompt and its example columns. Buttons call `viewed`, if given, with ``raw`` or ``rendered``."""
+    """A card with a prompt and its dataset columns.
+
+    If `viewed` is given, buttons call it with ``raw`` or ``rendered``.
+    """
 
     def __init__(self, page: Page, watched: Watched, viewed: Callable[[str], Awaitable[None]] | None = None) -> None:
         self.page = page
@@ -164,14 +168,14 @@ class PromptCard:
         self.card = ui.box("card prompt")
 
     def missing(self) -> None:
-        """Show that the run does not have the prompt."""
+        """Show that the run does not contain the prompt."""
         self.card.clear()
         with self.card:
             ui.text("This run does not have this prompt", tag="h3")
             ui.text("Select a prompt from the list on the left.", "soft", "p")
 
     def show(self, code: int, roles: Roles) -> None:
-        """Show a prompt: its messages if it is a conversation, else its text."""
+        """Show a prompt: its messages if it is a conversation; otherwise, its text."""
         prompts = self.watched.prompts
         text = prompts.texts[code]
         size = sum(len(message) for _, message in roles) or len(text)
@@ -233,7 +237,7 @@ def _build_escaped(text: str, *, render: bool) -> None:
 
 
 def _is_long(text: str, roles: Roles) -> bool:
-    """Return whether a prompt may not fit in its card, which holds about four lines or two messages."""
+    """Return whether a prompt may not fit in its card, which has room for about four lines or two messages."""
     texts = [message for _, message in roles] or [text]
     # A line of the card holds about 100 characters.
     return len(texts) > 2 or sum(len(text) // 100 + text.count("\n") + 1 for text in texts) > 4 - len(roles)

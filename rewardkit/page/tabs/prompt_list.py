@@ -1,4 +1,4 @@
-"""The list of prompts of a run: search, sort, filter, select."""
+"""A run's prompt list, which can be searched, sorted, and filtered."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from rewardkit.page.watcher import Watched
 
 
 OF_DATA = "column."
-"""The prefix for names of data columns."""
+"""The prefix for data column names."""
 _LOOKED_AT = 200
-"""The number of prompts to search for names of data columns. Arbitrary: the prompts of a dataset mostly have the same
-columns."""
+"""The number of prompts to search for data column names. The number is arbitrary: the prompts in a dataset usually have
+the same columns."""
 _NUMBERS = {
     "length": ("Len", "length: the number of characters"),
     "tokens": ("Tokens", "tokens: the length of the prompt in tokens, as the trainer tokenizes it"),
@@ -59,13 +59,13 @@ _TRIED = {"new": "Mean total of the reward on trial", "flips": "Sign flips"}
 
 
 def usual(watched: Watched) -> list[str]:
-    """Return the default columns, shown next to number and text."""
+    """Return the default columns, which are shown next to the number and the text."""
     shown_columns = ["epochs", "completions", "mean"] if watched.trial is None else ["mean", *_TRIED]
     return [*shown_columns, *(["labels"] if watched.labels is not None else [])]
 
 
 def head(watched: Watched, shown_columns: list[str]) -> list[dict[str, Any]]:
-    """Return the columns of the table: number, text and those in `shown_columns`."""
+    """Return the table's columns: the number, the text, and the columns in `shown_columns`."""
     columns = [
         ui.column("index", "#", title="In the order in which they were first seen"),
         ui.column("text", "Prompt", "text"),
@@ -83,7 +83,7 @@ def head(watched: Watched, shown_columns: list[str]) -> list[dict[str, Any]]:
 
 
 def choices(watched: Watched, shown_columns: list[str]) -> list[tuple[str, str, bool]]:
-    """Return the columns to choose from: name, text, and whether the column is in `shown_columns`."""
+    """Return the available columns: name, text, and whether the column is in `shown_columns`."""
     titles = {name: _worded(watched, text) for name, text in _CHOICES.items()}
     if watched.labels is None:
         del titles["labels"]
@@ -95,7 +95,7 @@ def choices(watched: Watched, shown_columns: list[str]) -> list[tuple[str, str, 
 
 
 def cells(watched: Watched, number: int, shown_columns: list[str]) -> dict[str, Any]:
-    """Return the table cells of a prompt."""
+    """Return a prompt's table cells."""
     prompts, scores = watched.prompts, watched.scores
     cells_by_name: dict[str, Any] = {name: _format(name, values[number]) for name, values in prompts.numbers.items()}
     cells_by_name["text"] = one_line(prompts.questions[number], 300) or "(empty)"
@@ -114,7 +114,7 @@ def cells(watched: Watched, number: int, shown_columns: list[str]) -> dict[str, 
 
 
 def _chip(labels: Labels, rows: list[int]) -> dict[str, str] | None:
-    """Return a badge with the number of labeled completions, in the color of the worst label; None without labels."""
+    """Return a badge with the number of labeled completions in the worst label's color; None if there are no labels."""
     label_counts = Counter(labels.by_row[row].label for row in rows if row in labels.by_row)
     if not label_counts:
         return None

@@ -1,4 +1,4 @@
-"""The table of tabs, and the routes at which NiceGUI serves them."""
+"""The table of tabs and the NiceGUI routes for them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TABS: dict[str, Callable[[Page, Watched], Tab]] = {
     "versions": Versions,
 }
 _GRAPHS_SOON = '<script type="module">import("nicegui-echart")</script>'
-"""A script that loads the megabyte of graph code early, while the page is built and the run is read."""
+"""A script that loads the graph code (a megabyte) early, while the page is being built and the run is being read."""
 _NOT_FOUND = """<!doctype html><html lang="en"><title>rewardkit</title>
 <body><h1>Page not found</h1><p><a href="/">All runs</a></p></body></html>"""
 

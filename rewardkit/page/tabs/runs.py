@@ -1,4 +1,4 @@
-"""The list of runs, grouped by components: state, steps, last rewards. You can select runs and compare them."""
+"""The list of runs, grouped by components, with state, steps, and last rewards. Selected runs can be compared."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _COMPONENTS = 5
 _POINTS = 48
 _OF_COMPONENT = "component/"
 _FALLING = ("total", "steps", "completions", "seen")
-"""The columns that sort by highest value first."""
+"""The columns that are sorted with the highest value first."""
 
 
 def grouped(names: Sequence[str], summaries: Mapping[str, Summary]) -> dict[Names, list[str]]:
-    """Group the runs by component names; runs without components, or not read yet, come last."""
+    """Group the runs by component names. Runs that have no components or have not been read yet come last."""
     groups: dict[Names, list[str]] = {}
     for name in names:
         summary = summaries.get(name)
@@ -46,12 +46,12 @@ def grouped(names: Sequence[str], summaries: Mapping[str, Summary]) -> dict[Name
 
 
 def starts_falling(column: str) -> bool:
-    """Return whether the first click on a column sorts by highest value first."""
+    """Return whether the first click on a column sorts it with the highest value first."""
     return column in _FALLING or column.startswith(_OF_COMPONENT)
 
 
 def in_order(names: Sequence[str], summaries: Mapping[str, Summary], column: str, descending: bool) -> list[str]:
-    """Return the runs sorted by a column. Runs without a value come last, in their old order."""
+    """Return the runs sorted by a column. Runs without a value come last, in their previous order."""
     value = _value_of(column)
     valued = [name for name in names if name in summaries and value(name, summaries[name]) is not None]
     valued.sort(key=lambda name: value(name, summaries[name]), reverse=descending)
@@ -76,7 +76,7 @@ def _none_if_nan(value: float | None) -> float | None:
 
 
 def columns_of(components: Names) -> list[dict[str, Any]]:
-    """Return the columns of the table of runs with these components."""
+    """Return the columns for the table of runs that have these components."""
     hidden_count = len(components) - _COMPONENTS
     more_title = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
     about_steps = "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19."
@@ -105,7 +105,7 @@ def columns_of(components: Names) -> list[dict[str, Any]]:
 
 
 def row_of(name: str, summary: Summary | None, components: Names, selected: bool) -> dict[str, Any]:
-    """Return the table row of a run."""
+    """Return a run's table row."""
     link = {"text": one_line(name, 80), "href": Address(name, "graphs").url}
     if summary is None:
         return {"key": name, "cells": {"selected": selected, "name": link, "state": {"text": "reading …", "tone": ""}}}
@@ -162,7 +162,7 @@ trainer = GRPOTrainer(
 
 
 _PAUSE = 0.3
-"""The minimum seconds between two updates of the list while runs are being read: each update sends all rows."""
+"""The minimum seconds between list updates while runs are being read, because each update sends all rows."""
 
 
 class Runs(Tab):
@@ -214,7 +214,7 @@ class Runs(Tab):
             await self._refresh()
 
     async def _refresh(self) -> None:
-        """Read all runs, and show the progress every now and then."""
+        """Read all runs, and periodically show the progress."""
         if self._busy:
             return
         self._busy, last_shown = True, 0.0
@@ -273,7 +273,7 @@ class Runs(Tab):
                 self.tables[components] = table
 
     def _draw(self, selected: list[str]) -> None:
-        """Draw the totals of the selected runs in one graph."""
+        """Draw the selected runs' totals in one graph."""
         lines = [(name, self.summaries[name].total) for name in selected if name in self.summaries]
         plain = [(name, Panel("total", "Total reward", "", [line])) for name, line in lines if line is not None]
         self.graph.clear()

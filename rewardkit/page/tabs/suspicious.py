@@ -1,4 +1,4 @@
-"""The *Suspicious* tab: alerts with evidence and completions, then observations. An alert is not a verdict."""
+"""The *Suspicious* tab: alerts with evidence and completions, followed by observations. An alert is not a verdict."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _EXPLOIT = "exploit"
 
 
 class AlertCheck:
-    """Buttons for labeling the completions of an alert, and the command that checks the reward with them.
+    """Buttons for labeling an alert's completions, and the command that checks the reward with these labels.
 
     Args:
-        rows: the completions, as rows of the scores in memory.
+        rows: the completions, as rows in the scores in memory.
         note: the note to save with the label.
     """
 
@@ -78,7 +78,7 @@ class AlertCheck:
 _STRONG = 0.5
 _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")
-"""The kinds of alerts whose completions get a high score for too little."""
+"""The kinds of alerts whose completions get undeserved high scores."""
 _OBSERVATIONS = (
     "Runs that game their reward show these no more often than healthy runs, so they have no strength and do "
     "not count against the run."
@@ -149,7 +149,7 @@ class Suspicious(Tab):
                 self._observations(observations, scores)
 
     def _observations(self, observations: Sequence[Alert], scores: Scores) -> None:
-        """Show the observations, folded away until a user opens them, also when newer data is shown."""
+        """Show the observations, collapsed until a user expands them, even after new data is shown."""
         count = len(observations)
         title = f"{count} observation{'' if count == 1 else 's'}, which healthy runs show as often"
         with ui.details(title, "observations", self._open) as folded:
@@ -182,7 +182,7 @@ class Suspicious(Tab):
             self._evidence(alert, scores)
 
     def _evidence(self, alert: Alert, scores: Scores) -> None:
-        """Show links to the graphs and completions behind an alert."""
+        """Show links to the graphs and completions that support an alert."""
         run = self.watched.name
         with ui.box("evidence"):
             first, last = alert.steps
@@ -205,7 +205,7 @@ class Suspicious(Tab):
             AlertCheck(self.watched, rows, f"alert {alert.kind}, strength {alert.strength:.2f}: {alert.title}")
 
     def _rows_now(self, rows: tuple[int, ...], scores: Scores) -> list[int]:
-        """Return the positions of `rows` in the newest scores, which may have grown since the search."""
+        """Return the positions of `rows` in the newest scores, to which rows may have been added since the search."""
         current_rows = (self.watched.scores.find(scores.key(row)) for row in rows)
         return [row for row in current_rows if row is not None]
 

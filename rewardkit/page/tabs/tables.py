@@ -1,4 +1,4 @@
-"""Tables with search, sorting and pages. The address keeps the user's choices."""
+"""Tables with searching, sorting, and pages. The address contains the user's choices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rewardkit.page.tabs.layout import Page
 
 
 def in_order(numbers: Integers, values: Column, *, descending: bool) -> Integers:
-    """Return `numbers`, (n,), sorted by `values`, (n,); numbers without a value come last."""
+    """Return `numbers` (n,) sorted by `values` (n,). Numbers without a value come last."""
     if isinstance(values, np.ndarray):
         keys = -values if descending else values
         return numbers[np.argsort(np.where(np.isnan(keys), np.inf, keys), kind="stable")]
@@ -25,7 +25,7 @@ def in_order(numbers: Integers, values: Column, *, descending: bool) -> Integers
 
 
 class Pager:
-    """Buttons for the previous and the next page, and the position of the current page."""
+    """Buttons for the previous and next pages, and the current page's position."""
 
     def __init__(self, turn: Callable[[int], Any], classes: str = "pager") -> None:
         with ui.box(classes) as self.frame:
@@ -34,7 +34,7 @@ class Pager:
             self._on = ui.button("›", lambda: turn(1), "ghost", "Next page")
 
     def show(self, first: int, count: int, total: int, suffix: str = "") -> None:
-        """Show the position: `count` rows from `first` on, out of `total`."""
+        """Show the position: `count` rows starting at `first`, out of `total`."""
         self._position_label.show(f"{first + min(1, count):,}–{first + count:,} of {total:,}{suffix}")
         self._back.props["disabled"] = first == 0
         self._on.props["disabled"] = first + count >= total
@@ -46,9 +46,9 @@ class PagedTable(ABC):
     Attributes:
         size: the number of rows per page.
         names: the address keys for the search words, the sort column, and the reversed direction.
-        page_name: the address key for the page; empty if the address does not keep the page.
-        order: (n,) the numbers of the matching rows, sorted.
-        at: the current page, from 0.
+        page_name: the address key for the page; empty if the address does not contain the page.
+        order: (n,) the sorted numbers of the matching rows.
+        at: the current page, counted from 0.
     """
 
     size: ClassVar[int]
@@ -66,7 +66,7 @@ class PagedTable(ABC):
 
     @abstractmethod
     def find(self) -> tuple[Integers, list[str]]:
-        """Return the numbers of the matching rows, sorted, and messages about the search. Runs in a thread."""
+        """Return the sorted numbers of the matching rows, and messages about the search. Runs in a thread."""
 
     @abstractmethod
     def rows(self, numbers: list[int]) -> list[dict[str, Any]]:
@@ -81,11 +81,11 @@ class PagedTable(ABC):
         return {}
 
     def place(self) -> int | None:
-        """Return the position of the selected row in `order`; None if it is not there."""
+        """Return the selected row's position in `order`, or None if it is not in `order`."""
         return None
 
     def falls_first(self, column: str) -> bool:
-        """Return whether the first click on a column sorts by largest value first."""
+        """Return whether the first click on a column sorts it with the largest value first."""
         return True
 
     def remark(self) -> str:
@@ -93,7 +93,7 @@ class PagedTable(ABC):
         return ""
 
     def build_table(self, empty: str, classes: str = "") -> None:
-        """Create the table and a line for messages about the search."""
+        """Create the table and a line for search messages."""
         self.complaint = ui.text("", "complaint", "div")
         with ui.box("scroll"):
             self.table = ui.Table(self.columns(), empty=empty).when("sort", self._sort)
@@ -103,7 +103,7 @@ class PagedTable(ABC):
         self.pager = Pager(self._turn, classes)
 
     async def refresh(self, *, follow: bool = True) -> None:
-        """Search and sort again; if `follow`, show the page with the selected row."""
+        """Search and sort again; if `follow`, show the page that contains the selected row."""
         query = self._query()
         order, complaints = await asyncio.to_thread(self.find)
         if query != self._query():
@@ -127,7 +127,7 @@ class PagedTable(ABC):
         self.pager.show(self.at * self.size, len(rows), len(self.order), self.remark())
 
     async def follow(self) -> None:
-        """Highlight the selected row and show its page."""
+        """Highlight the selected row, and show its page."""
         position = self.place()
         if position is None or position // self.size == self.at:
             self.table.select(self.selected())
@@ -136,7 +136,7 @@ class PagedTable(ABC):
             await self.show()
 
     async def search(self, words: str) -> None:
-        """Search for other words."""
+        """Search for new words."""
         self.words, self.at = words, 0
         self.note(**{self.names[0]: words})
         await self.refresh()
@@ -160,7 +160,7 @@ class PagedTable(ABC):
         await self.show()
 
     def _query(self) -> tuple[object, ...]:
-        """Return a value that changes whenever the user asks for other rows."""
+        """Return a value that changes whenever the user requests other rows."""
         return self.words, self.sort, self.descending
 
     def _page_numbers(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""The *Versions* tab: the steps of each version of the reward, its expression and source, and the changes."""
+"""The *Versions* tab: each reward version's steps, expression, source code, and changes."""
 
 from __future__ import annotations
 
@@ -23,26 +23,29 @@ from rewardkit.page.watcher import Watched
 
 
 _LINES = 4_000
-"""The maximum number of lines for an exact comparison. Arbitrary: a heuristic keeps longer comparisons fast."""
+"""The maximum number of lines for an exact comparison. The limit is arbitrary: a heuristic keeps longer comparisons
+fast."""
 _CONTEXT = 3
-"""The number of unchanged lines to show around a change, the same as in diff and Git."""
+"""The number of unchanged lines to show around a change, as in diff and Git."""
 _WORDS = re.compile(r"[\w.]+|[^\w.]")
-"""A name or a number, or a single other character: a change of ``0.2`` to ``0.25`` is shown with the whole number."""
+"""A name, a number, or any other single character, so that a change from ``0.2`` to ``0.25`` is shown with the whole
+number."""
 _LONGEST_CHANGE = 60
-"""The maximum number of characters of a change that is shown in the table. Arbitrary: it fits the column."""
+"""The maximum number of characters in a change that is shown in the table. The limit is arbitrary: the change must fit
+in the column."""
 Pieces = Sequence[tuple[str, bool]]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a comparison.
+    """A line in a comparison.
 
     Attributes:
-        sign: ``" "`` for an equal line, ``"-"`` for an old one, ``"+"`` for a new one, ``"…"`` for equal lines that are
-            left out.
-        old, new: the line numbers in the two texts, from 1.
-        pieces: the text split into pieces, each with whether it changed.
-        count: the number of lines left out.
+        sign: ``" "`` for an equal line, ``"-"`` for an old line, ``"+"`` for a new line, ``"…"`` for equal lines that
+            are omitted.
+        old, new: the line numbers in the two texts, counted from 1.
+        pieces: the text split into pieces, and whether each piece changed.
+        count: the number of omitted lines.
     """
 
     sign: str
@@ -53,7 +56,7 @@ class Line:
 
 
 def changed_lines(old: str, new: str, context: int | None = _CONTEXT) -> list[Line]:
-    """Return the lines of both texts, with at most `context` equal lines around each change; None keeps all lines."""
+    """Return both texts' lines, with at most `context` equal lines around each change; None to keep all lines."""
     before, after = old.splitlines(), new.splitlines()
     matcher = SequenceMatcher(None, before, after, autojunk=len(before) + len(after) > _LINES)
     lines: list[Line] = []
@@ -68,7 +71,7 @@ def changed_lines(old: str, new: str, context: int | None = _CONTEXT) -> list[Li
 
 
 def _changed(before: Sequence[str], after: Sequence[str], old: tuple[int, int], new: tuple[int, int]) -> Iterator[Line]:
-    """Yield the old lines, then the new ones; if there are as many old as new lines, mark the changes within each."""
+    """Yield the old lines and then the new lines; if their numbers are equal, mark the changes within each line."""
     paired = old[1] - old[0] == new[1] - new[0]
     texts = list(zip(before[slice(*old)], after[slice(*new)], strict=True)) if paired else []
     comparisons = [compare(*pair) for pair in texts]
@@ -90,13 +93,13 @@ def _folded(lines: Sequence[Line], context: int) -> Iterator[Line]:
 
 
 def sources_of(version: Mapping[str, Any]) -> dict[str, str]:
-    """Return the source files of a version, path -> text, from its row in the ``versions`` table."""
+    """Return a version's source files, path -> text, from its row in the ``versions`` table."""
     sources = json.loads(version.get("sources") or "{}")
     return sources if isinstance(sources, dict) else {}
 
 
 def files_of(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the files of two versions: path, old text, new text. A single renamed file counts as one file."""
+    """Return two versions' files: path, old text, and new text. A single renamed file counts as one file."""
     before, after = {} if old is None else sources_of(old), sources_of(new)
     removed, added = (
         [path for path in side if path not in other] for side, other in ((before, after), (after, before))
@@ -123,7 +126,7 @@ def change_in_words(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> st
 
 
 def _change_of_expression(old: str, new: str) -> str:
-    """Return the words from the first change to the last one, or ``"expression"`` if they are too many for a table."""
+    """Return the words from the first to the last change, or ``"expression"`` if there are too many for a table."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     start = _count_equal(before, after)
     end = _count_equal(before[start:][::-1], after[start:][::-1])
@@ -141,7 +144,7 @@ def _change_of_expression(old: str, new: str) -> str:
 
 
 def _count_equal(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return how many words at the start of both are equal."""
+    """Return the number of equal words at the start of both."""
     return len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))
 
 
@@ -186,7 +189,7 @@ class Versions(Tab):
         return {version["fingerprint"]: version for version in self.watched.versions}
 
     def _chosen(self) -> tuple[str, str | None]:
-        """Return the version to show, and the version to compare it with, or None."""
+        """Return the version to show, and the version (or None) to compare it with."""
         fingerprints = list(self._known)
         chosen = self.page.address.get("version")
         chosen = chosen if chosen in fingerprints else fingerprints[-1]
@@ -287,7 +290,7 @@ class Versions(Tab):
 
 
 def _lines(before: str, after: str, alone: bool, whole_files: bool) -> list[Line]:
-    """Return the lines to show; if the version is shown `alone`, all of them, as unchanged lines."""
+    """Return the lines to show; if the version is shown `alone`, these are all lines, as unchanged lines."""
     return (
         changed_lines(after, after, None) if alone else changed_lines(before, after, *([None] if whole_files else []))
     )

@@ -1,1 +1,1 @@
-"""The evaluation of a tree over a batch."""
+"""Evaluation of a reward tree for a batch."""

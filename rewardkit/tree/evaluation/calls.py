@@ -1,4 +1,4 @@
-"""Call reward functions: one after another in this thread, in worker processes, or in the background.
+"""Calls of reward functions: one after another in this thread, in worker processes, or in the background.
 
 ``call_each(float, [("1",), ("x",)], 2)`` is ``[1.0, Raised(ValueError(...))]``: an exception affects only its own call.
 """
@@ -26,7 +26,7 @@ from rewardkit.workers.signals import from_operator
 
 @dataclass(slots=True)
 class TimedResults:
-    """The results of calls, the seconds that they took, and other measurements."""
+    """The results of calls, their duration in seconds, and other measurements."""
 
     results: list[Any]
     seconds: float
@@ -34,7 +34,7 @@ class TimedResults:
 
 
 def make(calls: Calls, name: str) -> TimedResults:
-    """Make `calls` that do not wait for anything, and time them; `name` is the name of the component."""
+    """Make `calls` that do not wait for anything, and time them; `name` is the component's name."""
     started = time.perf_counter()
     function, arguments = calls.function, calls.arguments
     if not calls.quiet:
@@ -50,7 +50,7 @@ def make(calls: Calls, name: str) -> TimedResults:
 
 
 class Pending:
-    """Calls in progress, during which other rewards can run."""
+    """Pending calls; other rewards can run in the meantime."""
 
     def __init__(self, calls: Calls, name: str) -> None:
         self._calls = calls
@@ -58,7 +58,7 @@ class Pending:
         self._started = time.perf_counter()
         self._results: list[Any] = []
         self.futures: list[Future[Any]] = []
-        """The futures to wait for; the results are complete once all are done."""
+        """The pending futures; the results are complete once all futures are done."""
         binding = calls.binding
         function, arguments = calls.function, calls.arguments
         if not binding.asynchronous and binding.timeout is not None:
@@ -86,7 +86,7 @@ class Pending:
         return outcome
 
     def made(self) -> TimedResults:
-        """Return the results; all futures must be done."""
+        """Return the results, after all futures are done."""
         measured = None
         if self._calls.binding.asynchronous:
             self._results, measured = self.futures[0].result()
@@ -99,13 +99,13 @@ class Pending:
         return TimedResults(self._results, time.perf_counter() - self._started, measured)
 
     def stop(self) -> None:
-        """Cancel or kill everything that is not done."""
+        """Cancel or kill all calls that are not done."""
         for future in self.futures:
             getattr(future, "stop", future.cancel)()
 
 
 def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], count: int) -> list[Any]:
-    """Call `function` with each of `count` tuples of arguments; an exception becomes a `Raised`."""
+    """Call `function` with each of the `count` argument tuples; an exception becomes a `Raised`."""
     results: list[Any] = []
     calls = starmap(function, arguments)
     while len(results) < count:
@@ -122,7 +122,10 @@ def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
 
 
 def _call_many(function: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Call a primitive for all rows at once; if that raises, call it row by row, so that only some rows fail."""
+    """Call a ready reward for all rows at once.
+
+    If that raises an error, call it row by row, so that not all rows fail.
+    """
     with suppress(Exception):
         results: list[Any] = function.many(arguments)
         return results
@@ -132,7 +135,7 @@ def _call_many(function: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]
 async def gathered(
     function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], timeout: float | None = None
 ) -> list[Any]:
-    """Make all calls of an async function concurrently; an exception becomes a `Raised`."""
+    """Call an async function concurrently for all arguments; an exception becomes a `Raised`."""
     return await asyncio.gather(*(_await_call(function, each, timeout) for each in arguments))
 
 
@@ -165,7 +168,7 @@ def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) ->
 
 
 def _sendable(calls: Calls) -> Callable[..., Any]:
-    """Return the function of `calls`, pickled by value if other processes cannot import it."""
+    """Return the function in `calls`, pickled by value if other processes cannot import it."""
     from rewardkit.workers.pickled_by_value import PickledByValue, importable
 
     by_value = not importable(calls.binding.function)

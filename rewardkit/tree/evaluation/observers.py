@@ -1,4 +1,4 @@
-"""Observers: watch the calls of reward functions, and find out which call is running.
+"""Observers, which watch the calls of reward functions, and the call that is currently running.
 
 ::
 
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Called(NamedTuple):
-    """A call of a reward function: its component, and its row in the batch (None for a call with several rows)."""
+    """A call of a reward function: the component, and the row in the batch (None for a call with several rows)."""
 
     observer: Observer
     component: str
@@ -30,19 +30,19 @@ class Called(NamedTuple):
 
 
 class Observer(Protocol):
-    """An observer of the calls in one evaluation. With asynchronous rewards, several threads call its methods."""
+    """An observer of the calls in one evaluation. If rewards are asynchronous, several threads call its methods."""
 
     def took(self, call: Called, seconds: float) -> None:
-        """Record how many seconds a call took."""
+        """Record the duration of a call."""
 
     def heard(self, call: Called, kind: str, level: str, text: str, detail: str | None = None) -> bool:
         """Record the output and log messages of a call; return True to suppress them."""
 
     def elsewhere(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a picklable wrapper of `function` for another process; its result or error is passed to `told`."""
+        """Return a picklable wrapper of `function` for another process. Its result or error is passed to `told`."""
 
     def told(self, call: Called, outcome: Any) -> Any:
-        """Unwrap a result from another process: return the function's own result."""
+        """Unwrap a result from another process, and return the function's own result."""
 
 
 _observer: ContextVar[Observer | None] = ContextVar("observer of rewards", default=None)
@@ -51,7 +51,7 @@ _running: ContextVar[Called | None] = ContextVar("running reward", default=None)
 
 @contextmanager
 def observed_by(observer: Observer | None) -> Iterator[None]:
-    """Let `observer` watch all scoring inside the block; with None, nothing is watched."""
+    """Let `observer` watch all scoring inside the block; None turns observation off."""
     token = _observer.set(observer)
     try:
         yield
@@ -66,7 +66,7 @@ def running() -> Called | None:
 
 @contextmanager
 def unattributed() -> Iterator[None]:
-    """Attribute nothing inside the block to a reward function: ``running()`` returns None."""
+    """Do not attribute anything inside the block to a reward function: ``running()`` returns None."""
     token = _running.set(None)
     try:
         yield
@@ -75,7 +75,7 @@ def unattributed() -> Iterator[None]:
 
 
 def current_observer() -> Observer | None:
-    """Return the observer; None if a reward function itself calls rk.score, whose rows are not those of the batch."""
+    """Return the observer. Return None inside a reward function that calls rk.score, because its rows differ."""
     observer = _observer.get()
     return observer if observer is None or _running.get() is None else None
 
@@ -91,7 +91,7 @@ def observe_calls(
     """Return `function` and its `calls`, wrapped so that an observer knows which call is running.
 
     Args:
-        rows: the row of the batch for each call; None for a call with several rows.
+        rows: each call's row in the batch, or None for a call with several rows.
     """
     observer = current_observer()
     if observer is None:
@@ -102,13 +102,13 @@ def observe_calls(
 
 
 def elsewhere(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function`, wrapped by the observer if there is one, for a worker process."""
+    """Return `function` for a worker process, wrapped by the observer if there is one."""
     observer = current_observer()
     return function if observer is None else observer.elsewhere(function)
 
 
 def unwrap_outcomes(outcomes: list[Any], component: str, rows: Sequence[int | None]) -> list[Any]:
-    """Return the results or errors of worker processes, unwrapped by the observer if there is one."""
+    """Return the results or errors from worker processes, unwrapped by the observer if there is one."""
     observer = current_observer()
     if observer is None:
         return outcomes
@@ -119,7 +119,7 @@ def unwrap_outcomes(outcomes: list[Any], component: str, rows: Sequence[int | No
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """A wrapper that calls a function and announces which call is running."""
+    """A wrapper that calls a function and records the call as the running one."""
 
     function: Callable[..., Any]
 
@@ -140,7 +140,7 @@ class _Watched:
 
 @dataclass(frozen=True, slots=True)
 class _WatchedAsync:
-    """A wrapper that calls an async function and announces which call is running, in the context of its task."""
+    """A wrapper that calls an async function and records the call as the running one in the context of its task."""
 
     function: Callable[..., Any]
 

@@ -1,7 +1,7 @@
-"""Omission: a reward without some of its components.
+"""Omission of components from a reward.
 
-``without(0.5 * rk.exact("answer") + 0.5 * rk.judge(...), ["judge"])`` is the tree with a judge that abstains on every
-completion, so the judge drops out of sums and is never called.
+``without(0.5 * rk.exact("answer") + 0.5 * rk.judge(...), ["judge"])`` is the same tree, but its judge is never called.
+The judge abstains on every completion, so sums skip it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rewardkit.tree.leaf import primitive
 from rewardkit.tree.reward import Reward
 
 EXPENSIVE = "expensive"
-"""The name for all components declared expensive: judges, reward models, code."""
+"""The name that stands for all components declared expensive: judges, reward models, and code."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class _Absent:
 
 
 def omit_components(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, ...], tuple[str, ...]]:
-    """Return `reward` with components made to abstain, the `names` found in it, and all omitted components.
+    """Return `reward` with the named components abstaining, the `names` that were found, and all omitted components.
 
     Args:
-        names: names of components; ``"expensive"`` for all judges, reward models and tested programs.
+        names: component names; ``"expensive"`` stands for all judges, reward models, and tested programs.
     """
     if not names:
         return reward, (), ()
@@ -43,14 +43,14 @@ def omit_components(reward: Reward, names: Collection[str]) -> tuple[Reward, tup
 
 
 def omitted(reward: Reward, is_omitted: Callable[[str, Reward], bool]) -> tuple[Reward, tuple[str, ...]]:
-    """Replace the components for which `is_omitted` is true by abstaining ones; return the reward and their names."""
+    """Replace the components for which `is_omitted` is true with abstaining ones; return the reward and their names."""
     removed = {node: name for name, node in Scorer(reward).names.components if is_omitted(name, node)}
     left: Reward = changed(reward, lambda node: _absent(node, removed[node]) if node in removed else node)
     return left, tuple(removed.values())
 
 
 def counted_nodes(reward: Reward) -> Iterator[Reward]:
-    """Yield all nodes that count toward the total, skipping nodes that are only monitored."""
+    """Yield all nodes that affect the total, skipping nodes that are only monitored."""
     facts = reward.facts
     if facts.addends != ():  # a monitor has no addends
         yield reward
@@ -64,7 +64,7 @@ def _is_costly(reward: Reward) -> bool:
 
 
 def binding_of(reward: Reward) -> Binding | None:
-    """Return the binding of a leaf, which may be renamed; None for other rewards."""
+    """Return the binding of a leaf or a renamed leaf, or None for other rewards."""
     facts = reward.facts
     return binding_of(facts.stands_for) if facts.stands_for is not None else facts.binding
 

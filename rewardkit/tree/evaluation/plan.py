@@ -1,4 +1,4 @@
-"""Plan: a compiled tree with its distinct nodes, their names, and everything else that all batches share."""
+"""Plan: a compiled tree with its distinct nodes, their names, and other information that all batches share."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _OF = {"weights": "the weight of", "thresholds": "the threshold of", "schedules"
 
 
 def late_changes(nodes: Iterable[Reward], max_steps: int, label: Callable[[Reward], str]) -> Iterator[str]:
-    """Yield a warning for each schedule or stage of `nodes` whose first change comes after the last training step.
+    """Yield a warning for each schedule or stage in `nodes` whose first change comes after the last training step.
 
     Args:
-        max_steps: the number of optimizer steps in the training.
+        max_steps: the number of optimizer steps in the training run.
         label: returns the name of a node.
     """
     length = f"but this training has {max_steps} steps"
@@ -58,13 +58,13 @@ class Plan:
     Attributes:
         root: the tree.
         nodes: the distinct nodes of the tree.
-        names: the names of components, terms and gates.
+        names: the names of components, terms, and gates.
         followers: the schedules that follow a component's mean.
         followed: the rewards whose means are followed.
-        compares: whether a node compares the completions of a prompt.
+        compares: whether a node compares the completions for a prompt.
         together: the rows that must be in the same batch for the scores to be correct.
         scheduled: whether scores depend on training progress, through a schedule or a function that reads the progress.
-        waits: whether a node waits for something, so that other nodes can run in the meantime.
+        waits: whether a node waits for something; other nodes can run in the meantime.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -97,7 +97,7 @@ class Plan:
         self.measures = any(node.facts.measures for node in self.nodes)
 
     def first(self, reward: Reward) -> Reward:
-        """Return the one node that is evaluated on behalf of all nodes equal to `reward`."""
+        """Return the one node that is evaluated for all nodes that are equal to `reward`."""
         entry = self._by_identity.get(id(reward))
         return self._first[reward] if entry is None else entry[1]
 
@@ -107,7 +107,7 @@ class Plan:
         return self._labels.get(id(self.first(reward)), reward.name) if node_label is None else node_label
 
     def _labelled(self) -> dict[int, str]:
-        """Return the names of all nodes, by their ids."""
+        """Return the names of all nodes by node id."""
         names = {id(self.first(node)): name for name, node in self.names.components}
         for name, node in self.names.components:
             if node.facts.stands_for is not None:
@@ -137,13 +137,13 @@ class Plan:
         self._checked = available
 
     def blame(self, error: RewardKitError, reward: Reward) -> None:
-        """Record `reward` in an error that it raised, if it is a component and the error names no component yet."""
+        """Record `reward` as the component in an error that it raised, unless the error already has a component."""
         label = self.label(reward)
         if not error.component and label in self._component_names:
             error.component = label
 
     def traps(self) -> Iterator[str]:
-        """Yield warnings about parts of the tree that will probably not work as intended."""
+        """Yield warnings about parts of the tree that probably do not work as intended."""
         weights = self.root.facts.weights or ()
         if weights and isinstance(weights[0], Schedule) and all(weight == weights[0] for weight in weights):
             yield (
@@ -169,7 +169,7 @@ class Plan:
 
 
 def _check_prefilled(root: Reward) -> None:
-    """Raise a RewardDefinitionError if an extractor waits for the end of another thinking than the prompt opens."""
+    """Raise a RewardDefinitionError if an extractor does not expect the thinking tag that the prompt opens."""
     opened: list[tuple[Marks, tuple[str, ...], Reward]] = []
     waiting: list[tuple[Prefilled, tuple[str, ...], Reward]] = []
     for node, path, _ in walk(root):
@@ -196,7 +196,7 @@ def _check_prefilled(root: Reward) -> None:
 
 
 def check_node(node: Reward, batch: Batch, label: str) -> None:
-    """Raise a BindingError if the batch lacks columns that one node asks for; `label` is its name in the tree."""
+    """Raise a BindingError if the batch lacks columns that `node` needs; `label` is the node's name in the tree."""
     binding = node.facts.binding
     if binding is None:
         return

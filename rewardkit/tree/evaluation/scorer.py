@@ -1,7 +1,7 @@
 """Scorer: a compiled tree that scores batches.
 
-``Scorer(0.7 * a + 0.3 * b).score(Batch(["..."]))`` evaluates each node once, on the rows that need it, and returns a
-ScoreTable: raw components, the additive terms, and the total.
+``Scorer(0.7 * a + 0.3 * b).score(Batch(["..."]))`` evaluates each node once, for the rows that need it. It returns a
+ScoreTable with the raw components, the additive terms, and the total.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ def advance_steps(steps: Steps, answer: Any) -> Any:
 
 @dataclass(slots=True, eq=False)
 class Memo:
-    """The results of one node so far.
+    """The current results of one node.
 
     Attributes:
-        covered: (n,) the rows in which the node was evaluated; None for no rows.
-        asked: (n,) the rows in which the node's value is needed; None for no rows.
-        column: the node's values; None before the first evaluation.
+        covered: (n,) the rows in which the node was evaluated, or None for no rows.
+        asked: (n,) the rows that need the node's value, or None for no rows.
+        column: the node's values, or None before the first evaluation.
         unrouted: (n,) the rows in which the node does not apply.
-        passed: for a gate: the rows (n,) that reached it, and the rows that passed it.
-        seconds: the time that the node's function took.
+        passed: for a gate, the rows (n,) that reached it and the rows that passed it.
+        seconds: the duration of the node's function calls.
         running: the tasks that are evaluating the node.
     """
 
@@ -74,13 +74,13 @@ class Memo:
 
 
 class Run:
-    """The evaluation of one tree over one batch.
+    """The evaluation of one tree for one batch.
 
     Args:
-        strict: raise if a reward function has a bug.
-        stops: raise if the run must stop.
-        on_unparsable_gold: the effect of a gold cell that a ready reward cannot read, unless the reward sets its
-            own.
+        strict: raise an exception if a reward function has a bug.
+        stops: raise an exception if the run must stop.
+        on_unparsable_gold: the effect of a gold cell that a ready reward cannot read. A reward's own setting takes
+            precedence.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Run:
         self._memos: dict[int, Memo] = {}
 
     def memo(self, reward: Reward) -> Memo:
-        """Return the results that `reward` shares with all nodes equal to it."""
+        """Return the results that `reward` shares with all equal nodes."""
         memo = self._memos.get(id(reward))
         if memo is None:
             first = self.plan.first(reward)
@@ -106,7 +106,7 @@ class Run:
         return memo
 
     def evaluated(self, reward: Reward, rows: Rows) -> Column:
-        """Evaluate `reward`, depth first, in the `rows` that were not evaluated yet; return its column."""
+        """Evaluate `reward` depth first for the `rows` that have not been evaluated yet; return its column."""
         memo = self.memo(reward)
         missing = self.missing(reward, memo, rows)
         if missing is None:
@@ -132,7 +132,7 @@ class Run:
             raise
 
     def missing(self, reward: Reward, memo: Memo, rows: Rows) -> Rows | None:
-        """Return the rows in which `reward` must still be evaluated (whole groups if it needs them), or None."""
+        """Return the rows for which `reward` must still be evaluated (whole groups if it needs them), or None."""
         memo.asked = rows if memo.asked is None else memo.asked | rows
         if memo.covered is None and rows is self.batch.everywhere and len(rows):
             memo.covered = rows
@@ -151,7 +151,7 @@ class Run:
         return missing
 
     def keep(self, memo: Memo, rows: Rows, column: Column) -> Column:
-        """Store a node's values for `rows`; return its column so far."""
+        """Store a node's values for `rows`; return the updated column."""
         if memo.column is None:
             # A node may return the column of a child, which also has values in other rows.
             every = rows is self.batch.everywhere or rows.all()
@@ -161,7 +161,7 @@ class Run:
         return memo.column
 
     def taken(self, reward: Reward, memo: Memo, outcome: TimedResults) -> list[object]:
-        """Return the results of calls, and record the time and measurements."""
+        """Return the results of the calls, and record their duration and measurements."""
         memo.seconds += outcome.seconds
         if outcome.measured is not None:
             self.measured(reward, outcome.measured)
@@ -170,7 +170,7 @@ class Run:
     def of_pieces(
         self, sub_batch: SubBatch, memo: Memo, evaluator_of: Callable[[Run], Callable[[Reward, Rows], Column]]
     ) -> tuple[Column, list[Fault]]:
-        """Evaluate a child on pieces of completions, which are a separate batch; return its column and faults."""
+        """Evaluate a child for pieces of completions, which form a separate batch; return its column and faults."""
         inner = Run(self.plan, sub_batch.batch, self.strict, self._stops, self.on_unparsable_gold)
         with observers.observed_by(None):  # its rows are not those of the batch
             column = evaluator_of(inner)(sub_batch.reward, sub_batch.batch.everywhere)
@@ -181,7 +181,7 @@ class Run:
 
     @cached_property
     def applied(self) -> dict[Reward, Rows]:
-        """The rows in which each node applies according to the routes above it, whether or not gates are open."""
+        """The rows to which each node applies according to the routes above it, whether or not gates are open."""
         rows_by_node: dict[Reward, Rows] = {}
         stack = [(self.plan.root, self.batch.everywhere)]
         while stack:
@@ -217,7 +217,7 @@ class Run:
         self.measures[reward] = self.measures[reward] + usage if reward in self.measures else usage
 
     def overflow(self) -> None:
-        """Raise RewardFailure if a node, such as a product, scored a row with a number too large for a float."""
+        """Raise RewardFailure if a node's score for a row, such as a product, is too large for a float."""
         for node in self.plan.nodes:
             memo = self._memos.get(id(node))
             column = None if memo is None else memo.column
@@ -233,7 +233,7 @@ class Run:
                     raise error
 
     def component(self, memo: Memo) -> Column:
-        """Return one component's column for the table; rows that did not need its value get none."""
+        """Return one component's column for the table, without values in the rows that did not need one."""
         column = memo.column or Column.empty(self.batch.size)
         needed = np.zeros(self.batch.size, dtype=np.bool_) if memo.asked is None else memo.asked
         if needed is self.batch.everywhere or needed.all():
@@ -251,7 +251,7 @@ class Run:
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    """A node in progress, with its open requests and the tasks that wait for it."""
+    """A node in progress, with its pending requests and the tasks that wait for it."""
 
     reward: Reward
     steps: Steps
@@ -266,7 +266,7 @@ class _Task:
 
 
 class Scheduler:
-    """The scheduler of one `run`: evaluates its nodes, and runs some while others wait."""
+    """The scheduler of one `run`, which evaluates nodes while other nodes wait."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -276,7 +276,7 @@ class Scheduler:
         self._pending: set[_Task] = set()
 
     def evaluated(self, reward: Reward, rows: Rows) -> Column:
-        """Return the column of `reward`; an exception in any node stops all pending calls."""
+        """Evaluate `reward` and return its column; an exception in any node stops all pending calls."""
         root = self._started(reward, rows)
         try:
             while root.running:
@@ -297,7 +297,7 @@ class Scheduler:
         return memo
 
     def _advance(self) -> None:
-        """Take one step: continue a node that is ready, else run a synchronous function, else wait."""
+        """Continue a node that is ready. If there is none, run a synchronous function; otherwise, wait."""
         while not self._arrived.empty():
             self._arrival(self._arrived.get())
         if self._ready:
@@ -381,7 +381,7 @@ class Scheduler:
 
 
 def require_float32(terms: Mapping[str, Floats], total: Floats) -> None:
-    """Raise RewardFailure if a total or a term is too large for the float32 that trainers compute in."""
+    """Raise RewardFailure if a total or a term is too large for float32, which trainers use."""
     with np.errstate(invalid="ignore"):  # NaN
         if not any(np.any(np.abs(values) > LARGEST) for values in (total, *terms.values())):
             return
@@ -398,12 +398,12 @@ def require_float32(terms: Mapping[str, Floats], total: Floats) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a batch of n completions, by name.
+    """The terms for a batch of n completions, by name.
 
     Attributes:
-        values: (n,) the share of the total.
-        weights: the weight in this batch, averaged over the rows where it counts.
-        reached: the number of rows in which it counts.
+        values: (n,) the term's share of the total.
+        weights: the term's weight in this batch, averaged over the rows where the term counts.
+        reached: the number of rows where the term counts.
     """
 
     values: dict[str, Floats]
@@ -412,7 +412,7 @@ class Terms:
 
 
 _Part = tuple["float | Floats", "Rows | None"]
-"""The share of a term at one place in the tree: a weight, and the rows in which it counts (None for all rows)."""
+"""The share of a term at one place in the tree: a weight, and the rows where it counts (None for all rows)."""
 
 
 def terms_of(run: Run, root: Column) -> Terms:
@@ -443,7 +443,7 @@ def terms_of(run: Run, root: Column) -> Terms:
 
 
 def _parts(run: Run) -> dict[int, list[_Part]]:
-    """Return the parts of each term, split from the root down, keyed by node id because hashing a tree is slow."""
+    """Return the parts of each term, by node id because hashing a tree is slow."""
     parts: dict[int, list[_Part]] = {}
     stack: list[tuple[Reward, float | Floats, Rows | None]] = [(run.plan.root, 1.0, None)]
     while stack:
@@ -461,12 +461,12 @@ def _parts(run: Run) -> dict[int, list[_Part]]:
 
 
 def _unevaluated(run: Run, node: Reward) -> list[Share]:
-    """Return the shares of a sum that was not evaluated, such as at weight zero; empty if they depend on the rows."""
+    """Return the shares for a sum that was not evaluated (its weight is zero); empty if they depend on the rows."""
     return [Share(weight_now(weight, run.batch.progress)) for weight in node.facts.weights or ()]
 
 
 def _values(parts: list[tuple[float | Floats, Rows]], column: Column, scorable: Rows) -> Floats:
-    """Return (n,) the values of a term: NaN if it abstained, 0 at weight zero or behind a closed gate."""
+    """Return a term's values (n,): NaN if it abstained, 0 if its weight is zero or a gate above it is closed."""
     size = len(scorable)
     values = np.zeros(size)
     live, closed = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
@@ -482,7 +482,7 @@ def _values(parts: list[tuple[float | Floats, Rows]], column: Column, scorable: 
 
 
 def _counting(parts: list[tuple[float | Floats, Rows]]) -> Rows | None:
-    """Return (n,) the rows in which a term has a nonzero weight; if there are none, the rows that it reached."""
+    """Return the rows (n,) where a term has a nonzero weight; if there are none, the rows that it reached."""
     if not parts:
         return None
     on, anywhere = np.zeros_like(parts[0][1]), np.zeros_like(parts[0][1])
@@ -501,15 +501,15 @@ def _mean_weight(parts: list[tuple[float | Floats, Rows]], rows: Rows) -> float:
 
 
 class Scorer:
-    """A compiled tree that scores batches. It stores no results, so threads can share it.
+    """A compiled tree that scores batches. It does not store results, so threads can share it.
 
     Args:
-        reward: the tree, or a plain function, or a list of rewards and functions.
+        reward: the tree, a plain function, or a list of rewards and functions.
 
     Attributes:
         reward: the tree.
-        names: the names of components, terms, and gates, with their nodes.
-        components: the names of all rewards that are logged.
+        names: the names of components, terms, and gates, and the nodes that have them.
+        components: the names of all logged rewards.
         terms: the names of the additive terms of the total.
         followers: the schedules that follow a component's mean.
         together: the rows that must be in the same batch for the scores to be correct: one row, all completions for a
@@ -532,7 +532,7 @@ class Scorer:
         self.waits, self.measures = plan.waits, plan.measures
 
     def traps(self) -> list[str]:
-        """Return warnings about parts of the tree that will probably not work as intended."""
+        """Return warnings about parts of the tree that probably do not work as intended."""
         return list(self._plan.traps())
 
     def late(self, max_steps: int) -> list[str]:
@@ -551,13 +551,13 @@ class Scorer:
         stops: bool = True,
         on_unparsable_gold: OnUnparsableGold = "raise",
     ) -> ScoreTable:
-        """Return all components, terms and the total of `batch`.
+        """Return all components, terms, and the total for `batch`.
 
         Args:
-            strict: raise an exception if a reward function has a bug; otherwise, score the lowest bound and report the
-                bug.
-            stops: raise an exception if the run must stop; otherwise, fail all of the component's samples and set
-                ``table.stop``.
+            strict: raise an exception if a reward function has a bug; if False, use the lowest bound as the score and
+                report the bug.
+            stops: raise an exception if the run must stop; if False, mark all of the component's samples as failed and
+                set ``table.stop``.
             on_unparsable_gold: the effect of a gold cell that a ready reward cannot read: ``"raise"`` raises a
                 CoercionError; ``"fail"`` leaves only that row without a score, as in training. If a reward sets this
                 option itself, the reward's setting takes precedence.
@@ -566,8 +566,8 @@ class Scorer:
             BindingError: a column or argument is missing.
             CoercionError: a column's value does not fit its annotation.
             RewardBug: a reward function has a bug, and `strict` is True.
-            RewardFailure: a failure under the policy "raise", or an unknown route.
-            RunStopped: every later sample would also fail.
+            RewardFailure: a score cannot be computed and the policy is "raise", or a row's route is unknown.
+            RunStopped: the run must stop, because every later sample would also fail.
         """
         if on_unparsable_gold not in get_args(OnUnparsableGold):
             raise RewardDefinitionError(
@@ -634,21 +634,22 @@ def score(
     Args:
         reward: the reward tree. As in `to_trl`, it can also be a plain function, or a list of rewards and functions.
         completions: n strings, or n conversational completions (lists of messages).
-        prompts: n prompts, texts or lists of messages.
+        prompts: n prompts, as strings or lists of messages.
         completion_ids: n lists of token ids.
-        progress: the training progress. Without it, schedules have their final value.
-        num_generations: completions per prompt, for rewards that compare the completions in a group. By default, a
-            group consists of consecutive rows with the same prompt and columns.
+        progress: the training progress. Without it, schedules use their final values.
+        num_generations: the number of completions per prompt, for rewards that compare the completions in a group. By
+            default, a group consists of consecutive rows with the same prompt and columns.
         environments: n environments after their rollouts, for ``rk.agents.final_state`` and
             ``rk.agents.environment_reward``.
-        is_error: a function that receives a tool result's text. If the result is an error, it returns True or the error
-            message. By default, a result is an error if it is an object whose only key is ``error``, as TRL writes it.
+        is_error: a function that accepts a tool result's text and, if the result is an error, returns True or the error
+            message. By default, a result is an error if it is an object whose only key is ``error``, which is TRL's
+            format.
         columns: the dataset's columns, with n values each.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        BindingError: a column is missing, is too short, or has a reserved name, or the groups that the reward compares
-            are unknown.
+        BindingError: a column is missing, is too short, or has a reserved name; or the reward compares groups, but the
+            groups are unknown.
         CoercionError: a column's value does not fit the annotation.
         RewardBug: a reward function raised an exception, or returned something that is not a score.
     """
