@@ -147,7 +147,7 @@ def export(target: Target) -> Export:
         _CONFIG.format(names=", ".join(f"rewards_axolotl.rk_{term}" for term in terms)),
         TESTED,
         [
-            "A completion that cannot be scored does not count in its group.",
-            "Start axolotl in the folder of rewards_axolotl.py: it imports the file by its name.",
+            "A completion that cannot be scored is ignored in its group.",
+            "Start Axolotl in the folder that contains rewards_axolotl.py, because it imports the file by name.",
         ],
     )

@@ -143,7 +143,7 @@ def evaluation(row: Any) -> Any:
     ("function", "message"),
     [
         (batch, "scores a batch of rollouts at once"),
-        (evaluation, "Pass the function that it calls"),
+        (evaluation, "Pass the function that the test calls"),
         (rk.number("answer"), "expected a @reward_function"),
         (SimpleNamespace, "expected a @reward_function"),
         ("exact", "expected a @reward_function"),

@@ -140,7 +140,7 @@ def test_the_numbers_of_a_dict_are_parts_and_one_counts() -> None:
 
 def test_what_has_no_number_is_an_error_that_says_what_to_do() -> None:
     for scorer, value, message in (
-        (returning({"a": 1, "b": 2}), None, r"keys \['a', 'b'\], and none is picked(.|\n)*Pass value='a'"),
+        (returning({"a": 1, "b": 2}), None, r"keys \['a', 'b'\], but none of them is selected(.|\n)*Pass value='a'"),
         (returning({"a": 1}), "b", "but not 'b'"),
         (returning([1, 2]), 5, r"indices \[0, 1\], but not 5"),
         (returning({}), None, "none is picked"),
@@ -249,7 +249,11 @@ def test_what_is_no_scorer_is_refused() -> None:
     def match() -> Any:
         return returning("C")
 
-    with pytest.raises(rk.errors.RewardTypeError, match=r"It makes scorers: pass rk\.from_inspect\(match\(\)\)"):
+    with pytest.raises(
+        rk.errors.RewardTypeError,
+        match=r"It is a function that creates scorers. Pass its result: "
+        r"rk.from_inspect(match())",
+    ):
         rk.from_inspect(registered(match, "inspect_ai/match"))
     with pytest.raises(rk.errors.RewardTypeError, match="A scorer is async def"):
         rk.from_inspect(len)

@@ -97,7 +97,12 @@ def test_all_completions_of_a_training_are_counted() -> None:
 @pytest.mark.parametrize(
     ("rows", "processes", "grpo", "message"),
     [
-        (100, 1, {"num_generations": 1}, "num_generations is 1: GRPO compares the completions of a prompt -> write at"),
+        (
+            100,
+            1,
+            {"num_generations": 1},
+            "num_generations is 1: GRPO compares the completions for a prompt -> write at",
+        ),
         (100, 1, {"per_device_train_batch_size": 0}, "per_device_train_batch_size is 0 -> write at least 1"),
         (100, 1, {"steps_per_generation": 0}, "steps_per_generation is 0 -> write at least 1"),
         (100, 1, {"generation_batch_size": 8, "steps_per_generation": 1}, "set the same thing -> delete one"),

@@ -51,7 +51,7 @@ def test_without_an_environment_nothing_is_said() -> None:
     assert "environment" not in found.text()
     assert "unused: color" in found.text()
     assert "8 rows repeat" not in found.text()
-    assert "7 rows repeat a prompt with another answer" in said(found, "warning")
+    assert "7 rows repeat a prompt with a different answer" in said(found, "warning")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,10 @@ def test_without_an_environment_nothing_is_said() -> None:
         ("Toolless", "environments: Toolless has no tool"),
         ("SMALL", "has no 'SMALL'"),
         ("PRICE", "environments: expected the class of an environment"),
-        ("Narrow", "environment Narrow: reset cannot take a row with the columns prompt, answer: got an unexpected"),
+        (
+            "Narrow",
+            "environment Narrow: reset does not accept a row with the columns prompt, answer: got an unexpected",
+        ),
         ("Narrow", "-> write def reset(self, **row)"),
         ("Silent", "environment Silent: the tool 'buy' cannot be described to the model: Cannot generate JSON schema"),
         ("Silent", "its tools are add, look"),
