@@ -437,7 +437,8 @@ def _register(evaluator: Evaluator) -> None:
     for name in evaluator.terms:
         if name in orms and not hasattr(orms[name], "evaluator"):
             raise RewardDefinitionError(
-                f'to_swift: ms-swift already has a reward function named {name!r}. Rename the term: reward.named("my_{name}")'
+                f"to_swift: ms-swift already has a reward function named {name!r}. Rename the term: "
+                f'reward.named("my_{name}")'
             )
     for name in evaluator.terms:
         orms[name] = _orm(ORM, evaluator, name)

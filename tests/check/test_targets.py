@@ -136,7 +136,7 @@ def test_a_reward_whose_column_is_missing_is_named_and_the_others_are_checked(gi
     reasons = {one.name: one for one in found.left_out}
     assert reasons["of_tests"].certain
     assert "'tests'" in reasons["of_tests"].reason
-    assert reasons["of_info"] == LeftOut("of_info", "it asks for the column 'info', which the examples lack", True)
+    assert reasons["of_info"] == LeftOut("of_info", "it reads the column 'info', which the examples do not have", True)
     assert not reasons["contents"].certain
     assert main(["check", str(gist), "--laws", "gold_gets_the_maximum"]) == 2  # no fault, but two were not checked
     assert "of_tests" in capsys.readouterr().out.splitlines()[-2]

@@ -222,7 +222,7 @@ def test_a_training_that_ends_sooner_says_its_faults_last(tmp_path: Path, caplog
     trainer = tiny.trainer(tmp_path, functions)
     trainer.train()
     said = [record.getMessage() for record in caplog.records if record.name == "rewardkit"][-1]
-    assert said.startswith("this training ended before failure_window=20 batches were scored: 'moody' errored on ")
+    assert said.startswith("this training run ended before failure_window=20 batches were scored: 'moody' errored on ")
     assert said.endswith("of 24 completions")
     assert functions.faults(trainer) in said
     assert said in rk.open_run(tmp_path / "run").logs().df().message.tolist()

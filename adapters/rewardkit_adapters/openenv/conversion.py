@@ -334,8 +334,9 @@ def from_openenv(
     if uncalled:
         method = uncalled[0].partition(".")[2]
         warn(
-            f"from_openenv: an environment calls {', '.join(uncalled)} when it is reset, but nothing calls it here, "
-            "because only the rubric is reset before each completion. Pass reset=, such as lambda rubric, answer: "
+            f"from_openenv: an environment calls {', '.join(uncalled)} when it is reset, but that does not happen "
+            "here, because only the rubric is reset before each completion. Pass reset=, such as "
+            "lambda rubric, answer: "
             f"rubric.{method}(answer)"
         )
     tree = Tree(rubric, step, reset, bounds)

@@ -57,7 +57,7 @@ def _score_findings(subject: RewardUnderTest, *kinds: str) -> Iterator[Finding]:
             yield found(trial, score, described)
 
 
-@law(advice="Catch this case in the reward and return the lowest score for it", fast=True, every=True)
+@law(advice="Handle this case in the reward, and return the lowest score for it", fast=True, every=True)
 def total(subject: RewardUnderTest) -> Iterator[Finding]:
     """A policy in training writes anything. A reward that raises stops the run, or the policy learns to cause errors.
 
@@ -85,7 +85,7 @@ def _groups_of_equals(subject: RewardUnderTest) -> Iterator[Finding]:
                 return
 
 
-@law(advice="Guard the division or logarithm so that every score is a finite number", fast=True, every=True)
+@law(advice="Guard the division or logarithm, so that every score is a finite number", fast=True, every=True)
 def finite(subject: RewardUnderTest) -> Iterator[Finding]:
     """One NaN or infinite score makes the advantages of its whole group NaN, and then the model's weights."""
     yield from _score_findings(subject, "not finite")
@@ -148,7 +148,8 @@ def abstains_by_declaration(subject: RewardUnderTest) -> Iterator[Finding]:
             first = min((trial for trial, _ in none), key=lambda trial: len(repr(trial.completion)))
             trial, score = shortest(subject, first, lambda score: score.outcome is Outcome.ABSTAINED)
             message = (
-                "returned None or NaN for this completion, but numbers for others of the same example: it cannot lose"
+                "returned None or NaN for this completion, but numbers for other completions of the same example, so "
+                "such a completion cannot lose"
             )
             yield finding(subject, trial, score, message)
             return

@@ -182,7 +182,7 @@ def test_a_function_gets_no_prompt_ids_or_progress() -> None:
     def asks(completion: str, prompt: str, completion_ids: list[int]) -> float:
         return 1.0
 
-    said = r"rk\.to_verl\(reward, manager=True\) gets the prompt, the token ids and the step\.$"
+    said = r"rk\.to_verl\(reward, manager=True\) receives the prompt, the token ids, and the step.$"
     for reward in (asks, rk.schedules.linear(0.0, 1.0) * same):
         with pytest.raises(RewardDefinitionError, match=said):
             rk.to_verl(reward)

@@ -100,7 +100,7 @@ def test_a_score_that_depends_on_the_row(reward: Any) -> None:
 def test_a_score_that_depends_on_the_order() -> None:
     for reward in (first_wins, earlier_is_better):
         found = broken(reward, "permutation", **TEXTS)
-        assert all("in another order" in one.why for one in found)
+        assert all("in a different order" in one.why for one in found)
         assert {one.columns["answer"] for one in found} <= {"42", "7"}
 
 
@@ -112,7 +112,7 @@ def test_a_batch_that_raises_where_each_alone_does_not() -> None:
 
 def test_other_prompts_in_the_batch() -> None:
     (found,) = broken(share_of_the_longest, "neighbors_do_not_leak", **TEXTS)
-    assert "of another prompt in the batch" in found.why
+    assert "for another prompt in the batch" in found.why
     assert found.score is not None
     assert_skipped(share_of_the_longest, "neighbors_do_not_leak", "two examples", examples=[{}], good=["a"], bad=["b"])
 

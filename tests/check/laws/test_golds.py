@@ -234,7 +234,7 @@ def test_wrong_completions_that_earn_as_much() -> None:
     thought = ["<think>42</think><answer>41</answer>", "<think>7</think><answer>8</answer>"]
     (found,) = broken(naive, "separates_good_from_bad", bad=thought)
     assert (found.completion, found.score) == (thought[0], 1.0)
-    assert "an incorrect completion scores 1, a correct one 1" in found.why
+    assert "an incorrect completion scores 1, and a correct one scores 1" in found.why
     assert_skipped(number, "separates_good_from_bad", "bad=[...]", bad=[])
 
 

@@ -77,7 +77,7 @@ def test_answers_that_are_in_a_column_are_left_to_other_laws() -> None:
 
 def test_a_column_that_is_asked_for_and_never_read() -> None:
     (found,) = broken(unread, "reads_what_it_asks_for")
-    assert found.why == "it asks for the column 'answer' and never reads it"
+    assert found.why == "it requests the column 'answer' but never reads it"
 
 
 @pytest.mark.parametrize("reward", [tagged_number, format_reward, number])

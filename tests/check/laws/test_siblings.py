@@ -178,7 +178,7 @@ def test_rewards_that_compare_texts_are_exact_by_contract(separators: tuple[str,
     [
         ("no_item_substitutes", "several parts of one kind that each count"),
         ("counts_requested_items", "the number of parts that a column states"),
-        ("more_calls_cost", "no correct completion makes calls in tags"),
+        ("more_calls_cost", "no correct completion contains calls in tags"),
         ("order_of_keys_does_not_count", "no correct completion has an object with several keys"),
     ],
 )

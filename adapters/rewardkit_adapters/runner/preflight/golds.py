@@ -147,8 +147,8 @@ def _gold_findings(
             f"column {form.column!r} (training)",
             f"in {len(low_rows):,} of {len(rows):,} rows, the gold answer itself, written as {form}, scores "
             f"less than {highest:g}",
-            "fix these cells: no completion can be correct in these rows. If the answer is a part of the cell, a ready "
-            f'reward can read it, as in rk.number({form.column!r}, gold=rk.extract.after("####"))',
+            "fix these cells: no completion can be correct in these rows. If the answer is only a part of the cell, "
+            f'a ready reward can extract it, as in rk.number({form.column!r}, gold=rk.extract.after("####"))',
             shown(low_rows, table),
         )
 
