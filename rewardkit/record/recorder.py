@@ -399,7 +399,7 @@ def _finite(bound: float) -> float | None:
 
 def _advice(error: BaseException) -> str:
     if isinstance(error, PermissionError):
-        return ". Give this user permission to write there."
+        return ". Give this user permission to write to the folder."
     if isinstance(error, OSError):
-        return ". Free some space or fix the disk: later batches are recorded again."
+        return ". Free some space, or fix the disk. Recording then continues with later batches."
     return ", but this batch is not recorded. This is a bug in rewardkit: please report it."

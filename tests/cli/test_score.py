@@ -135,7 +135,7 @@ def test_an_interrupted_command_says_how_to_continue(
     given = ["score", data, "--reward", f"{replayed.TARGET}quota", "--out", str(out), "--resume"]
     monkeypatch.setenv("REPLAYED_STOPS", "1")
     assert main(given) == 2
-    assert "512 completions are scored: add --resume to continue with the others" in capsys.readouterr().err
+    assert "512 completions have been scored: add --resume to score the others" in capsys.readouterr().err
     monkeypatch.delenv("REPLAYED_STOPS")
     assert main(given) == 0
     assert len(out.read_text().splitlines()) == 600

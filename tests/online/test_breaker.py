@@ -34,7 +34,7 @@ def test_stops_once_the_window_is_full_and_the_share_above_the_limit() -> None:
     for _ in range(19):
         assert breaker.add(counts(100, failed=100), ["judge"]) is None
     stop = breaker.add(counts(100, failed=100), ["judge"])
-    assert "'judge' failed on 2,000 of 2,000 completions of the last 20 batches, more than 5%" in str(stop)
+    assert "'judge' failed on 2,000 of 2,000 completions in the last 20 batches, more than 5%" in str(stop)
 
 
 def test_the_worst_components_are_named() -> None:

@@ -83,7 +83,7 @@ def test_a_deadline_leaves_rows_and_groups_without_a_score() -> None:
     own = requests(slow, deadline=0.05)
     one = asyncio.run(own.score(Row("a")))
     group = asyncio.run(own.score_group([Row("a"), Row("b")]))
-    assert [found.why for found in (one, *group)] == ["no score within the deadline of 0.05 s"] * 3
+    assert [found.why for found in (one, *group)] == ["no score within the time limit of 0.05 s"] * 3
 
 
 def test_too_many_late_rows_end_the_run() -> None:
@@ -136,7 +136,7 @@ def test_the_breaker_looks_back_on_rows_whatever_the_size_of_a_batch(size: int) 
     calls = -(-1_280 // size)
     for _ in range(calls - 1):
         own.score([Row("a") for _ in range(size)])
-    with pytest.raises(rk.RewardFailure, match=r"on 1,\d+ of 1,\d+ completions of the last 20 batches"):
+    with pytest.raises(rk.RewardFailure, match=r"on 1,\d+ of 1,\d+ completions in the last 20 batches"):
         own.score([Row("a") for _ in range(size)])
 
 

@@ -77,7 +77,7 @@ REFUSED: dict[str, tuple[rk.Reward, str]] = {
     "rank": (rk.rank_in_group(right), "compares completions"),
     "batch": (
         right + rk.normalize(may_ask, by="batch"),
-        "compares completions, but a batch of the trainer never arrives as a whole",
+        "compares completions, but the trainer's batch never arrives as a whole",
     ),
 }
 

@@ -65,7 +65,7 @@ def test_a_row_that_hangs_costs_no_other_row_its_score() -> None:
     with serving("reward", "--deadline", "20") as running:
         found = running.score("42", "hang", "41")
         assert [row["total"] is None for row in found] == [False, True, False]
-        assert found[1]["reasons"] == ["no score within the deadline of 20 s"]
+        assert found[1]["reasons"] == ["no score within the time limit of 20 s"]
         assert running.score("42")[0]["total"] > 0.75
 
 

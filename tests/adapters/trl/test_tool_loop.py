@@ -627,7 +627,7 @@ def test_a_row_whose_environment_broke_has_no_learning_signal(
 def test_outages_are_counted_by_the_circuit_breaker(tmp_path: Path, part: str) -> None:
     Paying.fails = {part: ConnectionError("env down")}
     scripts = [[turn(A), turn("x")] * 4, [turn("x")] * 4]
-    with pytest.raises(rk.RewardFailure, match=r"failed on \d+ of 4 completions of the last 2 batches"):
+    with pytest.raises(rk.RewardFailure, match=r"failed on \d+ of 4 completions in the last 2 batches"):
         play(
             tmp_path,
             scripts,

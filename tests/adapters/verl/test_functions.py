@@ -115,7 +115,7 @@ def test_a_deadline_passes_and_patience_waits(form: Any) -> None:
 
     assert form(moody, patience=10.0)("a")["score"] == 1.0
     assert tries == ["a", "a"]
-    with pytest.raises(rk.RewardFailure, match=r"no score within the deadline of 0\.05 s"):
+    with pytest.raises(rk.RewardFailure, match=r"no score within the time limit of 0\.05 s"):
         form(moody, deadline=0.05)("slow")
 
 
@@ -270,5 +270,5 @@ def test_golds_that_cannot_be_read_leave_their_samples_out_and_a_wrong_column_en
     for number in range(63):
         with pytest.raises(rk.RewardFailure):
             wrong("4", f"solution {number % 2}")
-    with pytest.raises(RunExit, match="reads no gold answer in its first batch"):
+    with pytest.raises(RunExit, match="cannot read any gold answer in its first batch"):
         wrong("4", "solution")
