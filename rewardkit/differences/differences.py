@@ -263,7 +263,7 @@ class Differences:
             inner = f"component {names[0]!r} does" if len(names) == 1 else f"{len(names)} components do"
             return f"No completion's score changes{f' (but {inner})' if names else ''}."
         *leading, last = self._changes()
-        text = f"{', '.join(leading)} and {last}" if leading else last
+        text = f"{', '.join(leading)}, and {last}" if leading else last
         return f"{text[0].upper()}{text[1:]}."
 
     def _changes(self) -> Iterator[str]:

@@ -107,7 +107,7 @@ class Requests:
 
     def _late(self, row: Row) -> RowScore:
         # The score may still arrive, and is recorded then.
-        return self.scorer.refuse(row, f"no score within the time limit of {self.deadline:g} s", recorded=False)
+        return self.scorer.refuse(row, f"no score within the deadline of {self.deadline:g} s", recorded=False)
 
     def _schedule(self, loop: asyncio.AbstractEventLoop, waiting: _Loop) -> None:
         if not waiting.scheduled and waiting.running < self._most and waiting.rows:

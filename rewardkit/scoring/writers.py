@@ -399,7 +399,7 @@ def kind_of(path: Path) -> str:
         DataError: the path has another suffix.
     """
     if path.suffix.lower() not in (".jsonl", ".csv", ".parquet"):
-        raise DataError(f"{path}: cannot write this file type. Use .jsonl, .csv or .parquet")
+        raise DataError(f"{path}: cannot write this file type. Use .jsonl, .csv, or .parquet")
     return path.suffix.lower()
 
 

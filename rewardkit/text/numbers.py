@@ -2,7 +2,7 @@ r"""Read a number from text: ``NumberText(thousands=True).read("$12{,}000$") == 
 
 The text must be one number in ASCII decimal or scientific notation, with any markup that does not change its value
 (``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``(42)``, ``42.``) and with or without a currency (``$42``, ``42 €``).
-``3½``, ``3/5``, ``\frac{3}{5}`` and ``42 million`` are also numbers; ``84/2`` still has to be divided. A percent sign
+``3½``, ``3/5``, ``\frac{3}{5}`` and ``42 million`` are also numbers; ``84/2`` must still be divided. A percent sign
 and other units must be allowed explicitly; ``(1,000)`` is a pair, never a thousand.
 """
 
@@ -173,7 +173,7 @@ class NumberText:
             hint = ". Allow a unit with units=[...]" if _WITH_UNIT.fullmatch(_without_latex(text)) else ""
             return f"{shorten(text, 60)} is not a number{hint}"
         if is_quotient and value.denominator == 1:
-            return f"{shorten(text, 60)} still has to be divided"
+            return f"{shorten(text, 60)} must still be divided"
         if percent and not self.percent:
             return f"{shorten(text, 60)} is a percentage. Allow it with percent=True"
         if factor != 1 or percent:

@@ -68,7 +68,7 @@ def test_rows_with_the_same_fault_are_one_line_with_a_count(tmp_path: Path, caps
     out = " ".join(capsys.readouterr().out.split())
     assert "300 rows have errors (rows are numbered from 0): 300 rows: number: column 'answer': '1 euros, " in out
     assert "Fix the data, or pass gold= with an extractor" in out  # nothing is cut in the middle
-    assert "(first: row 1; the values of the others differ)" in out
+    assert "(first: row 1; the other rows have different values)" in out
     assert out.count("euros") == 2  # the value and its part that cannot be read, of one row
     errors = [row.get("error") for _, row in rows_of(tmp_path / "out.jsonl")]
     assert errors[0] is None

@@ -83,7 +83,7 @@ def test_a_deadline_leaves_rows_and_groups_without_a_score() -> None:
     own = requests(slow, deadline=0.05)
     one = asyncio.run(own.score(Row("a")))
     group = asyncio.run(own.score_group([Row("a"), Row("b")]))
-    assert [found.why for found in (one, *group)] == ["no score within the time limit of 0.05 s"] * 3
+    assert [found.why for found in (one, *group)] == ["no score within the deadline of 0.05 s"] * 3
 
 
 def test_too_many_late_rows_end_the_run() -> None:

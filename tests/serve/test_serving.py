@@ -57,7 +57,7 @@ def test_a_failed_row_has_no_total_and_a_bug_scores_the_lowest_bound(server: Ser
 def test_a_row_that_kills_its_worker_costs_no_other_row_its_score(server: Served) -> None:
     found = server.score("42", "die", "41", *map(str, range(50)))
     assert [row["total"] is None for row in found] == [False, True] + [False] * 51
-    assert found[1]["reasons"] == ["its worker process died 3 times while it was scored"]
+    assert found[1]["reasons"] == ["its worker process crashed 3 times while the row was scored"]
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_a_row_that_hangs_costs_no_other_row_its_score() -> None:
     with serving("reward", "--deadline", "20") as running:
         found = running.score("42", "hang", "41")
         assert [row["total"] is None for row in found] == [False, True, False]
-        assert found[1]["reasons"] == ["no score within the time limit of 20 s"]
+        assert found[1]["reasons"] == ["no score within the deadline of 20 s"]
         assert running.score("42")[0]["total"] > 0.75
 
 

@@ -14,7 +14,7 @@ from tests.serve.served import Served, serving
 from tests.serve.test_serving import meter
 from tests.waiting import until
 
-DIED = ["its worker process died 3 times while it was scored"]
+DIED = ["its worker process crashed 3 times while the row was scored"]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_many_rows_that_hang_cost_no_other_row_its_score() -> None:
 @pytest.mark.slow
 def test_a_request_with_a_short_deadline_kills_no_worker(server: Served) -> None:
     before = meter(server, "rewardkit_worker_batches_lost_total")
-    assert server.score("sleep 0.8", deadline=0.1)[0]["reasons"] == ["no score within the time limit of 0.1 s"]
+    assert server.score("sleep 0.8", deadline=0.1)[0]["reasons"] == ["no score within the deadline of 0.1 s"]
     assert server.score("sleep 0.8")[0]["total"] == 0.5  # begun later: the first one is over, or was killed
     assert meter(server, "rewardkit_worker_batches_lost_total") == before
 

@@ -109,7 +109,7 @@ def read_answers(report: bytes) -> list[Any]:
     try:
         answers = json.loads(report)
         if not isinstance(answers, list):
-            raise ValueError("no list of answers")
+            raise ValueError("not a list of answers")
         for answer in answers:
             _admit(answer)
         return [decode(answer) for answer in answers]
@@ -197,8 +197,8 @@ def _evaluator(node: ast.expr, scope: Mapping[str, Any], label: str) -> Evaluato
             display, parts = _DISPLAYS[type(node)], list(map(of, elements))
             return lambda names: display([part(names) for part in parts])
     raise ValueError(
-        f"{shorten(ast.unparse(node), 60)!r} in {shorten(label, 100)!r} needs code, and the results "
-        "of a service are compared without running code. Compare the program's result with a literal"
+        f"{shorten(ast.unparse(node), 60)!r} in {shorten(label, 100)!r} needs code, but results "
+        "from a service are compared without running code. Compare the program's result with a literal"
     )
 
 

@@ -115,7 +115,7 @@ def test_a_deadline_passes_and_patience_waits(form: Any) -> None:
 
     assert form(moody, patience=10.0)("a")["score"] == 1.0
     assert tries == ["a", "a"]
-    with pytest.raises(rk.RewardFailure, match=r"no score within the time limit of 0\.05 s"):
+    with pytest.raises(rk.RewardFailure, match=r"no score within the deadline of 0\.05 s"):
         form(moody, deadline=0.05)("slow")
 
 

@@ -328,7 +328,7 @@ def test_the_style_of_leetcode_brings_what_leetcode_provides() -> None:
         ('[{"input": "2" "output": "4"}]', "neither JSON nor a Python literal"),
         ([PAIR, ASSERT], "test 2 must be"),
         ([{"input": "2"}], "test 1 must be"),
-        ([PAIR, {"input": "2", "output": None}], "test 2 must have text, got None"),
+        ([PAIR, {"input": "2", "output": None}], "test 2 must contain text, got None"),
         ([{"input": "2", "output": 0.5}], "must have text"),
         ([{"input": "2", "output": True}], "must have text"),
         ([{"input": "2", "output": "\ud800"}], "surrogates"),

@@ -200,7 +200,7 @@ def test_each_test_counts() -> None:
         ("def f(x): return 2", "import pytest\nwith pytest.raises(IOError):\n    f(-1)", "f(-1) is 2: AssertionError"),
         ("class S:\n    def f(self, x): return 3", "assert S().f('a' * 200) == 2", "S().f('aaaa"),
         ("def f(x):\n    while True: pass", "assert f(1) == 2", "took more than 0.5 s"),
-        ("import os\ndef f(x): os._exit(0)", "assert f(1) == 2", "ended before it had answered"),
+        ("import os\ndef f(x): os._exit(0)", "assert f(1) == 2", "ended before it answered"),
         ("import os\ndef f(x): os._exit(3)", "assert f(1) == 2", "ended with exit code 3"),
         ("def f(x): return 10**9", "assert 'x' * f(1) == ''", "f(1) is 1000000000: MemoryError"),
         ("def f(x): raise SystemExit(0)", "f(1)\nassert True", "SystemExit: 0"),

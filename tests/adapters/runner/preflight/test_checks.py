@@ -492,7 +492,7 @@ def test_a_schedule_beyond_the_end_is_an_error_before_training() -> None:
     late = rewards.number + rk.schedules.linear(0.0, 1.0, start=50, end=80) * rewards.exact
     found = looked("number", rows(), reward=late)
     assert not found.ok
-    assert "first changes at step 51, but this training has 5 steps" in " ".join(found.text().split())
+    assert "first changes at step 51, but this training run has only 5 steps" in " ".join(found.text().split())
     stages = rk.curriculum(rk.Stage("form", rewards.exact, until=20), rk.Stage("answer", rewards.number))
     assert "stage 'form' ends at step 20" in looked("number", rows(), reward=stages).text()
     assert looked("number", rows(), reward=late, grpo={**SMALL, "max_steps": 60}).ok
