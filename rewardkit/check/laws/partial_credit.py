@@ -207,7 +207,7 @@ def long_texts_like_short_ones(subject: RewardUnderTest, right: Judged) -> Itera
     if right.paid(full) and in_part.scored and in_long.scored and not right.paid(in_part):
         message = (
             f"without its first word, a text of {len(_PROSE)} characters scores {{score}}, but a text of "
-            "{len(gold)} characters scores {base}"
+            f"{len(gold)} characters scores {{base}}"
         )
         yield Variant(slip, message, "no less", short, _DEEP * _range(subject))
 
