@@ -117,8 +117,9 @@ def _check_names(names: Iterable[str], module: Mapping[str, Any]) -> None:
             )
         if name in module and not isinstance(module[name], AxolotlFunction):
             raise RewardDefinitionError(
-                f"to_axolotl: {module.get('__name__', 'the module')} has the name {name!r} already, and "
-                'globals().update(...) would replace it. Pass prefix="rk_", or import the reward from a separate file'
+                f"to_axolotl: {module.get('__name__', 'the module')} already defines the name "
+                f'{name!r}, and globals().update(...) would replace it. Pass prefix="rk_", or import the reward '
+                "from a separate file"
             )
 
 

@@ -139,7 +139,7 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
     label = checked_name(name if name is not None else str(getattr(inner, "__name__", type(inner).__name__)))
     parameters = _parameters(function, inner, label)
     if not hashable(function):
-        raise RewardTypeError(f"{label} is not hashable, but a reward must be. Pass a function")
+        raise RewardTypeError(f"{label} is not hashable, but rewards must be hashable. Pass a function")
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     names = None if takes_all else frozenset(parameter.name for parameter in parameters)
     needed = tuple(

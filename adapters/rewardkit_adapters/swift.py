@@ -202,13 +202,14 @@ def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> 
     if sorted(names) != sorted(terms):
         raise RewardDefinitionError(
             f"ms-swift: the trainer has the reward functions {names}, but the reward is the sum of {list(terms)}. Pass "
-            f"all of them, once: --reward_funcs {' '.join(terms)}"
+            f"each of them exactly once: --reward_funcs {' '.join(terms)}"
         )
     weights = [weight for weight, is_own in zip(trainer.weights, own_flags, strict=False) if is_own]
     if any(weight != 1.0 for weight in weights):
         raise RewardDefinitionError(
             f"ms-swift: the trainer has the reward weights {weights} for {names}, but the reward already contains "
-            "the weights of its terms. Write these weights into the reward, such as 0.5 * correct, and pass 1 for "
+            "the weights of its terms. Multiply the trainer's weights into the reward, such as 0.5 * "
+            "correct, and pass 1 for "
             "each term, or drop --reward_weights"
         )
     if not all(own_flags) or trainer.others:
@@ -422,7 +423,7 @@ def to_swift(
     names = scorer.scorer.terms
     if not names:
         raise RewardDefinitionError(
-            f"{scorer.scorer.reward!r} has no term, so nothing in it would train. Add a reward to it"
+            f"{scorer.scorer.reward!r} has no term, so there is nothing to train on. Add a reward to it"
         )
     _register(Evaluator(scorer, finds_tokens=special_tokens is None))
     return list(names)
@@ -570,7 +571,7 @@ def from_swift(orm: Any, name: str | None = None) -> Reward:
         )
         raise RewardTypeError(f"from_swift: {label} has no argument completions, so it is not a GRPO ORM.{hint}")
     if not hashable(instance):
-        raise RewardTypeError(f"from_swift: {label} is not hashable, but a reward must be")
+        raise RewardTypeError(f"from_swift: {label} is not hashable, but rewards must be hashable")
     leaf = from_trl(AsyncOrm(instance) if is_async(instance) else Orm(instance), name if name is not None else label)
     call_text = f"from_swift({label}{'' if name is None else f', name={name!r}'})"
     return written_as(leaf, call_text)

@@ -576,7 +576,7 @@ def from_verl(function: Callable[..., Any], name: str | None = None) -> Reward:
         )
     label = checked_name(name if name is not None else name_of(function))
     if not hashable(function):
-        raise RewardTypeError(f"from_verl: {label} is not hashable, but a reward must be. Pass a function")
+        raise RewardTypeError(f"from_verl: {label} is not hashable, but rewards must be hashable. Pass a function")
     accepted_call = (
         function if (names := _accepted_arguments(function, label)) is None else PartialCall(function, names)
     )

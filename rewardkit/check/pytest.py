@@ -89,7 +89,7 @@ def check_reward(request: pytest.FixtureRequest) -> Callable[..., Report]:
         if not report.ok:
             pytest.fail(str(report), pytrace=False)
         if not report.complete:
-            needed = f" It needs about budget={report.needs}." if report.needs else ""
+            needed = f" The check needs about budget={report.needs}." if report.needs else ""
             results = [result for part in (report, *report.components) for result in part.results]
             late = list(dict.fromkeys(result.law for result in results if result.outcome == "unfinished"))
             # Four names, so that the warning stays on a line or two.

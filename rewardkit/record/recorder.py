@@ -209,7 +209,8 @@ class Recorder:
                 if worth_reporting(self.dropped):
                     _LOG.warning(
                         "%s: the disk is too slow: %d batches have not been recorded so far. Record to a faster disk "
-                        "(record=...): training waits for at most %g of the time between two batches",
+                        "(record=...). Training waits for the disk for at most a fraction of %g of the time "
+                        "between two batches",
                         self.files.root,
                         self.dropped,
                         self.patience,

@@ -152,7 +152,9 @@ def prefilled(where: Extractor | None = None) -> Extractor:
     if not isinstance(inner, TextExtractor):
         raise RewardTypeError(f"prefilled: {inner!r} does not read the visible text. Pass another extractor")
     if not inner.thinking.blocks:
-        raise RewardDefinitionError(f"prefilled: {inner!r} names no thinking tag. Name the tag: thinking='think'")
+        raise RewardDefinitionError(
+            f"prefilled: {inner!r} does not specify a thinking tag. Name the tag: thinking='think'"
+        )
     return Prefilled(inner)
 
 

@@ -98,8 +98,8 @@ def reward(
             )
         if not hashable(function):
             raise RewardDefinitionError(
-                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, but a reward must be. "
-                "Make its class a @dataclass(frozen=True)"
+                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, but rewards must "
+                "be hashable. Make its class a @dataclass(frozen=True)"
             )
         label = checked_name(name if name is not None else name_of(function))
         checked_scope(label, scope)

@@ -293,7 +293,7 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
                 raise BindingError(f"reward {name!r} needs prompts. Pass prompts=")
         elif parameter.source == ENVIRONMENT and batch.rollouts.environments is None:
             raise BindingError(
-                f"reward {name!r} reads the environment of each rollout, but there is none. Train with "
+                f"reward {name!r} reads the environment of each rollout, but no environments were passed. Train with "
                 "GRPOTrainer(environment_factory=funcs.environments(Shop)). Asynchronous GRPO does not pass "
                 "environments to reward functions. Outside training, pass rk.score(..., environments=[...]) with one "
                 "environment per completion, as it is after its rollout, or check_reward(..., "

@@ -485,7 +485,7 @@ def from_inspect(
             f"{hint or 'A scorer is async def score(state, target)'}"
         )
     if not hashable(scorer):
-        raise RewardTypeError(f"from_inspect: {label} is not hashable, but a reward must be. Pass a function")
+        raise RewardTypeError(f"from_inspect: {label} is not hashable, but rewards must be hashable. Pass a function")
     fixed = None if on_error is None else policy_number(label, "on_error", on_error)
     options = [f"{key}={option!r}" for key, option in (("name", name), ("value", value)) if option is not None]
     options += [f"target={target!r}"] if target != "target" else []

@@ -328,7 +328,7 @@ def from_openenv(
     for ignored in ignored_forwards(rubric):
         warn(
             f"{ignored} overrides forward, which OpenEnv never calls: the container's own __call__ computes the score. "
-            "Derive it from Rubric to use its forward"
+            f"To use forward, derive {ignored} from Rubric"
         )
     uncalled = setters(rubric) if reset is None else []
     if uncalled:

@@ -112,7 +112,7 @@ def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
         )
     if _DIRECTIVE.search(text):
         raise ConfigError(
-            f"{source}: a line starts with %. Remove it: the file is read as YAML 1.2, without directives"
+            f"{source}: a line starts with %. Remove the line: the file is read as YAML 1.2, without directives"
         )
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor = _Constructor

@@ -106,7 +106,7 @@ def check_trainer(trainer: Trainer, layout: RewardColumns) -> None:
     if sorted(name for name, _ in weight_pairs) != sorted(layout.names):
         raise RewardFailure(
             f"the trainer has the reward functions {[name for name, _ in weight_pairs]}, but the reward is the sum of "
-            f"{list(layout.names)}: pass the whole list that to_trl returned, once"
+            f"{list(layout.names)}: pass the whole list that to_trl returned, exactly once"
         )
     if not _agree(dict(weight_pairs), layout):
         raise RewardFailure(_mismatch(dict(weight_pairs), layout))

@@ -114,7 +114,7 @@ class RewardColumns:
         scorer = Scorer(_sum(items))
         if not scorer.terms:
             raise RewardDefinitionError(
-                f"{scorer.reward!r} has no term, so nothing in it would train. Add a reward to it"
+                f"{scorer.reward!r} has no term, so there is nothing to train on. Add a reward to it"
             )
         if columns not in get_args(Columns):
             raise RewardDefinitionError(f'outputs must be "terms" or "components", got {shorten(columns)}')

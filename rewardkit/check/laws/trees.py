@@ -103,7 +103,7 @@ def _declared(change: str) -> Callable[[RewardUnderTest], None]:
 
     def applies(subject: RewardUnderTest) -> None:
         if change not in subject.declarations.invariant_to:
-            raise Skip(f'not declared: pass declarations=Declarations(invariant_to=["{change}"])')
+            raise Skip(f'the property is not declared: pass declarations=Declarations(invariant_to=["{change}"])')
 
     return applies
 

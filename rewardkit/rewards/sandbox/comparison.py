@@ -46,7 +46,7 @@ _MATH = ("isclose", "isnan", "isinf", "isfinite", "pi", "e", "tau", "inf", "nan"
 
 def _round(value: Any, *digits: Any) -> Any:
     if not isinstance(value, (int, float)):  # a Decimal may stand for billions of digits
-        raise TypeError("round() of this type")
+        raise TypeError("round() does not support this type")
     return round(value, *digits)
 
 
@@ -234,7 +234,7 @@ def _compared(
 def _computed(kind: ast.operator, left: Any, right: Any) -> Any:
     numbers = all(isinstance(side, (int, float, complex)) for side in (left, right))
     if not numbers and not isinstance(kind, (ast.Add, ast.Sub)):
-        raise TypeError("arithmetic of other types")  # such as "a" * 10**9, which takes much memory
+        raise TypeError("arithmetic does not support these types")  # such as "a" * 10**9, which takes much memory
     if isinstance(kind, ast.Pow) and not (abs(left) <= 2**64 and abs(right) <= _LARGEST_EXPONENT):
         raise OverflowError
     return _ARITHMETIC[type(kind)](left, right)
