@@ -171,9 +171,8 @@ def _parameters(function: Callable[..., Any], inner: Any, label: str) -> list[in
     # Eval Protocol's decorator leaves its mode only in this attribute.
     if getattr(inner, "_reward_function_mode", "pointwise") != "pointwise" or "rollouts_messages" in parameters:
         raise RewardTypeError(
-            f"{label} scores a batch of rollouts at once, but from_eval_protocol "
-            "accepts only @reward_function(mode='pointwise'). "
-            "Write it as @rk.reward(scope='group') instead"
+            f"{label} scores a batch of rollouts at once, but from_eval_protocol accepts only "
+            "@reward_function(mode='pointwise'). Write it as @rk.reward(scope='group') instead"
         )
     if "messages" not in parameters and not any(
         parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()

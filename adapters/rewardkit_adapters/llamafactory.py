@@ -40,15 +40,13 @@ class Prompts:
             cells = {name: cell for name, cell in row.items() if name not in RESERVED}
             if not prompt:
                 raise RewardDefinitionError(
-                    "each data row needs a 'prompt' column with text, or with messages of which only one is "
-                    "from the user, got "
-                    f"{shorten(dict(row))}"
+                    "each data row needs a 'prompt' column with text, or with messages of which only one is from the "
+                    f"user, got {shorten(dict(row))}"
                 )
             if self._rows.setdefault(prompt, cells) != cells:
                 raise RewardDefinitionError(
-                    f"the prompt {shorten(prompt)} occurs in two different rows, but completions "
-                    "are matched "
-                    "to rows by prompt. Remove one of the rows"
+                    f"the prompt {shorten(prompt)} occurs in two different rows, but completions are matched to rows "
+                    "by prompt. Remove one of the rows"
                 )
         self._sizes = sorted({len(prompt) for prompt in self._rows}, reverse=True)
 

@@ -35,9 +35,8 @@ TERMS = "terms/"
 _FAILURE = ("_ng_failure_class", "_ng_failure_judge_error", "_ng_failure_terminal")
 _OF_NEMO_RL = "_rowidx"
 UNSCORED = (
-    "this rollout has no score: {why}. NeMo RL generates another rollout after this response. A score "
-    "of 0 would count in "
-    "the group's mean"
+    "this rollout has no score: {why}. NeMo RL generates another rollout after this response. A score of 0 would "
+    "count in the group's mean"
 )
 
 
@@ -475,8 +474,7 @@ def export(target: Target) -> Export:
         Tested("nemo-gym", TESTED),
         [
             "Put the files into the folder resources_servers/my_reward in your project. Add the packages that the "
-            "reward needs to "
-            "requirements.txt.",
+            "reward needs to requirements.txt.",
             "A rollout that cannot be scored is excluded from the collected rollouts, and NeMo RL "
             "generates another one.",
         ],

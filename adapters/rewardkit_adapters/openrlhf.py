@@ -61,9 +61,8 @@ class Queries:
         """Return the reason why the completion of a query cannot be determined."""
         fix = "" if self._tokenizer is not None else ", and pass special_tokens=tokenizer"
         return (
-            f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF truncated "
-            "the prompt, or the tokenizer does not reproduce it exactly, so the start of the "
-            "completion is unknown. Drop "
+            f"the query {shorten(query)} does not begin with the prompt {shorten(prompt)}: OpenRLHF truncated the "
+            "prompt, or the tokenizer does not reproduce it exactly, so the start of the completion is unknown. Drop "
             f"prompts that are longer than --data.max_len minus --rollout.max_new_tokens{fix}"
         )
 
@@ -183,9 +182,8 @@ def _missing_score_text(score: RowScore, seconds: float) -> str:
     if score.unparsable:
         remedy = "Fix the data row and resume. To find such gold answers before training, pass all rows as examples=."
     return (
-        f"OpenRLHF: a completion has no score: {score.why}. Training ends here, because OpenRLHF can train only "
-        f"on a number, and any number would be invented. {remedy} If you train with "
-        "--algo.dynamic_filtering_enable, pass "
+        f"OpenRLHF: a completion has no score: {score.why}. Training ends here, because OpenRLHF can train only on a "
+        f"number, and any number would be invented. {remedy} If you train with --algo.dynamic_filtering_enable, pass "
         "dynamic_filtering=True, so that the group is replaced"
     )
 

@@ -207,10 +207,9 @@ def check_trainer(trainer: Trainer, terms: Sequence[str], evaluator: object) -> 
     weights = [weight for weight, is_own in zip(trainer.weights, own_flags, strict=False) if is_own]
     if any(weight != 1.0 for weight in weights):
         raise RewardDefinitionError(
-            f"ms-swift: the trainer has the reward weights {weights} for {names}, but the reward already contains "
-            "the weights of its terms. Multiply the trainer's weights into the reward, such as 0.5 * "
-            "correct, and pass 1 for "
-            "each term, or drop --reward_weights"
+            f"ms-swift: the trainer has the reward weights {weights} for {names}, but the reward already contains the "
+            "weights of its terms. Multiply the trainer's weights into the reward, such as 0.5 * correct, and pass 1 "
+            "for each term, or drop --reward_weights"
         )
     if not all(own_flags) or trainer.others:
         warn_of_other_functions()

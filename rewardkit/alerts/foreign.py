@@ -54,8 +54,7 @@ def foreign_alerts(run: WindowedRun) -> list[Alert]:
                 f"scored with another prompt's gold answer, the mean goes from {foreign_change.before[pair]:.3g} to "
                 f"{foreign_change.after[pair]:.3g} ({foreign_change.z[pair]:.1f} standard errors). Therefore, part of "
                 "the rise does not depend on the correct answer. The completions that score highest with another "
-                "prompt's gold "
-                "answer come first."
+                "prompt's gold answer come first."
             ),
             strength=peak.strength,
             steps=steps,

@@ -86,9 +86,8 @@ def _dead(run: WindowedRun, name: str, values: Floats) -> Alert | None:
         kind="dead",
         title=f"{name} never varies within a group",
         text=(
-            f"In all {len(groups)} groups, all completions have the same {name}, so it changes "
-            "the reward curve, "
-            "but not the advantages."
+            f"In all {len(groups)} groups, all completions have the same {name}, so it changes the reward curve, but "
+            "not the advantages."
         ),
         # Arbitrary range: it only ranks this observation among others.
         strength=float(ramp(len(groups), LEAST_GROUPS, 200.0)),

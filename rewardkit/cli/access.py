@@ -77,8 +77,8 @@ def _given(options: argparse.Namespace) -> str | None:
         raise RewardDefinitionError(f"{source} is empty: put a token in it, or omit the option")
     if source == "--token" and token not in ("auto", "none"):
         warn_user(
-            "other users of this machine can see the token in the "
-            f"process list. Set {TOKEN}, or pass --token-file FILE or --token auto"
+            f"other users of this machine can see the token in the process list. Set {TOKEN}, or pass --token-file "
+            "FILE or --token auto"
         )
     return token
 

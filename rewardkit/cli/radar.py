@@ -57,8 +57,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "--judge",
         metavar="JUDGE",
         help="the name of a model at the endpoint, such as gpt-5-mini, or your own judge "
-        "(path/to/file.py:judge), which "
-        "is a reward that gives the score 1 to completions that do the task",
+        "(path/to/file.py:judge), which is a reward that gives the score 1 to completions that do the task",
     )
     judge.add_argument(
         "--base-url",

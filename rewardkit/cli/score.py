@@ -275,10 +275,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     verb.description = (
         "Reads completions from .jsonl, .json, .csv, or .parquet files, from an inspect_ai log (.eval or .json), from "
-        "the tables that TRL writes with log_completions=True, or from a recorded run. Whole conversations, in "
-        "a column such as messages, are split into a prompt and a completion. Only a few batches are in "
-        "memory at a time. "
-        "Schedules have their end value, as in evaluation."
+        "the tables that TRL writes with log_completions=True, or from a recorded run. Whole conversations, in a "
+        "column such as messages, are split into a prompt and a completion. Only a few batches are in memory at a "
+        "time. Schedules have their end value, as in evaluation."
     )
     verb.epilog = "Exit code 0: all rows were scored; 1: some rows have an `error`; 2: the command could not run."
     verb.add_argument(

@@ -461,8 +461,7 @@ def _warnings(before: Side, after: Side, advantages: Gradients | None) -> Iterat
             yield (
                 f"The {name} reward is not deterministic: when scored twice, {unsteady.changed:,} of "
                 f"{unsteady.tried:,} completions got different totals, which differ by up to {unsteady.largest:.3g}. "
-                "Differences of "
-                "that size appear without any change."
+                "Differences of that size appear without any change."
             )
     if advantages is None:
         yield (

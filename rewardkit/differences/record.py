@@ -83,8 +83,8 @@ def side_of(run: Run, address: str, table: Mapping[str, Any], leave_out: Sequenc
     if nested_names:
         raise DataError(
             f"{nested_names[0]} is not a separate term in {address}, so it cannot be subtracted from the recorded "
-            "totals. "
-            "Compare with the reward's code instead: pass the reward's file to rewardkit diff, also at a git revision"
+            "totals. Compare with the reward's code instead: pass the reward's file to rewardkit diff, also at a git "
+            "revision"
         )
     total = _floats(table["total"])
     for name in left_out:

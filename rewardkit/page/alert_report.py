@@ -35,15 +35,13 @@ _OBSERVATIONS = (
     "their reward:"
 )
 _NOT_FOREIGN = (
-    "No completion was scored again with the gold answers of other prompts. Pass --reward to do that. If these "
-    "scores also "
-    "rise, that is a strong alert."
+    "No completion was scored again with the gold answers of other prompts. Pass --reward to do that. If these scores "
+    "also rise, that is a strong alert."
 )
 _NOTHING_FOREIGN = (
     "No completion could be scored again with the gold answers of other prompts: the reward reads no column that "
     "differs between prompts, or every component that reads one is a judge, a reward model, a program test, or a "
-    "function that "
-    "waits, is not deterministic, or reads the training progress."
+    "function that waits, is not deterministic, or reads the training progress."
 )
 _VERDICTS = {"does": "does the task", "does_not": "does not do the task", "undecided": "undecided"}
 

@@ -67,9 +67,8 @@ class Panel:
 
 SECTIONS = ("Reward", "Completions", "Trainer")
 _ABOUT_ADVANTAGE = (
-    "The share of the advantages, and therefore of the learning signal, that each term contributes. A term that "
-    "works against the "
-    "other terms has a negative share, and then the shares of the others sum to more than 100%."
+    "The share of the advantages, and therefore of the learning signal, that each term contributes. A term that works "
+    "against the other terms has a negative share, and then the shares of the others sum to more than 100%."
 )
 _ABOUT_TOOLS = "The mean number of calls of each tool per completion."
 _ABOUT_DIVERSITY = "The share of distinct completions within a group: 1 if all are different."

@@ -144,9 +144,8 @@ class Worker:
             self.refusal = str(error)
         elif self.described is None and self._in_a_row + 1 >= _MOST_STARTS:
             self.refusal = (
-                f"{_MOST_STARTS} worker processes crashed while they loaded {self.setup.target}. "
-                "Import it in a separate "
-                "Python process to see why"
+                f"{_MOST_STARTS} worker processes crashed while they loaded {self.setup.target}. Import it in a "
+                "separate Python process to see why"
             )
         if self.refusal and self.expected is None:
             return  # the server does not start, and says why

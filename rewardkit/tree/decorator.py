@@ -131,9 +131,8 @@ def check_logs(binding: Binding, name: str) -> None:
     needed = [argument for argument in ("log_metric", "log_extra", "environments") if binding.passes(argument)]
     if needed:
         raise RewardDefinitionError(
-            f"reward {name!r} has the argument {needed[0]!r}, but with timeout= it runs in a separate "
-            "process, which cannot log "
-            "or read the trainer's environments. Drop timeout=, or make the function async"
+            f"reward {name!r} has the argument {needed[0]!r}, but with timeout= it runs in a separate process, which "
+            "cannot log or read the trainer's environments. Drop timeout=, or make the function async"
         )
 
 

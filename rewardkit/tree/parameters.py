@@ -222,9 +222,8 @@ def _check_kind(annotation: Any, argument: str, name: str) -> None:
         )
     if argument == "messages" and kinds == {str}:
         raise RewardDefinitionError(
-            f"reward {name!r}, argument 'messages': it is annotated str, but it receives a list of chat "
-            "messages. Annotate "
-            "`list[dict[str, Any]]`, or name it `completion` to get the text"
+            f"reward {name!r}, argument 'messages': it is annotated str, but it receives a list of chat messages. "
+            "Annotate `list[dict[str, Any]]`, or name it `completion` to get the text"
         )
 
 

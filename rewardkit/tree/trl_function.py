@@ -101,9 +101,8 @@ def from_trl(
         may_abstain=not single or may_abstain(function, label, "sample", {}),
         on_error=on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
         remedy="Fix the function. A plain function declares no lowest score that could be used "
-        "instead, so its bugs stop "
-        f"the run, as in TRL. To continue while only a few rows fail (max_error_rate), write rk.{expression[:-1]}, "
-        "on_error=0.0).",
+        "instead, so its bugs stop the run, as in TRL. To continue while only a few rows fail (max_error_rate), "
+        f"write rk.{expression[:-1]}, on_error=0.0).",
     )
     return Leaf(binding, contract, expression)
 

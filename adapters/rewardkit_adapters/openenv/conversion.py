@@ -335,9 +335,8 @@ def from_openenv(
         method = uncalled[0].partition(".")[2]
         warn(
             f"from_openenv: an environment calls {', '.join(uncalled)} when it is reset, but that does not happen "
-            "here, because only the rubric is reset before each completion. Pass reset=, such as "
-            "lambda rubric, answer: "
-            f"rubric.{method}(answer)"
+            "here, because only the rubric is reset before each completion. Pass reset=, such as lambda rubric, "
+            f"answer: rubric.{method}(answer)"
         )
     tree = Tree(rubric, step, reset, bounds)
     if not is_decomposed(rubric):

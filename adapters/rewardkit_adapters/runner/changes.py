@@ -56,8 +56,8 @@ def since(plan: Plan) -> list[str]:
     if weight_settings:
         raise ConfigError(
             "the checkpoint was trained with "
-            f"{_changes_text({name: changed[name] for name in weight_settings}, was=True)}, and its "
-            "weights fit no other value. Restore the setting, or start another run with --output DIR"
+            f"{_changes_text({name: changed[name] for name in weight_settings}, was=True)}, and its weights fit no "
+            "other value. Restore the setting, or start another run with --output DIR"
         )
     lines = [f"changed: {_changes_text(changed)}"] if changed else []
     has_other_rows = _prompts_before(plan.output) not in (None, digest(plan.training))

@@ -524,8 +524,7 @@ def _hold_out_rows(rows: Rows, count: int, seed: int) -> tuple[Rows, Rows]:
     if not groups:
         raise ConfigError(
             f"eval.hold_out: {count} held-out rows would leave no rows for training, because the dataset has "
-            f"{len(rows.dataset)} "
-            f"rows with {len(by_prompt)} different prompts. Lower hold_out"
+            f"{len(rows.dataset)} rows with {len(by_prompt)} different prompts. Lower hold_out"
         )
     return rows.select(sorted(number for group in groups for number in group)), rows.select(sorted(held_out))
 

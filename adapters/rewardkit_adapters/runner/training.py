@@ -359,9 +359,8 @@ def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
         return 0
     if folder.is_finished(config.output_path()):
         console.print(
-            f"{short(config.output_path())} has already finished, after {checkpoint.step} steps. To "
-            "train longer, raise "
-            "grpo.max_steps: --set grpo.max_steps=...",
+            f"{short(config.output_path())} has already finished, after {checkpoint.step} steps. To train longer, "
+            "raise grpo.max_steps: --set grpo.max_steps=...",
             soft_wrap=True,
         )
         return 0

@@ -187,8 +187,7 @@ def missing_calls_cost(subject: RewardUnderTest, right: Judged) -> Iterator[Vari
 
 @law(
     advice="Require the actions that the task needs, not only the absence of bad ones: all([]) is True. List the "
-    "rows for which doing nothing "
-    "is correct in noop_examples=",
+    "rows for which doing nothing is correct in noop_examples=",
     skip="the reward did not react to changed calls in any trial",
     applies=needs_paid_calls,
 )

@@ -175,8 +175,7 @@ def neighbors_do_not_leak(subject: RewardUnderTest) -> Iterator[Finding]:
                 if row is not None:
                     text = (
                         f"scores {score_text(alone[row])} among the completions for its own prompt, but "
-                        f"{score_text(scores[row])} "
-                        f"with {len(before) + len(after)} for another prompt in the batch"
+                        f"{score_text(scores[row])} with {len(before) + len(after)} for another prompt in the batch"
                     )
                     yield finding(subject, group[row], scores[row], text)
 
@@ -231,8 +230,7 @@ def _others_matter(subject: RewardUnderTest, groups: list[list[Trial]]) -> Itera
             row = first_difference(with_right[: len(group)], with_wrong)
             if row is not None:
                 message = (
-                    f"scores {score_text(with_right[row])} if the answers to another prompt in the batch "
-                    "are correct, "
+                    f"scores {score_text(with_right[row])} if the answers to another prompt in the batch are correct, "
                     f"but {score_text(with_wrong[row])} if they are incorrect"
                 )
                 yield finding(subject, group[row], with_right[row], message)

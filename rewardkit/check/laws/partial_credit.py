@@ -521,9 +521,8 @@ def confidence_is_honest(subject: RewardUnderTest) -> Iterator[Finding | None]:
                 truth, claim = incentive
                 position = _STATED_SHARES.index(claim)
                 message = (
-                    f"a model that is correct in {truth:.0%} of its answers scores highest on average if it "
-                    f"states {claim:.0%}: a "
-                    f"correct answer then scores {right[position]:.6g}, and an incorrect one scores "
+                    f"a model that is correct in {truth:.0%} of its answers scores highest on average if it states "
+                    f"{claim:.0%}: a correct answer then scores {right[position]:.6g}, and an incorrect one scores "
                     f"{wrong[position]:.6g}"
                 )
                 trial = trials[0][position]

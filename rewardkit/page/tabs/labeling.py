@@ -141,9 +141,8 @@ class LabelLine:
         cases, lacking = regressions_of(lines)
         if lacking:
             ui.notify(
-                f"{lacking} exploit{'' if lacking == 1 else 's'} skipped: a case needs a correct "
-                "completion for "
-                "the same prompt. Label one as good",
+                f"{lacking} exploit{'' if lacking == 1 else 's'} skipped: a case needs a correct completion for the "
+                "same prompt. Label one as good",
                 type="warning",
             )
         if cases:

@@ -80,9 +80,8 @@ _COMPLETIONS = 6
 _GAMED = ("foreign", "form", "gold", "proxy", "copies")
 """The kinds of alerts whose completions get a high score for too little."""
 _OBSERVATIONS = (
-    "Runs that game their reward do not show these patterns more often than healthy runs, so the "
-    "patterns have no strength "
-    "and are not evidence against the run."
+    "Runs that game their reward do not show these patterns more often than healthy runs, so the patterns have no "
+    "strength and are not evidence against the run."
 )
 _ABOUT = (
     "These are alerts, not verdicts: patterns that also appear when a model games its reward. Healthy runs also have "

@@ -233,9 +233,8 @@ def judge(
             )
     if canaries is not None and not isinstance(form, Scale):
         raise RewardDefinitionError(
-            "judge: each canary has only one score, so canaries do not work with criteria=, checklist=, "
-            "or compare=. Drop "
-            "canaries="
+            "judge: each canary has only one score, so canaries do not work with criteria=, checklist=, or compare=. "
+            "Drop canaries="
         )
     examples = tuple(examples)
     if form is None and examples:

@@ -200,8 +200,7 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
     if steps[0][0] < 0.0 or not values[0] < 1.0 or values[-1] < 0.0 or values != sorted(values, reverse=True):
         raise RewardDefinitionError(
             "number: credit steps must map an error beyond the tolerance (0 or more) to a credit below 1. The credit "
-            "must fall as "
-            f"the error grows, as in {{0.01: 0.8, 0.1: 0.5}}, got {shorten(dict(credit))}"
+            f"must fall as the error grows, as in {{0.01: 0.8, 0.1: 0.5}}, got {shorten(dict(credit))}"
         )
     return steps
 

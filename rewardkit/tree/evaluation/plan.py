@@ -41,8 +41,8 @@ def late_changes(nodes: Iterable[Reward], max_steps: int, label: Callable[[Rewar
                 for schedule, step in tunable.value.late(max_steps):
                     yield (
                         f"{_tunable_label(tunable, node, label)}: {schedule!r} first changes at step {step}, "
-                        f"{length}, so it "
-                        "never has an effect. Write its positions as fractions of training (0.0 to 1.0), or lower them"
+                        f"{length}, so it never has an effect. Write its positions as fractions of training (0.0 to "
+                        "1.0), or lower them"
                     )
 
 
@@ -155,10 +155,9 @@ class Plan:
             condition = node.facts.condition
             if condition is not None and not scored_leaves & set(leaves(condition)):
                 yield (
-                    f"gate {node.name!r}: its condition {condition.name or condition!r} is not part of the reward, "
-                    "so the model learns nothing until a completion passes by chance. Add the condition to the "
-                    "reward with "
-                    "a small weight"
+                    f"gate {node.name!r}: its condition {condition.name or condition!r} is not part of the reward, so "
+                    "the model learns nothing until a completion passes by chance. Add the condition to the reward "
+                    "with a small weight"
                 )
             yield from node.facts.traps
             other_limits = {limit for other in self.nodes if other is not node for limit in other.facts.limits}

@@ -165,8 +165,7 @@ def _indivisible(batches: Batches) -> Iterator[Finding]:
             "error",
             "grpo",
             f"one generation needs {batches.prompts} prompts ({generated} completions, {generations} for each "
-            "prompt), but the "
-            f"dataset has {batches.rows}: TRL would train 0 steps without an error",
+            f"prompt), but the dataset has {batches.rows}: TRL would train 0 steps without an error",
             f"add rows, write per_device_train_batch_size: {max(1, batches.per_device // 2)} or less, or raise "
             "num_generations",
         )

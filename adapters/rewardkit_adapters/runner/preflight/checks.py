@@ -372,8 +372,7 @@ def tools(config: RunConfig, tree: Reward, table: Table) -> Iterator[Finding]:
     if texts:
         problem = (
             f"{len(texts):,} prompts are strings, but TRL's tools need chats: TRL would raise AttributeError: 'str' "
-            "object "
-            "has no attribute 'get'"
+            "object has no attribute 'get'"
         )
         yield Finding("error", f"prompts ({table.name})", problem, "write dataset.messages instead of dataset.prompt")
 
