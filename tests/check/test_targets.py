@@ -207,7 +207,7 @@ def test_pytest_fails_on_a_reward_that_cannot_be_checked(pytester: pytest.Pytest
     pytester.makepyfile(rewards=GIST + NEEDY)
     result = pytester.runpytest("--rewardkit", "rewards.py", "-k", "of_ or contents")
     result.assert_outcomes(failed=2, skipped=1)
-    result.stdout.fnmatch_lines_random(["*not checked: it asks for the column 'info'*"])
+    result.stdout.fnmatch_lines_random(["*not checked: it reads the column 'info'*"])
 
 
 UNCHANGED = """

@@ -179,7 +179,7 @@ def test_impossible_requests_are_refused_and_not_sent(run: Path, capsys: Any, ar
 def test_a_folder_without_a_training_is_refused(tmp_path: Path, capsys: Any) -> None:
     code, _, err = update(capsys, str(tmp_path / "no"), "--rollback")
     assert code == 2
-    assert "takes updates" in err
+    assert "accepts updates" in err
     assert not (tmp_path / "no").exists()
 
 

@@ -69,7 +69,11 @@ REFUSED: dict[str, tuple[rk.Reward, str]] = {
     "prompts of TRL": (rk.from_trl(trl), "'trl' asks for 'prompt'"),
     "ids": (counts, "asks for 'completion_ids'"),
     "ids of TRL": (rk.from_trl(trl_ids), "'trl_ids' asks for 'completion_ids'"),
-    "schedule": (LINEAR * right, r"follows training progress \(linear\(0, 1\)\), but the step does not arrive"),
+    "schedule": (
+        LINEAR * right,
+        r"follows training progress \(linear\(0, 1\)\), but the trainer "
+        r"does not pass the step",
+    ),
     "curriculum": (rk.curriculum([Stage("a", right, until=0.5), Stage("b", waits)]), "follows training progress"),
     "progress": (waits, r"follows training progress \('waits' reads it\)"),
     "state of TRL": (rk.from_trl(trl_state), r"follows training progress \('trl_state' reads it\)"),

@@ -261,7 +261,7 @@ def test_40_a_new_version_of_a_reward_keeps_what_is_known_of_its_components() ->
     other = rk.choice("letter", options="CD").named("other")
     table = trained(other, ["1", "1"], letter=["x", "y"])
     error = columns.add(fault_counts(table).tolist(), list(table.components), unparsable_golds(table).copy)
-    assert "reward 'other' reads no gold answer" in str(error)
+    assert "reward 'other' cannot read any gold answer" in str(error)
 
 
 @given(st.lists(st.lists(st.sampled_from(["1", "x", "y"]), min_size=1, max_size=4), max_size=5))

@@ -19,7 +19,7 @@ GOOD = {"completion": "42", "columns": {"answer": "42"}}
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ({"completion": "42"}, "must have the same columns: one row has none, another row has answer"),
+        ({"completion": "42"}, "must have the same columns, but one row has none, and another row has answer"),
         ({"completion": "die", "columns": {"answer": "42"}}, "its worker process crashed 3 times"),
     ],
 )

@@ -92,7 +92,7 @@ def meter(server: Served, name: str) -> float:
         (b'{"rows": [{"completion": "x", "colums": {}}]}', 422, "rows.0.colums: Extra inputs are not permitted"),
         (b'{"rows": [{"completion": "x"}], "num_generations": 2}', 422, "1 rows are not whole groups of that size"),
         (b'{"query": ["x"], "prompts": ["x"], "labels": ["x"]}', 422, "rows: Field required"),
-        (b'"' + b"x" * (1 << 20) + b'"', 413, "the body has 1,048,578 bytes, and at most 1,048,576 are read"),
+        (b'"' + b"x" * (1 << 20) + b'"', 413, "the body has 1,048,578 bytes, but at most 1,048,576 are accepted"),
     ],
 )
 def test_bad_requests_say_what_is_wrong(server: Served, body: bytes, status: int, said: str) -> None:

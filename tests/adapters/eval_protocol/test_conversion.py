@@ -122,7 +122,7 @@ def test_results_without_a_score_are_errors(returned: Any) -> None:
 
 
 def test_a_missing_column_is_named() -> None:
-    with pytest.raises(rk.errors.BindingError, match=r"'exact' asks for the column 'ground_truth'.*answer"):
+    with pytest.raises(rk.errors.BindingError, match=r"'exact' needs the column 'ground_truth'.*answer"):
         rk.score(rk.from_eval_protocol(exact), ["4"], answer=["4"])
 
 

@@ -143,8 +143,8 @@ def test_what_has_no_number_is_an_error_that_says_what_to_do() -> None:
         (returning({"a": 1, "b": 2}), None, r"keys \['a', 'b'\], but none of them is selected(.|\n)*Pass value='a'"),
         (returning({"a": 1}), "b", "but not 'b'"),
         (returning([1, 2]), 5, r"indices \[0, 1\], but not 5"),
-        (returning({}), None, "none is picked"),
-        (returning("B"), None, r"value 'B'(.|\n)*Pass value=, a function"),
+        (returning({}), None, "none of them is selected"),
+        (returning("B"), None, r"value 'B'(.|\n)*Pass a function"),
         (returning("C"), "a", "value='a' selects nothing"),
     ):
         with pytest.raises(rk.errors.RewardBug, match=message):
@@ -218,7 +218,7 @@ def test_what_every_sample_would_meet_stops_the_run() -> None:
         return Score("C")
 
     for scorer in (runs, falls):
-        with pytest.raises(rk.RunStopped, match="needs the sandbox"):
+        with pytest.raises(rk.RunStopped, match="needs a sample's sandbox"):
             rk.score(rk.from_inspect(scorer), ["4"], target=["4"])
 
 
@@ -231,7 +231,7 @@ def test_names_expressions_and_columns() -> None:
     assert rk.score(other, ["4"], answer=["4"]).total.tolist() == [1.0]
     assert rk.score(reward.with_columns(target="answer"), ["4"], answer=["4"]).total.tolist() == [1.0]
     assert rk.score(rk.from_inspect(scorer, target=None), ["4"]).total.tolist() == [1.0]
-    with pytest.raises(rk.errors.BindingError, match="asks for the column 'target'"):
+    with pytest.raises(rk.errors.BindingError, match="needs the column 'target'"):
         rk.score(reward, ["4"], answer=["4"])
 
 

@@ -193,7 +193,7 @@ def test_other_reward_functions_are_warned_of() -> None:
 
 
 def test_names_of_ms_swift_are_refused_and_ours_are_replaced(orms: dict[str, Any]) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="its own reward function 'accuracy'"):
+    with pytest.raises(rk.RewardDefinitionError, match="already has a reward function named 'accuracy'"):
         rk.to_swift(judged.named("accuracy") + length)
     assert "length" not in orms
     rk.to_swift(judged)

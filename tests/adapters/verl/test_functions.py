@@ -161,7 +161,7 @@ def test_the_record_can_be_read(form: Any, tmp_path: Any, monkeypatch: pytest.Mo
 @FORMS
 def test_examples_are_tried_at_once(form: Any) -> None:
     form(same, examples=[{"answer": "4"}])
-    with pytest.raises(BindingError, match="asks for the column 'answer'"):
+    with pytest.raises(BindingError, match="needs the column 'answer'"):
         form(same, examples=[{"solution": "4"}])
 
 
@@ -173,7 +173,11 @@ def test_arguments_are_checked(form: Any) -> None:
         form(same, patience=-1)
     with pytest.raises(RewardDefinitionError, match="deadline= must be a number of seconds greater than 0, got 0"):
         form(same, deadline=0)
-    with pytest.raises(RewardDefinitionError, match=r"verl: .* compares completions, .* without the others"):
+    with pytest.raises(
+        RewardDefinitionError,
+        match=r"verl: .* compares completions, .* without the "
+        r"prompt's other completions",
+    ):
         form(rk.rank_in_group(same))
 
 

@@ -122,7 +122,7 @@ def test_what_says_that_it_compares_the_batch() -> None:
     assert_held(flat, "neighbors_do_not_leak", **TEXTS)
     assert_skipped(above_the_mean, "batch_equals_singles", "'batch'", **TEXTS)
     (found,) = broken(above_the_mean, "neighbors_do_not_leak", **TEXTS)
-    assert "if the answers to another prompt in the batch are right" in found.why
+    assert "if the answers to another prompt in the batch are correct" in found.why
     assert_skipped(rk.normalize(number, "batch"), "neighbors_do_not_leak", "normalizes over the batch")
 
 

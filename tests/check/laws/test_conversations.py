@@ -101,7 +101,7 @@ def test_the_first_question_of_a_conversation() -> None:
 def test_the_words_of_a_tool() -> None:
     (found,) = broken(any_message, "only_the_assistant_is_paid", **CHAT)
     assert found.completion[-1] == {"role": "tool", "name": "search", "content": "cat: gato"}
-    assert "the words of a tool score 1" in found.why
+    assert "a tool's message scores 1" in found.why
     assert_held(last_words, "only_the_assistant_is_paid", **CHAT)
 
 

@@ -67,11 +67,11 @@ def test_the_answer_to_another_row() -> None:
 
 @pytest.mark.parametrize("change", [{"bad": ["No idea."] * 2}, {"bad": []}])
 def test_rows_cannot_be_compared_without_wrong_grids(change: dict[str, Any]) -> None:
-    assert_skipped(any_square, "rows_differ", "no marked answers without words", **{**GRIDS, **change})
+    assert_skipped(any_square, "rows_differ", "no answers are marked without words", **{**GRIDS, **change})
 
 
 def test_answers_that_are_in_a_column_are_left_to_other_laws() -> None:
-    assert_skipped(number, "rows_differ", "no marked answers without words")
+    assert_skipped(number, "rows_differ", "no answers are marked without words")
     assert_skipped(form, "rows_differ", "no correct completions", good=[])
 
 

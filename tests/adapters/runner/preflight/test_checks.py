@@ -101,15 +101,15 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "error",
         "route by 'task': the data has no such column",
     ),
-    "prompts": ("number", rows(prompts="x"), "error", "column 'prompts': TRL passes an argument of the same name"),
+    "prompts": ("number", rows(prompts="x"), "error", "column 'prompts': TRL passes an argument with the same name"),
     "completions": ("number", rows(completions="x"), "error", "column 'completions': TRL passes an argument"),
     "log_extra": ("number", rows(log_extra="x"), "error", "column 'log_extra': TRL overwrites it"),
     "environments": ("number", rows(environments="x"), "error", "column 'environments': TRL overwrites it"),
     "completion": ("number", rows(completion="x"), "warning", "column 'completion': TRL does not pass"),
     "progress": ("number", rows(progress=1), "error", "'progress' is reserved"),
     "image": ("number", rows(image="x.png"), "warning", "column 'image': TRL treats data with this column as multi"),
-    "mappings": ("number", rows(schema={"a": 1}), "warning", "column 'schema': holds mappings, and Arrow gives all"),
-    "lists of mappings": ("number", rows(schema=[{"a": 1}]), "warning", "column 'schema': holds mappings"),
+    "mappings": ("number", rows(schema={"a": 1}), "warning", "column 'schema': contains mappings, and Arrow gives all"),
+    "lists of mappings": ("number", rows(schema=[{"a": 1}]), "warning", "column 'schema': contains mappings"),
     "cell": (
         "typed",
         [*rows(), *[{"prompt": f"q{row}", "answer": "N/A"} for row in range(11)]],
@@ -292,7 +292,7 @@ def test_a_bug_at_a_gold_is_not_blamed_on_the_data() -> None:
     assert bug.what.startswith("in 1 of 22 rows")
     assert bug.rows == ("row 20: raised ValueError: too long",)
     assert low.rows == ("row 21: scores 0, answer = 'x'",)
-    assert low.what.startswith("in 1 of 22 rows the gold itself")
+    assert low.what.startswith("in 1 of 22 rows, the gold answer itself")
     assert "rk.number('answer', gold=" in low.remedy
     binding = rewards.picky_and_raising.facts.binding
     assert binding is not None
@@ -410,9 +410,9 @@ def test_judges_are_counted_and_not_asked() -> None:
 def test_a_budget_that_ends_before_the_training_is_a_warning() -> None:
     judge = rewards.judged(budget=rk.Budget(calls=10))
     found = looked("number", rows(), reward=judge)
-    assert "budget of 10 calls is less than the 20 that the training may make: it runs out around step 2 of 5" in said(
-        found, "warning"
-    )
+    assert (
+        "budget of 10 calls is less than the 20 calls that training may make: it runs out around step 2 of 5"
+    ) in said(found, "warning")
     spent = rewards.judged(budget=rk.Budget(money=2.0, prices={"judge": (1.0, 1.0)}))
     assert ("the budget of 2 money allows only 0.1 money per call") in said(
         looked("number", rows(), reward=spent), "fact"

@@ -60,7 +60,7 @@ def test_without_an_environment_nothing_is_said() -> None:
         ("Shopp", "has no 'Shopp'. Did you mean 'Shop'?"),
         ("Toolless", "environments: Toolless has no tool"),
         ("SMALL", "has no 'SMALL'"),
-        ("PRICE", "environments: expected the class of an environment"),
+        ("PRICE", "environments: expected an environment class"),
         (
             "Narrow",
             "environment Narrow: reset does not accept a row with the columns prompt, answer: got an unexpected",
@@ -88,7 +88,7 @@ def test_rows_choose_from_several_environments() -> None:
 def test_text_prompts_are_refused_for_tools_need_chats() -> None:
     texts = [{"prompt": f"{row}?", "answer": "1"} for row in range(8)]
     found = looked("Shop", texts)
-    assert "8 prompts are strings, and TRL's tools need chats" in said(found, "error")
+    assert "8 prompts are strings, but TRL's tools need chats" in said(found, "error")
     assert "write dataset.messages instead of dataset.prompt" in said(found, "error")
     assert looked(None, texts).ok
 
@@ -101,4 +101,6 @@ def test_a_reward_of_the_state_needs_an_environment() -> None:
     found = looked("Shop", reward="state")
     assert found.ok
     assert "laws were not tested, because the reward reads the environment" in said(found, "fact")
-    assert "reads the environment of each rollout, but there is none" in said(looked(None, reward="state"), "error")
+    assert ("reads the environment of each rollout, but no environments were passed") in said(
+        looked(None, reward="state"), "error"
+    )
