@@ -107,7 +107,7 @@ def test_schedules_that_follow_the_scores_are_refused() -> None:
 
 
 def test_a_batch_of_the_trainer_never_arrives() -> None:
-    with pytest.raises(RewardDefinitionError, match=r"all: .* compares completions, but a batch"):
+    with pytest.raises(RewardDefinitionError, match=r"all: .* compares completions, but the trainer's batch"):
         ALL.check(Scorer(rk.normalize(right, by="batch")))
 
 
@@ -139,6 +139,6 @@ def test_a_function_of_the_whole_batch_needs_the_batch() -> None:
     def longest(completion: list[str]) -> list[float]:
         return [float(len(one) == max(map(len, completion))) for one in completion]
 
-    with pytest.raises(rk.RewardDefinitionError, match="'longest' compares completions, but a batch"):
+    with pytest.raises(rk.RewardDefinitionError, match="'longest' compares completions, but the trainer's batch"):
         TrainerInputs("any").check(rk.Scorer(longest))
     TrainerInputs("any", batch=True).check(rk.Scorer(longest))

@@ -155,8 +155,9 @@ class Plan:
             condition = node.facts.condition
             if condition is not None and not scored_leaves & set(leaves(condition)):
                 yield (
-                    f"gate {node.name!r}: its condition {condition.name or condition!r} is not part of the reward, so "
-                    "the model learns nothing until a completion passes by chance. Add the condition to the reward "
+                    f"gate {node.name!r}: its condition {condition.name or condition!r} is not rewarded "
+                    "itself, so the model learns nothing until a completion passes by chance. Add the "
+                    "condition to the reward "
                     "with a small weight"
                 )
             yield from node.facts.traps
