@@ -217,5 +217,7 @@ def _read(form: Form, reply: Reply) -> Verdict:
     try:
         return form.read(reply.text)
     except Malformed as problem:
-        truncation = "it is cut off at the maximum answer length (max_tokens), and " if reply.finish == "length" else ""
+        truncation = (
+            ("it is cut off at the longest answer allowed (max_tokens), and ") if reply.finish == "length" else ""
+        )
         raise Malformed(f"{truncation}{problem}") from None

@@ -194,7 +194,7 @@ class Ranking(Form):
                 for defect, names in (("missing", missing), ("unknown", unknown), ("repeated", repeated))
                 if names
             ]
-            raise Malformed(f"ranking must contain every identifier exactly once ({'; '.join(defects)})")
+            raise Malformed(f"ranking must hold every identifier exactly once ({'; '.join(defects)})")
         return verdict
 
 

@@ -191,7 +191,7 @@ def test_a_wrong_answer_that_holds_the_gold() -> None:
         (lambda said, gold: float(said.lstrip("-") == gold), "far away"),
         (lambda said, gold: float(said in (gold, "")), "nothing"),
         (lambda said, gold: float(said in (gold, "None", "null")), "a placeholder"),
-        (lambda said, gold: float(said in ("42", "7")), "the gold answer of another example"),
+        (lambda said, gold: float(said in ("42", "7")), "another example's gold answer"),
     ],
     ids=["nan", "prefix", "suffix", "superset", "sign", "empty", "placeholder", "other"],
 )
